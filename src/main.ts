@@ -1,1 +1,65 @@
-console.log('skeleton');
+import 'reflect-metadata';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
+import { AppModule } from './app.module.js';
+import { type Config, loadConfig } from './config.js';
+import { openDatabase } from './database/index.js';
+import { firstSteps } from './first-steps.js';
+import { loggingParams, ServiceLogger } from './logging.js';
+
+/** Milliseconds that the end may take after the shutdown delay, whatever hangs. */
+const END_LIMIT = 9_500;
+
+const stop = new AbortController();
+// Before anything is begun, so that a signal during the start is not lost. A second one changes nothing:
+// npm passes on what the terminal has sent already.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+
+try {
+  await serve(loadConfig(), stop.signal);
+} catch (error) {
+  if (!stop.signal.aborted) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}
+process.exit(0);
+
+/** Serves until the signal, then drains. Whatever was begun is ended, also where the start fails half-way. */
+async function serve(config: Config, signal: AbortSignal): Promise<void> {
+  const logging = loggingParams(config.logLevel, config.logAsJson);
+  const logger = new ServiceLogger(logging);
+  signal.addEventListener('abort', () => {
+    logger.log('shutting down');
+    setTimeout(() => process.exit(0), END_LIMIT + config.shutdownDelay * 1_000).unref();
+  });
+  const database = await openDatabase({ ...config, log: (line) => logger.log(line, 'PostgreSQL'), signal });
+  try {
+    const { url: databaseUrl, migrationUrl } = database;
+    const app = await NestFactory.create<NestExpressApplication>(
+      AppModule.forRoot({ config, logging, databaseUrl, migrationUrl, signal }),
+      { bodyParser: false, abortOnError: false, logger },
+    );
+    try {
+      await (config.host === undefined ? app.listen(config.port) : app.listen(config.port, config.host));
+      logger.log(`listening on ${await app.getUrl()}`, 'Main');
+      if (config.databaseUrl === undefined) await welcome(app, config);
+      if (!signal.aborted) await once(signal, 'abort');
+    } finally {
+      await app.close();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+/** For a person who has just started the service on the embedded database: a token, and lines that can be pasted. */
+async function welcome(app: NestExpressApplication, { dataDir, host }: Config): Promise<void> {
+  const tokenFile = join(dataDir, 'access-token');
+  await ensureFirstToken(app.get(AccessTokenService), tokenFile);
+  const { port } = app.getHttpServer().address() as { port: number };
+  console.log(firstSteps({ tokenFile, host, port, today: new Date() }));
+}

@@ -1,0 +1,52 @@
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import type { Response } from 'express';
+import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
+import { BearerStrategy } from './bearer.strategy.js';
+import { Scopes } from './scopes.decorator.js';
+import type { Principal } from './token-verifier.js';
+
+/**
+ * Lets a request pass whose bearer token is valid and has the scopes of the route, and leaves its Principal in `request.user`.
+ * Throws DomainError UNAUTHORIZED or FORBIDDEN, with the challenge set (RFC 6750, section 3).
+ */
+@Injectable()
+export class BearerAuthGuard extends AuthGuard() {
+  constructor(
+    strategy: BearerStrategy,
+    @Inject(AUTH_OPTIONS) private readonly auth: AuthOptions,
+    private readonly reflector: Reflector,
+  ) {
+    super({ defaultStrategy: strategy.name });
+  }
+
+  /** Called by @nestjs/passport with the strategy's verdict: an error, a principal, or the challenge in `info`. */
+  override handleRequest<TUser = Principal>(
+    error: unknown,
+    principal: Principal | false,
+    info: unknown,
+    context: ExecutionContext,
+  ): TUser {
+    if (error) throw error;
+    if (!principal) {
+      this.challenge(context, typeof info === 'string' ? info : `Bearer realm="${this.auth.realm}"`);
+      throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
+    }
+    this.requireScopes(principal, context);
+    return principal as TUser;
+  }
+
+  private requireScopes(principal: Principal, context: ExecutionContext): void {
+    const required = this.reflector.getAllAndOverride(Scopes, [context.getHandler(), context.getClass()]) ?? [];
+    if (required.every((scope) => principal.scopes.includes(scope))) return;
+    const scope = required.join(' ');
+    this.challenge(context, `Bearer realm="${this.auth.realm}", error="insufficient_scope", scope="${scope}"`);
+    throw new DomainError('FORBIDDEN', `the token lacks the scope ${scope}`);
+  }
+
+  private challenge(context: ExecutionContext, challenge: string): void {
+    context.switchToHttp().getResponse<Response>().setHeader('WWW-Authenticate', challenge);
+  }
+}

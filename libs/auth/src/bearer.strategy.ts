@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import { PassportStrategy } from '@nestjs/passport';
+import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
+import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
+import type { Principal } from './token-verifier.js';
+
+/** The scheme in any case and one or more spaces before what may be a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
+const BEARER = /^bearer +(.+)$/i;
+/** b64token (RFC 6750, section 2.1). */
+const B64TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/**
+ * passport-http-bearer, fed with the one `Authorization` header and nothing else: left alone it also takes
+ * tokens from query and body (against RFC 6750, section 2.3) and refuses a second space.
+ */
+class HeaderBearerStrategy extends Strategy<VerifyFunction> {
+  /** Put there by passport for each request. */
+  declare private readonly fail: (challenge: string) => void;
+  private readonly realm: string;
+
+  constructor(options: IStrategyOptions & { realm: string }, verify: VerifyFunction) {
+    super(options, verify);
+    this.realm = options.realm;
+    // passport's registry is global to the process: a name of its own keeps two apps, or a host's strategy, apart.
+    this.name = `bearer:${randomUUID()}`;
+  }
+
+  override authenticate(request: IncomingMessage): void {
+    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined) {
+      super.authenticate({ headers: {} } as never);
+    } else if (!B64TOKEN.test(token) || countAuthorizations(request.rawHeaders) > 1) {
+      this.fail(`Bearer realm="${this.realm}", error="invalid_token"`);
+    } else {
+      super.authenticate({ headers: { authorization: `Bearer ${token}` } } as never);
+    }
+  }
+}
+
+/** Node keeps only the first of several `Authorization` headers in `headers`. */
+function countAuthorizations(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() === 'authorization') count++;
+  }
+  return count;
+}
+
+/** Decides every request that needs a token, by asking the TokenVerifier. */
+@Injectable()
+export class BearerStrategy extends PassportStrategy(HeaderBearerStrategy) {
+  constructor(@Inject(AUTH_OPTIONS) private readonly options: AuthOptions) {
+    super({ realm: options.realm });
+  }
+
+  async validate(token: string): Promise<Principal | false> {
+    return (await this.options.verifier.verify(token)) ?? false;
+  }
+}

@@ -1,0 +1,32 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import type { Response } from 'express';
+import { answerForThrown } from './error-envelope.js';
+
+/** Answers whatever was thrown with the error envelope; the details of an unexpected error go to the log alone. */
+@Catch()
+export class ErrorEnvelopeFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ErrorEnvelopeFilter.name);
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    const { status, body, headers } = answerForThrown(thrown);
+    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown);
+    // Read by the access log.
+    response.locals['error'] = body.error;
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const text = JSON.stringify(body);
+    response.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.setHeader('Content-Length', Buffer.byteLength(text));
+    response.end(text);
+  }
+
+  /** Name, message and stack only: a driver's error also carries SQL and its parameters. */
+  private logUnexpected(thrown: unknown): void {
+    if (thrown instanceof Error) this.logger.error(`${thrown.name}: ${thrown.message}`, thrown.stack);
+    else this.logger.error(`thrown: ${typeof thrown}`);
+  }
+}

@@ -1,0 +1,34 @@
+import { HttpException } from '@nestjs/common';
+import { DomainError, type ErrorCode } from './domain-error.js';
+import { codeOfStatus, ERROR_KINDS } from './error-status.js';
+
+/** The body of every answer that is not a success. */
+export interface ErrorEnvelope {
+  readonly success: false;
+  readonly error: ErrorCode;
+  readonly message: string;
+}
+
+/** An error as it is answered: status, body, and the headers that its code asks for. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly body: ErrorEnvelope;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Seconds after which a client may try again (RFC 9110, section 10.2.3). */
+const RETRY_AFTER = '1';
+
+/** The answer for a code; without a message, the code's own. */
+export function answerFor(error: ErrorCode, message = ERROR_KINDS[error].message): ErrorAnswer {
+  const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' };
+  if (error === 'SERVICE_UNAVAILABLE' || error === 'RATE_LIMITED') headers['Retry-After'] = RETRY_AFTER;
+  return { status: ERROR_KINDS[error].status, body: { success: false, error, message }, headers };
+}
+
+/** The answer for anything that was thrown. Only a DomainError speaks for itself: other texts may hold what was sent. */
+export function answerForThrown(thrown: unknown): ErrorAnswer {
+  if (thrown instanceof DomainError) return answerFor(thrown.code, thrown.message);
+  if (thrown instanceof HttpException) return answerFor(codeOfStatus(thrown.getStatus()));
+  return answerFor('INTERNAL_ERROR');
+}

@@ -1,0 +1,5 @@
+export { DomainError, type ErrorCode } from './domain-error.js';
+export { answerFor, answerForThrown, type ErrorAnswer, type ErrorEnvelope } from './error-envelope.js';
+export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
+export { ERROR_KINDS } from './error-status.js';
+export { answerNodeErrors, type NodeErrorOptions, refuse } from './node-error-answers.js';

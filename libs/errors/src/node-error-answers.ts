@@ -1,0 +1,63 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorCode } from './domain-error.js';
+import { answerFor } from './error-envelope.js';
+
+/** Milliseconds that a refused connection stays open, so that a client which is still sending can read the answer. */
+const LINGER = 500;
+
+const CODE_BY_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+};
+
+export interface NodeErrorOptions {
+  /** Headers that every answer carries, made anew for each. */
+  readonly headers: () => Record<string, string>;
+  /** Told of each refusal, for the log. */
+  readonly onRefused?: (error: ErrorCode, headers: Readonly<Record<string, string>>) => void;
+}
+
+/**
+ * Gives the error envelope to the requests that Node's HTTP parser answers before any handler runs, with an empty body
+ * if left alone: malformed HTTP, headers too large, requests not received in time, unknown expectations, CONNECT.
+ */
+export function answerNodeErrors(server: Server, options: NodeErrorOptions): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
+    // Once the head of an answer is out, a second one would be read as its body.
+    if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    refuse(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', options);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuse(socket, 'VALIDATION_ERROR', options));
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { status, body, headers } = answerFor('EXPECTATION_FAILED');
+    const all = { ...options.headers(), ...headers };
+    options.onRefused?.(body.error, all);
+    response.writeHead(status, all).end(JSON.stringify(body));
+  });
+}
+
+/** Writes the answer for a code straight to a socket, closes it, and destroys it after a moment. */
+export function refuse(socket: Duplex, error: ErrorCode, options: NodeErrorOptions): void {
+  const { status, body, headers } = answerFor(error);
+  const text = JSON.stringify(body);
+  const all: Record<string, string> = {
+    ...options.headers(),
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(text)),
+    Date: new Date().toUTCString(),
+    Connection: 'close',
+  };
+  options.onRefused?.(error, all);
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${text}`);
+  setTimeout(() => socket.destroy(), LINGER).unref();
+}
+
+/** Node keeps the answer in progress here; its own default handler reads it too. */
+type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null };

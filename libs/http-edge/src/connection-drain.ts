@@ -1,0 +1,54 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type NodeErrorOptions, refuse } from '../../errors/src/index.js';
+
+/** Milliseconds that requests in flight get to finish. */
+const GRACE = 5_000;
+/** Milliseconds between two looks for connections that have become idle. */
+const SWEEP = 50;
+
+/** Ends the connections of a server: those at work finish first, those that do not finish in time get an answer all the same. */
+export class ConnectionDrain {
+  private readonly sockets = new Set<AnsweringSocket>();
+  private draining = false;
+
+  constructor(
+    private readonly server: Server,
+    private readonly errors: NodeErrorOptions,
+  ) {
+    server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  /** True from the moment that connections are to be closed after their answer. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  /** Refuses new connections at once; resolves when the last one is closed, after the grace period at the latest. */
+  async drain(): Promise<void> {
+    if (!this.server.listening) return;
+    this.draining = true;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    const sweep = setInterval(() => this.server.closeIdleConnections(), SWEEP);
+    const timer = setTimeout(() => this.refuseTheRest(), GRACE);
+    await Promise.race([closed, delay(GRACE + 1_000, undefined, { ref: false })]);
+    clearInterval(sweep);
+    clearTimeout(timer);
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private refuseTheRest(): void {
+    for (const socket of this.sockets) {
+      const answer = socket._httpMessage;
+      if (answer?.headersSent) socket.destroy();
+      else refuse(socket, answer?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT', this.errors);
+    }
+  }
+}
+
+/** Node keeps the answer in progress here; its own default error handler reads it too. */
+type AnsweringSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null };

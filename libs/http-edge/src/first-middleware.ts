@@ -1,0 +1,45 @@
+import type { NextFunction, Request, Response } from 'express';
+import { DomainError } from '../../errors/src/index.js';
+import { commonHeaders, requestIdFrom } from './common-headers.js';
+
+/**
+ * Runs before everything else: common headers, request id, one `Host` (RFC 9112, section 3.2), and a path that can be decoded.
+ * `isDraining` tells whether connections are to be closed after their answer.
+ */
+export function firstMiddleware(isDraining: () => boolean) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const requestId = requestIdFrom(request.headers['x-request-id']);
+    (request as Request & { id: string }).id = requestId;
+    const headers = commonHeaders(requestId);
+    for (const name in headers) response.setHeader(name, headers[name] as string);
+    if (isDraining()) response.setHeader('Connection', 'close');
+    if (!hasOneHost(request)) {
+      next(new DomainError('VALIDATION_ERROR', 'exactly one Host header is required'));
+      return;
+    }
+    if (request.url.includes('%')) request.url = withLiteralPath(request.url);
+    next();
+  };
+}
+
+function hasOneHost({ rawHeaders, httpVersion }: Request): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') count++;
+  }
+  return count === 1 || (count === 0 && httpVersion === '1.0');
+}
+
+/**
+ * A path that is no valid percent-encoding is taken as it is written: so it meets authentication and the 404
+ * like any other unknown path, where the router would have thrown before both.
+ */
+function withLiteralPath(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+}

@@ -1,0 +1,61 @@
+import type { Server } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule } from '@nestjs/common';
+import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import type { Application } from 'express';
+import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '../../errors/src/index.js';
+import { commonHeaders, requestIdFrom } from './common-headers.js';
+import { ConnectionDrain } from './connection-drain.js';
+import { firstMiddleware } from './first-middleware.js';
+import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
+import { limitServer } from './server-limits.js';
+import { UnknownRouteController } from './unknown-route.controller.js';
+
+/**
+ * The edge of an app that is served by itself: common headers, the error envelope for whatever happens, authentication
+ * on unknown paths, time limits, and the drain at shutdown. Import it last, and once, from the root module.
+ */
+@Module({
+  controllers: [UnknownRouteController],
+  providers: [{ provide: APP_FILTER, useClass: ErrorEnvelopeFilter }],
+})
+export class HttpEdgeModule extends ConfigurableModuleClass implements NestModule, BeforeApplicationShutdown {
+  private readonly logger = new Logger(HttpEdgeModule.name);
+  private readonly nodeErrors: NodeErrorOptions = {
+    headers: () => commonHeaders(requestIdFrom(undefined)),
+    onRefused: (error, headers) => this.logger.log(`refused before routing: ${error} (${headers['X-Request-Id']})`),
+  };
+  private connections: ConnectionDrain | undefined;
+
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    @Inject(HTTP_EDGE_OPTIONS) private readonly options: HttpEdgeOptions,
+  ) {
+    super();
+  }
+
+  /** Runs before any middleware or route is registered, so that nothing comes before the first middleware. */
+  configure(): void {
+    const adapter = this.adapterHost.httpAdapter;
+    const app = adapter.getInstance<Application>();
+    const server: Server = adapter.getHttpServer();
+    app.disable('x-powered-by');
+    app.disable('etag');
+    app.set('query parser', false);
+    limitServer(server);
+    answerNodeErrors(server, this.nodeErrors);
+    // 100 Continue is sent when somebody starts to read the body, so not to a request that is refused for its headers.
+    server.on('checkContinue', (request, response) => {
+      request.once('resume', () => response.headersSent || response.writeContinue());
+      server.emit('request', request, response);
+    });
+    const connections = new ConnectionDrain(server, this.nodeErrors);
+    this.connections = connections;
+    app.use(firstMiddleware(() => connections.isDraining));
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await delay(this.options.shutdownDelay * 1_000);
+    await this.connections?.drain();
+  }
+}

@@ -1,0 +1,2 @@
+export { HttpEdgeModule } from './http-edge.module.js';
+export type { HttpEdgeOptions } from './http-edge.options.js';

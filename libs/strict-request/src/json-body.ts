@@ -1,0 +1,88 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { MIMEType } from 'node:util';
+import { DomainError } from '../../errors/src/index.js';
+
+/** Bytes of a body, as received. */
+const BODY_LIMIT = 64 * 1024;
+/** Levels of objects and arrays, the outermost counted. */
+const DEPTH_LIMIT = 8;
+
+/**
+ * The JSON object in the body of a request, read here unless a body parser of the host has read it already.
+ * Throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR, in this order.
+ */
+export async function readJsonObject(request: IncomingMessage & { body?: unknown }): Promise<object> {
+  requireJson(request);
+  const value = request.body === undefined ? parse(await readBody(request)) : request.body;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
+  }
+  if (isDeeperThan(DEPTH_LIMIT, value)) {
+    throw new DomainError('VALIDATION_ERROR', `the request body must not be nested deeper than ${DEPTH_LIMIT} levels`);
+  }
+  return value;
+}
+
+function requireJson({ headers }: IncomingMessage): void {
+  if (!isJsonInUtf8(headers['content-type'])) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json in UTF-8');
+  }
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be identity: send the body uncompressed');
+  }
+}
+
+function isJsonInUtf8(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  try {
+    const type = new MIMEType(contentType ?? '');
+    const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
+    return type.essence === 'application/json' && charset === 'utf-8';
+  } catch {
+    return false;
+  }
+}
+
+function readBody(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const refuse = (error: DomainError) => {
+      request.removeListener('data', take);
+      request.resume();
+      reject(error);
+    };
+    const tooLarge = () => new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${BODY_LIMIT} bytes`);
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > BODY_LIMIT) refuse(tooLarge());
+    };
+    if (Number(request.headers['content-length'] ?? 0) > BODY_LIMIT) {
+      reject(tooLarge());
+      return;
+    }
+    request.on('data', take);
+    request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.once('close', () => {
+      if (!request.complete) refuse(new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full'));
+    });
+    request.once('error', () => undefined);
+  });
+}
+
+function parse(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new DomainError('VALIDATION_ERROR', 'the request body must be valid UTF-8');
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new DomainError('VALIDATION_ERROR', 'the request body must be valid JSON');
+  }
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
+}

@@ -1,0 +1,61 @@
+import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
+import { DomainError } from '../../errors/src/index.js';
+
+type Dto<T> = new () => T;
+
+/** How many unknown names a message holds at most, and how many characters of each. */
+const UNKNOWN_NAMES = 3;
+const NAME_LENGTH = 40;
+
+export interface Naming {
+  /** What a member of the input is called in a message. */
+  readonly member: 'field' | 'parameter';
+  /** Members that came more than once and may not. */
+  readonly repeated?: ReadonlySet<string>;
+}
+
+/**
+ * An instance of the DTO with the input's values, each decided by its class-validator decorators.
+ * Throws one DomainError VALIDATION_ERROR with one message per failing value, in the order of the DTO's fields, unknown names last.
+ */
+export function validated<T extends object>(dto: Dto<T>, input: object, naming: Naming): T {
+  const fields = fieldsOf(dto);
+  const instance = new dto();
+  for (const field of fields) {
+    if (Object.hasOwn(input, field)) Object.assign(instance, { [field]: (input as Record<string, unknown>)[field] });
+  }
+  const errors = new Map(validateSync(instance, { stopAtFirstError: true }).map((error) => [error.property, error]));
+  const messages: string[] = [];
+  for (const field of fields) {
+    const error = errors.get(field);
+    if (naming.repeated?.has(field)) messages.push(`${field} must not be repeated`);
+    else if (error) messages.push(firstMessage(error));
+  }
+  const known = new Set(fields);
+  for (const name of Object.keys(input).filter((key) => !known.has(key)).slice(0, UNKNOWN_NAMES)) {
+    messages.push(`unknown ${naming.member}: ${printable(name)}`);
+  }
+  if (messages.length > 0) throw new DomainError('VALIDATION_ERROR', messages.join('; '));
+  return instance;
+}
+
+const fieldsByDto = new WeakMap<object, readonly string[]>();
+
+/** The decorated properties of a DTO, in the order in which they are declared. */
+function fieldsOf(dto: Dto<object>): readonly string[] {
+  const known = fieldsByDto.get(dto);
+  if (known) return known;
+  const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+  const fields = [...new Set(metadata.map(({ propertyName }) => propertyName))];
+  fieldsByDto.set(dto, fields);
+  return fields;
+}
+
+function firstMessage({ constraints, property }: ValidationError): string {
+  return Object.values(constraints ?? {})[0] ?? `${property} is not valid`;
+}
+
+/** A name as a message may hold it: printable ASCII, cut. */
+function printable(name: string): string {
+  return name.slice(0, NAME_LENGTH).replace(/[^\x20-\x7e]/g, '?');
+}

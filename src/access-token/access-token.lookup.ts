@@ -1,0 +1,59 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Principal } from '../../libs/auth/src/index.js';
+import { Database } from '../database/index.js';
+import { AccessToken } from './access-token.js';
+
+export interface FoundToken {
+  readonly principal: Principal;
+  /** Milliseconds until it expires, by the clock of the database; undefined where it does not. */
+  readonly remaining: number | undefined;
+}
+
+interface Row {
+  readonly id: string;
+  readonly digest: Buffer;
+  readonly scopes: string[];
+  readonly remaining: number | null;
+  readonly isUseUnnoted: boolean;
+}
+
+/** Finds valid tokens in the database, and notes there that they were used. */
+@Injectable()
+export class AccessTokenLookup {
+  private readonly logger = new Logger(AccessTokenLookup.name);
+
+  constructor(private readonly database: Database) {}
+
+  /** Those of the digests (SHA-256) whose token is neither expired nor revoked, by digest as latin1 text. */
+  async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
+    const rows = await this.database.query<Row>(
+      `select id, digest, scopes, (extract(epoch from expires_at - now()) * 1000)::float8 as remaining,
+              coalesce(last_used_at < now() - interval '1 minute', true) as "isUseUnnoted"
+         from ${this.database.table(AccessToken)}
+        where digest = any($1) and revoked_at is null and coalesce(expires_at > now(), true)`,
+      [digests],
+    );
+    const used = rows.filter(({ isUseUnnoted }) => isUseUnnoted).map(({ id }) => id);
+    if (used.length > 0) void this.noteUse(used);
+    return new Map(
+      rows.map(({ id, digest, scopes, remaining }) => [
+        digest.toString('latin1'),
+        { principal: { id, scopes }, remaining: remaining ?? undefined },
+      ]),
+    );
+  }
+
+  /** A note that fails is no reason to refuse a request: the next lookup tries again. */
+  private async noteUse(ids: readonly string[]): Promise<void> {
+    const table = this.database.table(AccessToken);
+    try {
+      await this.database.query(
+        `update ${table} set last_used_at = now()
+          where id in (select id from ${table} where id = any($1) order by id for update skip locked)`,
+        [ids],
+      );
+    } catch (error) {
+      this.logger.debug(`last use not noted: ${error instanceof Error ? error.message : 'unknown'}`);
+    }
+  }
+}

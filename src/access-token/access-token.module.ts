@@ -1,0 +1,33 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DatabaseModule } from '../database/index.js';
+import { AccessTokenLookup } from './access-token.lookup.js';
+import { AccessTokenService } from './access-token.service.js';
+import { AccessTokenVerifier } from './access-token.verifier.js';
+import { DeclaredTokens } from './declared-tokens.js';
+
+export interface AccessTokenOptions {
+  /** Tokens that the deployment declares itself, beside those in the database. */
+  readonly declared: readonly string[];
+}
+
+/** Access tokens: managed by the service, verified by the verifier. */
+@Module({})
+export class AccessTokenModule {
+  static forRoot({ declared }: AccessTokenOptions): DynamicModule {
+    return {
+      module: AccessTokenModule,
+      imports: [DatabaseModule],
+      providers: [
+        AccessTokenService,
+        AccessTokenLookup,
+        {
+          provide: AccessTokenVerifier,
+          inject: [AccessTokenLookup],
+          useFactory: (lookup: AccessTokenLookup) =>
+            new AccessTokenVerifier(lookup, new DeclaredTokens(declared), () => performance.now()),
+        },
+      ],
+      exports: [AccessTokenService, AccessTokenVerifier],
+    };
+  }
+}

@@ -1,0 +1,20 @@
+import { EntitySchema } from 'typeorm';
+import { AccessToken } from './access-token.js';
+
+/** Maps the table `access_tokens`. The migration makes the table; a test holds the two equal. */
+export const AccessTokenSchema = new EntitySchema<AccessToken>({
+  name: 'AccessToken',
+  target: AccessToken,
+  tableName: 'access_tokens',
+  columns: {
+    id: { type: 'uuid', primary: true, primaryKeyConstraintName: 'access_tokens_pkey' },
+    name: { type: 'text' },
+    digest: { type: 'bytea' },
+    scopes: { type: 'text', array: true },
+    createdAt: { type: 'timestamptz', precision: 3, name: 'created_at' },
+    expiresAt: { type: 'timestamptz', precision: 3, name: 'expires_at', nullable: true },
+    revokedAt: { type: 'timestamptz', precision: 3, name: 'revoked_at', nullable: true },
+    lastUsedAt: { type: 'timestamptz', precision: 3, name: 'last_used_at', nullable: true },
+  },
+  uniques: [{ name: 'access_tokens_digest_key', columns: ['digest'] }],
+});

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { v7 } from 'uuid';
+import { Database } from '../database/index.js';
+import { AccessToken, type Scope } from './access-token.js';
+import { digestOf, newToken } from './token-text.js';
+
+export interface NewAccessToken {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Without it the token is good until it is revoked. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/** Makes, lists and revokes access tokens. */
+@Injectable()
+export class AccessTokenService {
+  constructor(private readonly database: Database) {}
+
+  private get table(): string {
+    return this.database.table(AccessToken);
+  }
+
+  /** Stores a new token and returns it: this is the only time that it can be seen. */
+  async create(wanted: NewAccessToken): Promise<{ id: string; token: string }> {
+    const token = newToken();
+    return { id: await this.store(token, wanted), token };
+  }
+
+  /** Stores a token that was made elsewhere; returns its id. */
+  async store(token: string, { name, scopes, expiresAt }: NewAccessToken): Promise<string> {
+    const id = v7();
+    await this.database.query(
+      `insert into ${this.table} (id, name, digest, scopes, created_at, expires_at) values ($1, $2, $3, $4, now(), $5)`,
+      [id, name, digestOf(token), scopes, expiresAt ?? null],
+    );
+    return id;
+  }
+
+  /** All tokens, revoked and expired ones too, oldest first. */
+  list(): Promise<AccessToken[]> {
+    return this.database.query<AccessToken>(
+      `select id, name, digest, scopes, created_at as "createdAt", expires_at as "expiresAt",
+              revoked_at as "revokedAt", last_used_at as "lastUsedAt"
+         from ${this.table} order by id`,
+    );
+  }
+
+  /** Revokes a token, everywhere within 5 seconds; false where there is none with this id. Revoking twice changes nothing. */
+  async revoke(id: string): Promise<boolean> {
+    const rows = await this.database.query<{ id: string }>(
+      `with revoked as (
+         update ${this.table} set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id
+       ) select id from revoked`,
+      [id],
+    );
+    return rows.length > 0;
+  }
+}

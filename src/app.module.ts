@@ -1,0 +1,64 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { RouterModule } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { LoggerModule, type Params } from 'nestjs-pino';
+import { DataSource } from 'typeorm';
+import { AuthModule } from '../libs/auth/src/index.js';
+import { HttpEdgeModule } from '../libs/http-edge/src/index.js';
+import {
+  accessTokenEntities,
+  accessTokenMigrations,
+  AccessTokenModule,
+  AccessTokenVerifier,
+} from './access-token/index.js';
+import type { Config } from './config.js';
+import { connectionOptions, migrate } from './database/index.js';
+import { HealthModule } from './health/index.js';
+import { timeLogEntities, timeLogMigrations, TimeLogModule } from './time-log/index.js';
+
+/** Everything that travels with its module to make its tables. */
+export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
+
+export interface AppOptions {
+  readonly config: Pick<Config, 'declaredTokens' | 'shutdownDelay'>;
+  readonly logging: Params;
+  readonly databaseUrl: string;
+  readonly migrationUrl: string;
+  /** Gives up waiting for the database. */
+  readonly signal?: AbortSignal;
+}
+
+/** The composition root: the service as it runs by itself. */
+@Module({})
+export class AppModule {
+  static forRoot({ config, logging, databaseUrl, migrationUrl, signal }: AppOptions): DynamicModule {
+    const accessTokens = AccessTokenModule.forRoot({ declared: config.declaredTokens });
+    return {
+      module: AppModule,
+      imports: [
+        LoggerModule.forRoot(logging),
+        TypeOrmModule.forRootAsync({
+          useFactory: () => ({
+            ...connectionOptions(databaseUrl, [...accessTokenEntities, ...timeLogEntities]),
+            toRetry: () => false,
+          }),
+          dataSourceFactory: async (options) => {
+            await migrate({ url: migrationUrl, migrations, signal });
+            return new DataSource(options!).initialize();
+          },
+        }),
+        accessTokens,
+        AuthModule.forRootAsync({
+          imports: [accessTokens],
+          inject: [AccessTokenVerifier],
+          useFactory: (verifier: AccessTokenVerifier) => ({ verifier, realm: 'time-logs' }),
+        }),
+        HealthModule,
+        TimeLogModule,
+        RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
+        // Last: its controller answers whatever no other does.
+        HttpEdgeModule.forRoot({ openPaths: ['/livez', '/readyz'], shutdownDelay: config.shutdownDelay }),
+      ],
+    };
+  }
+}

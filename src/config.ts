@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+/** The settings of the service, checked. */
+export interface Config {
+  readonly port: number;
+  /** Undefined: all interfaces. */
+  readonly host: string | undefined;
+  /** Undefined: the embedded PostgreSQL. */
+  readonly databaseUrl: string | undefined;
+  readonly migrationDatabaseUrl: string | undefined;
+  /** Absolute path of the folder of the embedded PostgreSQL and the first token. */
+  readonly dataDir: string;
+  readonly logLevel: string;
+  /** One line of JSON for each event, instead of lines for a person at a terminal. */
+  readonly logAsJson: boolean;
+  readonly declaredTokens: readonly string[];
+  /** Seconds. */
+  readonly shutdownDelay: number;
+}
+
+/** What is wrong with the environment: one line for each variable, which names it and says what it takes. */
+export class ConfigError extends Error {}
+
+const PROJECT = join(import.meta.dirname, '..', '..');
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+/** b64token (RFC 6750, section 2.1) of at least 32 characters. */
+const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
+
+// A message never repeats a value: some of them are secrets.
+const wholeNumber = (most: number, message: string) =>
+  z.string().regex(/^\d{1,9}$/, message).transform(Number).refine((value) => value <= most, message);
+const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a URL that begins with postgres://');
+const tokens = z
+  .string()
+  .transform((text) => text.split(',').map((token) => token.trim()))
+  .refine(
+    (list) => list.length <= 2 && list.every((token) => TOKEN.test(token)),
+    'must be one or two tokens (comma between), each at least 32 characters of A-Z a-z 0-9 - . _ ~ + / (= at the end)',
+  );
+
+const environment = z.object({
+  PORT: wholeNumber(65_535, 'must be a whole number from 0 to 65535').default(3000),
+  HOST: z.string().optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  MIGRATION_DATABASE_URL: databaseUrl.optional(),
+  DATA_DIR: z.string().default(join(PROJECT, '.data')),
+  LOG_LEVEL: z.enum(LEVELS, `must be one of ${LEVELS.join(', ')}`).default('info'),
+  ACCESS_TOKEN: tokens.optional(),
+  ACCESS_TOKEN_FILE: z.string().optional(),
+  SHUTDOWN_DELAY: wholeNumber(3_600, 'must be whole seconds from 0 to 3600').default(0),
+  NODE_ENV: z.string().optional(),
+});
+
+/** Reads and checks the environment, once. Throws ConfigError that lists every fault. */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = process.stdout.isTTY): Config {
+  const faults: string[] = [];
+  const { ACCESS_TOKEN_FILE: tokenFile, ...given } = withoutEmpty(env);
+  if (tokenFile !== undefined) {
+    if (given['ACCESS_TOKEN'] !== undefined) faults.push('ACCESS_TOKEN_FILE: give it or ACCESS_TOKEN, not both');
+    try {
+      given['ACCESS_TOKEN'] = readFileSync(tokenFile, 'utf8').trim();
+    } catch {
+      faults.push('ACCESS_TOKEN_FILE: must be the path of a file that can be read');
+    }
+  }
+  const { data, error } = environment.safeParse(given);
+  for (const { path, message } of error?.issues ?? []) faults.push(`${path.join('.')}: ${message}`);
+  if (!data || faults.length > 0) throw new ConfigError(faults.join('\n'));
+  return {
+    port: data.PORT,
+    host: data.HOST,
+    databaseUrl: data.DATABASE_URL,
+    migrationDatabaseUrl: data.MIGRATION_DATABASE_URL,
+    dataDir: resolve(data.DATA_DIR),
+    logLevel: data.LOG_LEVEL,
+    logAsJson: data.NODE_ENV === 'production' || !isTerminal,
+    declaredTokens: data.ACCESS_TOKEN ?? [],
+    shutdownDelay: data.SHUTDOWN_DELAY,
+  };
+}
+
+/** A variable that is set to nothing counts as absent, as compose files and shells set it. */
+function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}

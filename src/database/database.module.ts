@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { Database } from './database.js';
+
+/** The door to SQL over whatever DataSource the app has, ours or a host's. */
+@Module({ providers: [Database], exports: [Database] })
+export class DatabaseModule {}

@@ -1,0 +1,44 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
+import { isUnavailability } from './unavailability.js';
+
+/** The one door to SQL: TypeORM's DataSource, with its failures told apart. */
+@Injectable()
+export class Database {
+  private readonly logger = new Logger(Database.name);
+  private isAway = false;
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Runs one statement. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it at the moment. */
+  async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    try {
+      const rows = await this.dataSource.query<Row[]>(sql, parameters as unknown[]);
+      this.noteReturn();
+      return rows;
+    } catch (error) {
+      if (!isUnavailability(error)) throw error;
+      this.noteOutage(error);
+      throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message, { cause: error });
+    }
+  }
+
+  /** The quoted name of an entity's table, with its schema where it has one. */
+  table(entity: Parameters<DataSource['getMetadata']>[0]): string {
+    const { schema, tableName } = this.dataSource.getMetadata(entity);
+    const parts = schema === undefined ? [tableName] : [schema, tableName];
+    return parts.map((part) => this.dataSource.driver.escape(part)).join('.');
+  }
+
+  /** One line per outage, not one per request. */
+  private noteOutage(error: unknown): void {
+    if (!this.isAway) this.logger.error(`database unavailable: ${error instanceof Error ? error.message : 'unknown'}`);
+    this.isAway = true;
+  }
+
+  private noteReturn(): void {
+    if (this.isAway) this.logger.log('database available again');
+    this.isAway = false;
+  }
+}

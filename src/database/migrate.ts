@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { plainOptions } from './connection-options.js';
+
+/** Key of the session lock that lets one instance migrate at a time: "time-log" read as a 64-bit number. */
+const LOCK = 0x74696d652d6c6f67n;
+/** Tries to reach the database at start, and the milliseconds between two of them. */
+const TRIES = 15;
+const PAUSE = 1_000;
+
+const logger = new Logger('Migrations');
+
+export interface MigrateOptions {
+  /** A role that may change the schema. */
+  readonly url: string;
+  readonly migrations: NonNullable<DataSourceOptions['migrations']>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs what is pending, one instance at a time; with nothing pending it changes nothing. Waits for a database that is
+ * not up yet. Throws an Error with one clear line where the database stays away or refuses.
+ */
+export async function migrate({ url, migrations, signal }: MigrateOptions): Promise<void> {
+  const dataSource = await connect(url, migrations, signal);
+  const lock = dataSource.createQueryRunner();
+  try {
+    await lock.query('select pg_advisory_lock($1)', [String(LOCK)]);
+    if (!(await dataSource.showMigrations())) return;
+    const done = await dataSource.runMigrations({ transaction: 'each' });
+    logger.log(`migrated: ${done.map(({ name }) => name).join(', ')}`);
+  } catch (error) {
+    throw new Error(`the database schema could not be migrated: ${messageOf(error)}`, { cause: error });
+  } finally {
+    await lock.release();
+    await dataSource.destroy();
+  }
+}
+
+async function connect(
+  url: string,
+  migrations: MigrateOptions['migrations'],
+  signal: AbortSignal | undefined,
+): Promise<DataSource> {
+  for (let attempt = 1; ; attempt++) {
+    const dataSource = new DataSource({ ...plainOptions(url), migrations, poolSize: 2, connectTimeoutMS: 5_000 });
+    try {
+      return await dataSource.initialize();
+    } catch (error) {
+      if (attempt === TRIES) {
+        const message = `the database could not be reached: ${messageOf(error)}; check DATABASE_URL and that PostgreSQL runs`;
+        throw new Error(message, { cause: error });
+      }
+      if (attempt === 1) logger.log(`waiting for the database: ${messageOf(error)}`);
+      await delay(PAUSE, undefined, { signal });
+    }
+  }
+}
+
+/** The message of an error; several addresses tried make an AggregateError without one. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}

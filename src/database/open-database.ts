@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { EmbeddedPostgres } from '../../libs/embedded-postgres/src/index.js';
+
+/** A database that can be connected to. */
+export interface OpenDatabase {
+  readonly url: string;
+  readonly migrationUrl: string;
+  /** Ends what was started; leaves an external database alone. */
+  close(): Promise<void>;
+}
+
+export interface OpenDatabaseOptions {
+  readonly databaseUrl: string | undefined;
+  readonly migrationDatabaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly log: (line: string) => void;
+  readonly onFailure?: (error: Error) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The database of DATABASE_URL, else the embedded one, started for the service. */
+export function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
+  return open(options, (embedded) => EmbeddedPostgres.start(embedded));
+}
+
+/** The same for a command: an embedded one that runs already is used and left running. */
+export function openDatabaseForCommand(options: OpenDatabaseOptions): Promise<OpenDatabase> {
+  return open(options, (embedded) => EmbeddedPostgres.attachOrStart(embedded));
+}
+
+async function open(
+  { databaseUrl, migrationDatabaseUrl, dataDir, ...rest }: OpenDatabaseOptions,
+  start: typeof EmbeddedPostgres.start,
+): Promise<OpenDatabase> {
+  if (databaseUrl !== undefined) {
+    return { url: databaseUrl, migrationUrl: migrationDatabaseUrl ?? databaseUrl, close: async () => undefined };
+  }
+  const { log, onFailure, signal } = rest;
+  const server = await start({
+    dataDirectory: join(dataDir, 'postgres'),
+    log,
+    ...(onFailure && { onFailure }),
+    ...(signal && { signal }),
+  });
+  return { url: server.url, migrationUrl: server.url, close: () => server.stop() };
+}

@@ -1,0 +1,40 @@
+export interface FirstSteps {
+  /** Absolute path of the file that holds a token. */
+  readonly tokenFile: string;
+  /** What the service listens on; undefined for all interfaces. */
+  readonly host: string | undefined;
+  readonly port: number;
+  readonly today: Date;
+}
+
+/** Two lines for a shell that record a log and list it. They name the file of the token: what is printed ends up in logs. */
+export function firstSteps({ tokenFile, host, port, today }: FirstSteps): string {
+  const url = `http://${reachable(host)}:${port}/api/v1/time-logs`;
+  const authorization = `-H "Authorization: Bearer $(cat ${shellQuoted(tokenFile)})"`;
+  const body = JSON.stringify({
+    projectId: '11111111-1111-1111-1111-111111111111',
+    duration: 1.5,
+    description: 'My first log',
+    date: today.toISOString().slice(0, 10),
+  });
+  return [
+    '',
+    'Record a log:',
+    '',
+    `curl ${authorization} -H 'Content-Type: application/json' -d ${shellQuoted(body)} ${url}`,
+    '',
+    'List the logs:',
+    '',
+    `curl ${authorization} ${url}`,
+    '',
+  ].join('\n');
+}
+
+function reachable(host: string | undefined): string {
+  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

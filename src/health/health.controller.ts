@@ -1,0 +1,50 @@
+import { Controller, Get, Header, type OnModuleDestroy, UseFilters, UseGuards } from '@nestjs/common';
+import { BearerAuthGuard } from '../../libs/auth/src/index.js';
+import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
+import { Database } from '../database/index.js';
+
+const TEXT = 'text/plain; charset=utf-8';
+
+/** Whether the service is available. Answers `OK`, else the error body. */
+@Controller()
+@UseFilters(ErrorEnvelopeFilter)
+export class HealthController implements OnModuleDestroy {
+  private isShuttingDown = false;
+  private pinging: Promise<unknown> | undefined;
+
+  constructor(private readonly database: Database) {}
+
+  /** The contract's check: with a token like every request, and only while the database can be used. */
+  @Get('health')
+  @UseGuards(BearerAuthGuard)
+  @Header('Content-Type', TEXT)
+  async health(): Promise<string> {
+    await this.ping();
+    return 'OK';
+  }
+
+  /** For orchestrators, open: the process runs. Never looks at the database, whose outage no restart would mend. */
+  @Get('livez')
+  @Header('Content-Type', TEXT)
+  live(): string {
+    return 'OK';
+  }
+
+  /** For load balancers, open: as `health`, but refusing from the moment that the shutdown begins. */
+  @Get('readyz')
+  @Header('Content-Type', TEXT)
+  async ready(): Promise<string> {
+    if (this.isShuttingDown) throw new DomainError('SERVICE_UNAVAILABLE', 'the service is shutting down');
+    return this.health();
+  }
+
+  /** One statement for all who ask at the same time: an open path must not be a way to drown the database. */
+  private async ping(): Promise<void> {
+    this.pinging ??= this.database.query('select 1').finally(() => (this.pinging = undefined));
+    await this.pinging;
+  }
+
+  onModuleDestroy(): void {
+    this.isShuttingDown = true;
+  }
+}

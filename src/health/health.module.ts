@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../database/index.js';
+import { HealthController } from './health.controller.js';
+
+/** The health checks. Needs a DataSource and AuthModule. */
+@Module({ imports: [DatabaseModule], controllers: [HealthController] })
+export class HealthModule {}

@@ -1,0 +1,36 @@
+import { IsOptional } from 'class-validator';
+import { Obeys } from '../../../libs/strict-request/src/index.js';
+import { Page, pageLimitFault, pageNumberFault } from '../domain/page.js';
+import { Period, periodEndFault, periodOrderFault } from '../domain/period.js';
+import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import { projectIdFault } from '../domain/time-log.rules.js';
+
+/** The query of a list, as text; messages come in the order of these fields. */
+export class ListTimeLogsDto {
+  @IsOptional()
+  @Obeys(projectIdFault)
+  projectId?: string;
+
+  @IsOptional()
+  @Obeys((value) => periodEndFault('from', value))
+  @Obeys((value, { to }: ListTimeLogsDto) => periodOrderFault(value, to))
+  from?: string;
+
+  @IsOptional()
+  @Obeys((value) => periodEndFault('to', value))
+  to?: string;
+
+  @Obeys(pageNumberFault)
+  page = '1';
+
+  @Obeys(pageLimitFault)
+  limit = '50';
+
+  toFilter(): TimeLogFilter {
+    return { projectId: this.projectId?.toLowerCase(), period: Period.of(this.from, this.to) };
+  }
+
+  toPage(): Page {
+    return Page.of(Number(this.page), Number(this.limit));
+  }
+}

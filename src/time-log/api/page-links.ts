@@ -1,0 +1,19 @@
+import type { Page } from '../domain/page.js';
+import type { TimeLogFilter } from '../domain/time-log.repository.js';
+
+/** The value of a `Link` header (RFC 8288) to the first, previous, next and last page, with the filter that was applied. */
+export function pageLinks(path: string, { projectId, period }: TimeLogFilter, page: Page, total: number): string {
+  const last = Math.max(1, Math.ceil(total / page.limit));
+  const links: [string, number][] = [['first', 1]];
+  if (page.number > 1) links.push(['prev', Math.min(page.number - 1, last)]);
+  if (page.number < last) links.push(['next', page.number + 1]);
+  links.push(['last', last]);
+
+  const filter = Object.entries({ projectId, from: period.from, to: period.to })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${value}&`)
+    .join('');
+  return links
+    .map(([relation, number]) => `<${path}?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`)
+    .join(', ');
+}

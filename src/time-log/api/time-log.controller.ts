@@ -1,0 +1,43 @@
+import { Controller, Get, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { BearerAuthGuard, Scopes } from '../../../libs/auth/src/index.js';
+import { ErrorEnvelopeFilter } from '../../../libs/errors/src/index.js';
+import { StrictBody, StrictQuery } from '../../../libs/strict-request/src/index.js';
+import { TimeLogService } from '../application/time-log.service.js';
+import { CreateTimeLogDto } from './create-time-log.dto.js';
+import { ListTimeLogsDto } from './list-time-logs.dto.js';
+import { pageLinks } from './page-links.js';
+import {
+  createdResponse,
+  listResponse,
+  type TimeLogCreatedResponse,
+  type TimeLogListResponse,
+} from './time-log.response.js';
+
+/** Time logs over HTTP. Guard and filter are bound here, so that a host's own routes are left alone. */
+@Controller('time-logs')
+@UseGuards(BearerAuthGuard)
+@UseFilters(ErrorEnvelopeFilter)
+export class TimeLogController {
+  constructor(private readonly timeLogs: TimeLogService) {}
+
+  @Get()
+  @Scopes(['time-logs:read'])
+  async list(
+    @StrictQuery(ListTimeLogsDto) query: ListTimeLogsDto,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<TimeLogListResponse> {
+    const [filter, page] = [query.toFilter(), query.toPage()];
+    const found = await this.timeLogs.list(filter, page);
+    const [path = ''] = request.originalUrl.split('?');
+    response.setHeader('Link', pageLinks(path, filter, page, found.total));
+    return listResponse(found, page);
+  }
+
+  @Post()
+  @Scopes(['time-logs:write'])
+  async record(@StrictBody(CreateTimeLogDto) body: CreateTimeLogDto): Promise<TimeLogCreatedResponse> {
+    return createdResponse(await this.timeLogs.record(body));
+  }
+}

@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import type { Page } from '../domain/page.js';
+import { TimeLogIds } from '../domain/time-log-ids.js';
+import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
+import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
+
+/** The use cases of time logs. */
+@Injectable()
+export class TimeLogService {
+  constructor(
+    private readonly timeLogs: TimeLogRepository,
+    private readonly ids: TimeLogIds,
+  ) {}
+
+  /** Records a log; resolves when it is durably stored. Throws DomainError VALIDATION_ERROR or SERVICE_UNAVAILABLE. */
+  async record(values: TimeLogValues): Promise<TimeLog> {
+    const log = TimeLog.record(values, this.ids.next());
+    await this.timeLogs.add(log);
+    return log;
+  }
+
+  /** One page of the logs that match, newest work first, with their total. Throws DomainError SERVICE_UNAVAILABLE. */
+  list(filter: TimeLogFilter, page: Page): Promise<TimeLogPage> {
+    return this.timeLogs.find(filter, page);
+  }
+}

@@ -1,0 +1,49 @@
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { type CalendarDate, isCalendarDate } from './calendar-date.js';
+
+const TIME = /^[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:[Zz]|[+\- ](\d{2}):(\d{2}))?$/;
+
+/** A span of whole days, both ends included; an absent end is open. */
+export class Period {
+  private constructor(
+    readonly from: CalendarDate | undefined,
+    readonly to: CalendarDate | undefined,
+  ) {}
+
+  /** Takes days or timestamps. Throws DomainError VALIDATION_ERROR for anything else, or where `from` is after `to`. */
+  static of(from?: string, to?: string): Period {
+    const [first, last] = [from, to].map((end) => (end === undefined ? undefined : dayNamedBy(end)));
+    const fault =
+      (from !== undefined && periodEndFault('from', from)) ||
+      (to !== undefined && periodEndFault('to', to)) ||
+      periodOrderFault(from, to);
+    if (fault) throw new DomainError('VALIDATION_ERROR', fault);
+    return new Period(first, last);
+  }
+}
+
+/** What is wrong with one end of a period, or undefined. */
+export function periodEndFault(name: 'from' | 'to', value: unknown): string | undefined {
+  return dayNamedBy(value) ? undefined : `${name} must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp`;
+}
+
+/** What is wrong with the order of the ends, or undefined; an end that is no day is not compared. */
+export function periodOrderFault(from: unknown, to: unknown): string | undefined {
+  const [first, last] = [dayNamedBy(from), dayNamedBy(to)];
+  return first && last && first > last ? 'from must not be after to' : undefined;
+}
+
+/** The calendar day that a day or a timestamp names, as it is written: an offset shifts nothing. */
+function dayNamedBy(value: unknown): CalendarDate | undefined {
+  if (typeof value !== 'string') return undefined;
+  const day = value.slice(0, 10);
+  return isCalendarDate(day) && (value.length === 10 || isTimeOfDay(value.slice(10))) ? day : undefined;
+}
+
+/** Ranges of RFC 3339, section 5.6; second 60 is a leap second. */
+function isTimeOfDay(text: string): boolean {
+  const parts = TIME.exec(text);
+  if (!parts) return false;
+  const [hour, minute, second, offsetHour, offsetMinute] = parts.slice(1).map((part) => Number(part ?? 0));
+  return hour! <= 23 && minute! <= 59 && second! <= 60 && offsetHour! <= 23 && offsetMinute! <= 59;
+}

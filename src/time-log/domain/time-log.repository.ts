@@ -1,0 +1,24 @@
+import type { Page } from './page.js';
+import type { Period } from './period.js';
+import type { TimeLog } from './time-log.js';
+
+/** Which logs a list is about: all of them, or those of one project, within a period of days. */
+export interface TimeLogFilter {
+  readonly projectId?: string | undefined;
+  readonly period: Period;
+}
+
+/** The logs of one page, and how many match the filter in all, of one and the same moment. */
+export interface TimeLogPage {
+  readonly logs: readonly TimeLog[];
+  readonly total: number;
+}
+
+/** The port to wherever time logs are kept. Both methods throw DomainError SERVICE_UNAVAILABLE where that cannot be reached. */
+export abstract class TimeLogRepository {
+  /** Resolves when the log is durably stored. */
+  abstract add(log: TimeLog): Promise<void>;
+
+  /** Newest work first: by date, then by creation, both descending. */
+  abstract find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage>;
+}

@@ -1,0 +1,37 @@
+import { isCalendarDate } from './calendar-date.js';
+
+/** Code points of a description. */
+const DESCRIPTION_LENGTH = 5000;
+
+/** Any UUID in 8-4-4-4-12 hex form, whatever its version and variant digits say. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+// Each rule tells what is wrong with a value, or undefined where nothing is.
+
+export function projectIdFault(value: unknown): string | undefined {
+  return typeof value === 'string' && UUID.test(value) ? undefined : 'projectId must be a UUID';
+}
+
+export function durationFault(value: unknown): string | undefined {
+  const isPositive = typeof value === 'number' && value > 0 && Number.isFinite(value);
+  return isPositive ? undefined : 'duration must be a positive number';
+}
+
+/** Refuses what PostgreSQL could not store and give back unchanged. */
+export function descriptionFault(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'description must be a string';
+  if (isLongerThan(DESCRIPTION_LENGTH, value)) return `description must be at most ${DESCRIPTION_LENGTH} characters`;
+  if (value.includes('\0')) return 'description must not contain U+0000';
+  if (!value.isWellFormed()) return 'description must not contain lone surrogates';
+  return undefined;
+}
+
+export function dateFault(value: unknown): string | undefined {
+  return isCalendarDate(value) ? undefined : 'date must be an existing day in the form YYYY-MM-DD';
+}
+
+/** Compares code points; counts them only where the code units leave it open. */
+function isLongerThan(limit: number, text: string): boolean {
+  if (text.length <= limit) return false;
+  return text.length > 2 * limit || [...text].length > limit;
+}

@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../database/index.js';
+import { TimeLogController } from './api/time-log.controller.js';
+import { TimeLogService } from './application/time-log.service.js';
+import { TimeLogIds } from './domain/time-log-ids.js';
+import { TimeLogRepository } from './domain/time-log.repository.js';
+import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
+import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
+
+/** Time logs: recorded and listed over HTTP, and through the exported service. Needs a DataSource that knows `timeLogEntities`, and AuthModule. */
+@Module({
+  imports: [DatabaseModule],
+  controllers: [TimeLogController],
+  providers: [
+    TimeLogService,
+    { provide: TimeLogRepository, useClass: TypeOrmTimeLogRepository },
+    { provide: TimeLogIds, useClass: UuidV7TimeLogIds },
+  ],
+  exports: [TimeLogService, TimeLogRepository],
+})
+export class TimeLogModule {}
