@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { LoggerModule, type Params } from 'nestjs-pino';
@@ -43,7 +43,8 @@ export class AppModule {
             toRetry: () => false,
           }),
           dataSourceFactory: async (options) => {
-            await migrate({ url: migrationUrl, migrations, signal });
+            const done = await migrate({ url: migrationUrl, migrations, signal });
+            if (done.length > 0) new Logger('Migrations').log(`migrated: ${done.join(', ')}`);
             return new DataSource(options!).initialize();
           },
         }),

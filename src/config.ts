@@ -30,7 +30,11 @@ const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
 
 // A message never repeats a value: some of them are secrets.
 const wholeNumber = (most: number, message: string) =>
-  z.string().regex(/^\d{1,9}$/, message).transform(Number).refine((value) => value <= most, message);
+  z
+    .string()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((value) => value <= most, message);
 const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a URL that begins with postgres://');
 const tokens = z
   .string()
@@ -58,9 +62,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
   const faults: string[] = [];
   const { ACCESS_TOKEN_FILE: tokenFile, ...given } = withoutEmpty(env);
   if (tokenFile !== undefined) {
-    if (given['ACCESS_TOKEN'] !== undefined) faults.push('ACCESS_TOKEN_FILE: give it or ACCESS_TOKEN, not both');
+    if (given.ACCESS_TOKEN !== undefined) faults.push('ACCESS_TOKEN_FILE: give it or ACCESS_TOKEN, not both');
     try {
-      given['ACCESS_TOKEN'] = readFileSync(tokenFile, 'utf8').trim();
+      given.ACCESS_TOKEN = readFileSync(tokenFile, 'utf8').trim();
     } catch {
       faults.push('ACCESS_TOKEN_FILE: must be the path of a file that can be read');
     }

@@ -22,7 +22,9 @@ export function loggingParams(level: string, asJson: boolean): Params {
       customErrorObject: (request, response, _error, times: object) => summary(request, response, times),
       customSuccessMessage: () => 'request',
       customErrorMessage: () => 'request',
-      ...(!asJson && { transport: { target: 'pino-pretty', options: { singleLine: true, ignore: 'pid,hostname' } } }),
+      ...(!asJson && {
+        transport: { target: 'pino-pretty', options: { singleLine: true, ignore: 'pid,hostname' } },
+      }),
     },
   };
 }
@@ -38,13 +40,19 @@ function summary(request: IncomingMessage, response: ServerResponse, times: obje
     path: (request as IdentifiedRequest).originalUrl?.split('?')[0],
     status: response.statusCode,
     // Left there by the filter.
-    error: (response as Response).locals['error'] as string | undefined,
+    error: (response as Response).locals.error as string | undefined,
     milliseconds: 'responseTime' in times ? times.responseTime : undefined,
   };
 }
 
 /** Contexts in which Nest tells at every start what it wires. */
-const WIRING = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+const WIRING = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+]);
 
 /** Nest's logger over pino; what it wires is for `debug`, not for every start. */
 export class ServiceLogger extends Logger {

@@ -6,6 +6,7 @@ export { AccessTokenModule } from './access-token.module.js';
 export { AccessTokenService } from './access-token.service.js';
 export { AccessTokenVerifier } from './access-token.verifier.js';
 export { ensureFirstToken } from './first-token.js';
+export { tokenTable } from './token-table.js';
 
 /** What a DataSource must know to keep access tokens. */
 export const accessTokenEntities = [AccessTokenSchema];

@@ -26,7 +26,7 @@ export class VerdictCache {
     this.verdicts.set(key, verdict);
     if (this.verdicts.size > this.capacity) {
       const [oldest] = this.verdicts.keys();
-      this.verdicts.delete(oldest as string);
+      this.verdicts.delete(oldest!);
     }
   }
 

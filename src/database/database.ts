@@ -33,7 +33,8 @@ export class Database {
 
   /** One line per outage, not one per request. */
   private noteOutage(error: unknown): void {
-    if (!this.isAway) this.logger.error(`database unavailable: ${error instanceof Error ? error.message : 'unknown'}`);
+    if (!this.isAway)
+      this.logger.error(`database unavailable: ${error instanceof Error ? error.message : 'unknown'}`);
     this.isAway = true;
   }
 

@@ -19,17 +19,17 @@ export interface MigrateOptions {
 }
 
 /**
- * Runs what is pending, one instance at a time; with nothing pending it changes nothing. Waits for a database that is
- * not up yet. Throws an Error with one clear line where the database stays away or refuses.
+ * Runs what is pending, one instance at a time, and returns its names; with nothing pending it changes nothing.
+ * Waits for a database that is not up yet. Throws an Error with one clear line where the database stays away or refuses.
  */
-export async function migrate({ url, migrations, signal }: MigrateOptions): Promise<void> {
+export async function migrate({ url, migrations, signal }: MigrateOptions): Promise<string[]> {
   const dataSource = await connect(url, migrations, signal);
   const lock = dataSource.createQueryRunner();
   try {
     await lock.query('select pg_advisory_lock($1)', [String(LOCK)]);
-    if (!(await dataSource.showMigrations())) return;
+    if (!(await dataSource.showMigrations())) return [];
     const done = await dataSource.runMigrations({ transaction: 'each' });
-    logger.log(`migrated: ${done.map(({ name }) => name).join(', ')}`);
+    return done.map(({ name }) => name);
   } catch (error) {
     throw new Error(`the database schema could not be migrated: ${messageOf(error)}`, { cause: error });
   } finally {
@@ -44,7 +44,12 @@ async function connect(
   signal: AbortSignal | undefined,
 ): Promise<DataSource> {
   for (let attempt = 1; ; attempt++) {
-    const dataSource = new DataSource({ ...plainOptions(url), migrations, poolSize: 2, connectTimeoutMS: 5_000 });
+    const dataSource = new DataSource({
+      ...plainOptions(url),
+      migrations,
+      poolSize: 2,
+      connectTimeoutMS: 5_000,
+    });
     try {
       return await dataSource.initialize();
     } catch (error) {

@@ -33,7 +33,11 @@ async function open(
   start: typeof EmbeddedPostgres.start,
 ): Promise<OpenDatabase> {
   if (databaseUrl !== undefined) {
-    return { url: databaseUrl, migrationUrl: migrationDatabaseUrl ?? databaseUrl, close: async () => undefined };
+    return {
+      url: databaseUrl,
+      migrationUrl: migrationDatabaseUrl ?? databaseUrl,
+      close: async () => undefined,
+    };
   }
   const { log, onFailure, signal } = rest;
   const server = await start({

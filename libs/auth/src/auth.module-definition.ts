@@ -7,10 +7,8 @@ export interface AuthOptions {
   readonly realm: string;
 }
 
-export const {
-  ConfigurableModuleClass,
-  MODULE_OPTIONS_TOKEN: AUTH_OPTIONS,
-} = new ConfigurableModuleBuilder<AuthOptions>({ moduleName: 'Auth' })
-  .setClassMethodName('forRoot')
-  .setExtras({}, (definition) => ({ ...definition, global: true }))
-  .build();
+export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN: AUTH_OPTIONS } =
+  new ConfigurableModuleBuilder<AuthOptions>({ moduleName: 'Auth' })
+    .setClassMethodName('forRoot')
+    .setExtras({}, (definition) => ({ ...definition, global: true }))
+    .build();

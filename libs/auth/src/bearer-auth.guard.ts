@@ -23,26 +23,31 @@ export class BearerAuthGuard extends AuthGuard() {
   }
 
   /** Called by @nestjs/passport with the strategy's verdict: an error, a principal, or the challenge in `info`. */
-  override handleRequest<TUser = Principal>(
+  override handleRequest<TUser extends Principal = Principal>(
     error: unknown,
-    principal: Principal | false,
+    principal: TUser | false,
     info: unknown,
     context: ExecutionContext,
   ): TUser {
-    if (error) throw error;
+    if (error) throw error as Error;
     if (!principal) {
       this.challenge(context, typeof info === 'string' ? info : `Bearer realm="${this.auth.realm}"`);
       throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
     }
     this.requireScopes(principal, context);
-    return principal as TUser;
+    return principal;
   }
 
   private requireScopes(principal: Principal, context: ExecutionContext): void {
-    const required = this.reflector.getAllAndOverride(Scopes, [context.getHandler(), context.getClass()]) ?? [];
+    const targets = [context.getHandler(), context.getClass()];
+    const required =
+      (this.reflector.getAllAndOverride(Scopes, targets) as readonly string[] | undefined) ?? [];
     if (required.every((scope) => principal.scopes.includes(scope))) return;
     const scope = required.join(' ');
-    this.challenge(context, `Bearer realm="${this.auth.realm}", error="insufficient_scope", scope="${scope}"`);
+    this.challenge(
+      context,
+      `Bearer realm="${this.auth.realm}", error="insufficient_scope", scope="${scope}"`,
+    );
     throw new DomainError('FORBIDDEN', `the token lacks the scope ${scope}`);
   }
 

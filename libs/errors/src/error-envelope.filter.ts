@@ -12,7 +12,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const { status, body, headers } = answerForThrown(thrown);
     if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown);
     // Read by the access log.
-    response.locals['error'] = body.error;
+    response.locals.error = body.error;
     if (response.headersSent) {
       response.destroy();
       return;

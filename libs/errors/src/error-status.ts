@@ -30,5 +30,7 @@ const CODE_BY_STATUS = new Map(
 
 /** The code for a status that a framework chose: an unknown 4xx is a VALIDATION_ERROR, an unknown 5xx an INTERNAL_ERROR. */
 export function codeOfStatus(status: number): ErrorCode {
-  return CODE_BY_STATUS.get(status) ?? (status >= 400 && status < 500 ? 'VALIDATION_ERROR' : 'INTERNAL_ERROR');
+  return (
+    CODE_BY_STATUS.get(status) ?? (status >= 400 && status < 500 ? 'VALIDATION_ERROR' : 'INTERNAL_ERROR')
+  );
 }

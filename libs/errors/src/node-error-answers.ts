@@ -32,7 +32,9 @@ export function answerNodeErrors(server: Server, options: NodeErrorOptions): voi
     }
     refuse(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', options);
   });
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuse(socket, 'VALIDATION_ERROR', options));
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
+    refuse(socket, 'VALIDATION_ERROR', options),
+  );
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { status, body, headers } = answerFor('EXPECTATION_FAILED');
     const all = { ...options.headers(), ...headers };

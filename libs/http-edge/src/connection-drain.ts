@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type NodeErrorOptions, refuse } from '../../errors/src/index.js';
@@ -51,4 +51,4 @@ export class ConnectionDrain {
 }
 
 /** Node keeps the answer in progress here; its own default error handler reads it too. */
-type AnsweringSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null };
+type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };

@@ -11,7 +11,7 @@ export function firstMiddleware(isDraining: () => boolean) {
     const requestId = requestIdFrom(request.headers['x-request-id']);
     (request as Request & { id: string }).id = requestId;
     const headers = commonHeaders(requestId);
-    for (const name in headers) response.setHeader(name, headers[name] as string);
+    for (const name in headers) response.setHeader(name, headers[name]!);
     if (isDraining()) response.setHeader('Connection', 'close');
     if (!hasOneHost(request)) {
       next(new DomainError('VALIDATION_ERROR', 'exactly one Host header is required'));

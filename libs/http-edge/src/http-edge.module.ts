@@ -23,7 +23,8 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
   private readonly logger = new Logger(HttpEdgeModule.name);
   private readonly nodeErrors: NodeErrorOptions = {
     headers: () => commonHeaders(requestIdFrom(undefined)),
-    onRefused: (error, headers) => this.logger.log(`refused before routing: ${error} (${headers['X-Request-Id']})`),
+    onRefused: (error, headers) =>
+      this.logger.log(`refused before routing: ${error} (${headers['X-Request-Id']})`),
   };
   private connections: ConnectionDrain | undefined;
 
@@ -38,7 +39,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
   configure(): void {
     const adapter = this.adapterHost.httpAdapter;
     const app = adapter.getInstance<Application>();
-    const server: Server = adapter.getHttpServer();
+    const server = adapter.getHttpServer() as Server;
     app.disable('x-powered-by');
     app.disable('etag');
     app.set('query parser', false);

@@ -8,4 +8,6 @@ export interface HttpEdgeOptions {
 }
 
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN: HTTP_EDGE_OPTIONS } =
-  new ConfigurableModuleBuilder<HttpEdgeOptions>({ moduleName: 'HttpEdge' }).setClassMethodName('forRoot').build();
+  new ConfigurableModuleBuilder<HttpEdgeOptions>({ moduleName: 'HttpEdge' })
+    .setClassMethodName('forRoot')
+    .build();

@@ -19,7 +19,10 @@ export async function readJsonObject(request: IncomingMessage & { body?: unknown
     throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
   }
   if (isDeeperThan(DEPTH_LIMIT, value)) {
-    throw new DomainError('VALIDATION_ERROR', `the request body must not be nested deeper than ${DEPTH_LIMIT} levels`);
+    throw new DomainError(
+      'VALIDATION_ERROR',
+      `the request body must not be nested deeper than ${DEPTH_LIMIT} levels`,
+    );
   }
   return value;
 }
@@ -30,7 +33,10 @@ function requireJson({ headers }: IncomingMessage): void {
   }
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity') {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be identity: send the body uncompressed');
+    throw new DomainError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Content-Encoding must be identity: send the body uncompressed',
+    );
   }
 }
 
@@ -54,7 +60,8 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
       request.resume();
       reject(error);
     };
-    const tooLarge = () => new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${BODY_LIMIT} bytes`);
+    const tooLarge = () =>
+      new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${BODY_LIMIT} bytes`);
     const take = (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
@@ -65,9 +72,10 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
       return;
     }
     request.on('data', take);
-    request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     request.once('close', () => {
-      if (!request.complete) refuse(new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full'));
+      if (!request.complete)
+        refuse(new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full'));
     });
     request.once('error', () => undefined);
   });

@@ -29,4 +29,5 @@ class StrictQueryPipe implements PipeTransform<Request, object> {
 export const StrictBody = (dto: Type<object>): ParameterDecorator => IncomingRequest(new StrictBodyPipe(dto));
 
 /** The query as a validated instance of the DTO; all its values are strings. */
-export const StrictQuery = (dto: Type<object>): ParameterDecorator => IncomingRequest(new StrictQueryPipe(dto));
+export const StrictQuery = (dto: Type<object>): ParameterDecorator =>
+  IncomingRequest(new StrictQueryPipe(dto));

@@ -22,9 +22,12 @@ export function validated<T extends object>(dto: Dto<T>, input: object, naming: 
   const fields = fieldsOf(dto);
   const instance = new dto();
   for (const field of fields) {
-    if (Object.hasOwn(input, field)) Object.assign(instance, { [field]: (input as Record<string, unknown>)[field] });
+    if (Object.hasOwn(input, field))
+      Object.assign(instance, { [field]: (input as Record<string, unknown>)[field] });
   }
-  const errors = new Map(validateSync(instance, { stopAtFirstError: true }).map((error) => [error.property, error]));
+  const errors = new Map(
+    validateSync(instance, { stopAtFirstError: true }).map((error) => [error.property, error]),
+  );
   const messages: string[] = [];
   for (const field of fields) {
     const error = errors.get(field);
@@ -32,7 +35,9 @@ export function validated<T extends object>(dto: Dto<T>, input: object, naming: 
     else if (error) messages.push(firstMessage(error));
   }
   const known = new Set(fields);
-  for (const name of Object.keys(input).filter((key) => !known.has(key)).slice(0, UNKNOWN_NAMES)) {
+  for (const name of Object.keys(input)
+    .filter((key) => !known.has(key))
+    .slice(0, UNKNOWN_NAMES)) {
     messages.push(`unknown ${naming.member}: ${printable(name)}`);
   }
   if (messages.length > 0) throw new DomainError('VALIDATION_ERROR', messages.join('; '));

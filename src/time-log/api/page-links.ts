@@ -2,7 +2,12 @@ import type { Page } from '../domain/page.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 
 /** The value of a `Link` header (RFC 8288) to the first, previous, next and last page, with the filter that was applied. */
-export function pageLinks(path: string, { projectId, period }: TimeLogFilter, page: Page, total: number): string {
+export function pageLinks(
+  path: string,
+  { projectId, period }: TimeLogFilter,
+  page: Page,
+  total: number,
+): string {
   const last = Math.max(1, Math.ceil(total / page.limit));
   const links: [string, number][] = [['first', 1]];
   if (page.number > 1) links.push(['prev', Math.min(page.number - 1, last)]);

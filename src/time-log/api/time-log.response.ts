@@ -36,5 +36,8 @@ export function listResponse({ logs, total }: TimeLogPage, { number, limit }: Pa
 
 export function createdResponse(log: TimeLog): TimeLogCreatedResponse {
   const { id, projectId, duration, description, date, createdAt } = log;
-  return { success: true, data: { id, projectId, duration, description, date, createdAt: createdAt.toISOString() } };
+  return {
+    success: true,
+    data: { id, projectId, duration, description, date, createdAt: createdAt.toISOString() },
+  };
 }

@@ -14,5 +14,5 @@ export function isCalendarDate(value: unknown): value is CalendarDate {
 
 function daysOf(month: number, year: number): number {
   const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  return month === 2 && isLeap ? 29 : (DAYS[month - 1] as number);
+  return month === 2 && isLeap ? 29 : DAYS[month - 1]!;
 }

@@ -14,7 +14,9 @@ export class Page {
 
   /** Throws DomainError VALIDATION_ERROR for anything but whole numbers in range. */
   static of(number: number, limit: number): Page {
-    const faults = [pageNumberFault(String(number)), pageLimitFault(String(limit))].filter((fault) => fault !== undefined);
+    const faults = [pageNumberFault(String(number)), pageLimitFault(String(limit))].filter(
+      (fault) => fault !== undefined,
+    );
     if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
     return new Page(number, limit);
   }
@@ -27,12 +29,16 @@ export class Page {
 
 /** What is wrong with the text of a page number, or undefined. */
 export function pageNumberFault(value: unknown): string | undefined {
-  return isWholeNumber(value, Number.MAX_SAFE_INTEGER) ? undefined : 'page must be a whole number from 1 to 2^53-1';
+  return isWholeNumber(value, Number.MAX_SAFE_INTEGER)
+    ? undefined
+    : 'page must be a whole number from 1 to 2^53-1';
 }
 
 /** What is wrong with the text of a page's limit, or undefined. */
 export function pageLimitFault(value: unknown): string | undefined {
-  return isWholeNumber(value, PAGE_LIMIT) ? undefined : `limit must be a whole number from 1 to ${PAGE_LIMIT}`;
+  return isWholeNumber(value, PAGE_LIMIT)
+    ? undefined
+    : `limit must be a whole number from 1 to ${PAGE_LIMIT}`;
 }
 
 function isWholeNumber(value: unknown, most: number): boolean {

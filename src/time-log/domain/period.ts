@@ -12,19 +12,21 @@ export class Period {
 
   /** Takes days or timestamps. Throws DomainError VALIDATION_ERROR for anything else, or where `from` is after `to`. */
   static of(from?: string, to?: string): Period {
-    const [first, last] = [from, to].map((end) => (end === undefined ? undefined : dayNamedBy(end)));
-    const fault =
-      (from !== undefined && periodEndFault('from', from)) ||
-      (to !== undefined && periodEndFault('to', to)) ||
-      periodOrderFault(from, to);
-    if (fault) throw new DomainError('VALIDATION_ERROR', fault);
-    return new Period(first, last);
+    const faults = [
+      from === undefined ? undefined : periodEndFault('from', from),
+      to === undefined ? undefined : periodEndFault('to', to),
+      periodOrderFault(from, to),
+    ].filter((fault) => fault !== undefined);
+    if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
+    return new Period(dayNamedBy(from), dayNamedBy(to));
   }
 }
 
 /** What is wrong with one end of a period, or undefined. */
 export function periodEndFault(name: 'from' | 'to', value: unknown): string | undefined {
-  return dayNamedBy(value) ? undefined : `${name} must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp`;
+  return dayNamedBy(value)
+    ? undefined
+    : `${name} must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp`;
 }
 
 /** What is wrong with the order of the ends, or undefined; an end that is no day is not compared. */
@@ -44,6 +46,8 @@ function dayNamedBy(value: unknown): CalendarDate | undefined {
 function isTimeOfDay(text: string): boolean {
   const parts = TIME.exec(text);
   if (!parts) return false;
-  const [hour, minute, second, offsetHour, offsetMinute] = parts.slice(1).map((part) => Number(part ?? 0));
+  const [hour, minute, second, offsetHour, offsetMinute] = parts
+    .slice(1)
+    .map((part: string | undefined) => Number(part ?? 0));
   return hour! <= 23 && minute! <= 59 && second! <= 60 && offsetHour! <= 23 && offsetMinute! <= 59;
 }

@@ -20,7 +20,8 @@ export function durationFault(value: unknown): string | undefined {
 /** Refuses what PostgreSQL could not store and give back unchanged. */
 export function descriptionFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'description must be a string';
-  if (isLongerThan(DESCRIPTION_LENGTH, value)) return `description must be at most ${DESCRIPTION_LENGTH} characters`;
+  if (isLongerThan(DESCRIPTION_LENGTH, value))
+    return `description must be at most ${DESCRIPTION_LENGTH} characters`;
   if (value.includes('\0')) return 'description must not contain U+0000';
   if (!value.isWellFormed()) return 'description must not contain lone surrogates';
   return undefined;
@@ -33,5 +34,5 @@ export function dateFault(value: unknown): string | undefined {
 /** Compares code points; counts them only where the code units leave it open. */
 function isLongerThan(limit: number, text: string): boolean {
   if (text.length <= limit) return false;
-  return text.length > 2 * limit || [...text].length > limit;
+  return text.length > 2 * limit || Array.from(text).length > limit;
 }

@@ -23,8 +23,9 @@ export class TimeLog implements TimeLogValues {
   readonly description!: string;
   readonly date!: CalendarDate;
 
-  // TypeORM calls it too, without values, so it must not throw.
-  private constructor() {}
+  private constructor() {
+    // TypeORM calls it too, without values: it must not throw, and the rules live in record().
+  }
 
   /** A new log under a UUIDv7. Throws DomainError VALIDATION_ERROR with one message per failing value. */
   static record(values: TimeLogValues, id: string): TimeLog {

@@ -4,7 +4,7 @@ import { TimeLog } from '../domain/time-log.js';
 /** Maps the table `time_logs` straight onto the domain class. The migration makes the table; a test holds the two equal. */
 export const TimeLogSchema = new EntitySchema<TimeLog>({
   name: 'TimeLog',
-  target: TimeLog as unknown as new () => TimeLog,
+  target: TimeLog,
   tableName: 'time_logs',
   columns: {
     id: { type: 'uuid', primary: true, primaryKeyConstraintName: 'time_logs_pkey' },
@@ -22,6 +22,9 @@ export const TimeLogSchema = new EntitySchema<TimeLog>({
     { name: 'time_logs_id_is_uuidv7', expression: `substr((id)::text, 15, 1) = '7'::text` },
     { name: 'time_logs_duration_is_positive', expression: `duration > 0 AND duration < 'Infinity'` },
     { name: 'time_logs_description_is_short', expression: `char_length(description) <= 5000` },
-    { name: 'time_logs_date_has_four_digit_year', expression: `date >= '0001-01-01' AND date <= '9999-12-31'` },
+    {
+      name: 'time_logs_date_has_four_digit_year',
+      expression: `date >= '0001-01-01' AND date <= '9999-12-31'`,
+    },
   ],
 });

@@ -50,20 +50,25 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     );
     return {
       total: Number(rows[0]?.total),
-      logs: rows.filter(({ id }) => id !== null).map((row) =>
-        TimeLog.restore({
-          id: row.id as string,
-          projectId: row.project_id,
-          duration: Number(row.duration),
-          description: row.description,
-          date: row.date,
-        }),
-      ),
+      logs: rows
+        .filter(({ id }) => id !== null)
+        .map((row) =>
+          TimeLog.restore({
+            id: row.id!,
+            projectId: row.project_id,
+            duration: Number(row.duration),
+            description: row.description,
+            date: row.date,
+          }),
+        ),
     };
   }
 }
 
-function where({ projectId, period: { from, to } }: TimeLogFilter): { conditions: string; parameters: string[] } {
+function where({ projectId, period: { from, to } }: TimeLogFilter): {
+  conditions: string;
+  parameters: string[];
+} {
   const given = [
     ['project_id =', projectId],
     ['date >=', from],

@@ -1,0 +1,114 @@
+/** The architecture rules. Patterns are generic, so that a new module is covered the day it appears. */
+const MODULE = '^src/([^/]+)/';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Rule 1: no cycles.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'domain-sees-itself',
+      comment: "Rule 2: domain/ sees itself, node: and libs/errors' domain-error.",
+      severity: 'error',
+      from: { path: '^src/([^/]+)/domain/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        pathNot: ['^src/$1/domain/', '^libs/errors/src/domain-error\\.ts$'],
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
+      name: 'application-sees-domain',
+      comment:
+        'Rule 3: application/ sees domain/, not api, infrastructure, TypeORM, express or class-validator.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/application/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: [
+          '^src/[^/]+/(api|infrastructure)/',
+          '^node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
+          '^node_modules/@nestjs/platform-express/',
+        ],
+      },
+    },
+    {
+      name: 'api-not-infrastructure',
+      comment: 'Rule 4: api/ not infrastructure or TypeORM.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/api/' },
+      to: { path: ['^src/[^/]+/infrastructure/', '^node_modules/(@nestjs/)?(typeorm|pg)/'] },
+    },
+    {
+      name: 'infrastructure-not-api',
+      comment: 'Rule 5: infrastructure/ not api.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/infrastructure/' },
+      to: { path: '^src/[^/]+/api/' },
+    },
+    {
+      name: 'modules-through-their-index',
+      comment:
+        'Rule 6: another module only through its index.ts, and a lib likewise (domain-error apart, for rule 2).',
+      severity: 'error',
+      from: { path: MODULE },
+      to: { path: MODULE, pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
+    },
+    {
+      name: 'root-through-index',
+      comment: 'Rule 6 for the files of src itself: they see modules through their index.ts.',
+      severity: 'error',
+      from: { path: '^src/[^/]+\\.ts$' },
+      to: { path: MODULE, pathNot: '^src/[^/]+/index\\.ts$' },
+    },
+    {
+      name: 'libs-through-their-index',
+      comment: 'Rule 6 for libs.',
+      severity: 'error',
+      from: { path: '^(src|libs)/([^/]+)/' },
+      to: {
+        path: '^libs/[^/]+/',
+        pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$', '^libs/errors/src/domain-error\\.ts$'],
+      },
+    },
+    {
+      name: 'libs-never-src',
+      comment: 'Rule 7: libs/ never src/.',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^src/' },
+    },
+    {
+      name: 'modules-not-root',
+      comment: 'The composition root and the configuration know the modules, never the reverse.',
+      severity: 'error',
+      from: { path: MODULE },
+      to: { path: '^src/[^/]+\\.ts$' },
+    },
+    {
+      name: 'declared-dependencies',
+      comment: 'What is imported is declared in package.json, and what runs does not need a devDependency.',
+      severity: 'error',
+      from: { path: '^(src|libs)/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+};

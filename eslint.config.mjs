@@ -1,0 +1,35 @@
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** Only these may look at the environment, end the process or print: entry points and the configuration. */
+const EDGES = ['src/main.ts', 'src/config.ts', 'src/*.command.ts'];
+
+export default defineConfig(
+  { ignores: ['dist', 'coverage', '.data'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      // Nest's modules are classes that carry decorators alone.
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowEmpty: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // Option objects of libraries are declared as classes and meant to be literals.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      'no-console': 'error',
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'src/config.ts reads the environment.' },
+        { object: 'process', property: 'exit', message: 'Only main.ts and commands end the process.' },
+      ],
+    },
+  },
+  {
+    files: [...EDGES, 'test/**', '**/*.spec.ts'],
+    rules: { 'no-console': 'off', 'no-restricted-properties': 'off' },
+  },
+);

@@ -1,0 +1,133 @@
+import 'reflect-metadata';
+import { parseArgs } from 'node:util';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  accessTokenEntities,
+  AccessTokenModule,
+  AccessTokenService,
+  type Scope,
+  SCOPES,
+  tokenTable,
+} from './access-token/index.js';
+import { migrations } from './app.module.js';
+import { loadConfig } from './config.js';
+import { migrate, openDatabaseForCommand, plainOptions } from './database/index.js';
+
+const USAGE = `Usage:
+  npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]
+  npm run --silent token -- list
+  npm run --silent token -- revoke ID
+
+SCOPE is ${SCOPES.join(' or ')}; without --scope a token gets both.
+--expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
+create prints the token as its last line: it is shown only this once.`;
+
+/** A command line that cannot be followed; its message says why. */
+class UsageError extends Error {}
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** PostgreSQL and JavaScript both know this instant. */
+const LATEST = Date.UTC(9999, 11, 31);
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+try {
+  const act = parse(process.argv.slice(2));
+  console.log(act === undefined ? USAGE : await withTokens(act));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  if (error instanceof UsageError) console.error(`\n${USAGE}`);
+  process.exitCode = 1;
+}
+
+type Act = (tokens: AccessTokenService) => Promise<string>;
+
+/** What the command line asks for, checked before the database is touched; undefined where it asks for help. */
+function parse(args: string[]): Act | undefined {
+  const { values, positionals } = parseOptions(args);
+  const [verb, id, ...more] = positionals;
+  if (values.help || verb === 'help') return undefined;
+  if (verb !== 'create' && (values.name ?? values.scope ?? values.expires) !== undefined) {
+    throw new UsageError('--name, --scope and --expires go with create');
+  }
+  if (verb === 'create' && id === undefined) return create(values);
+  if (verb === 'list' && id === undefined)
+    return async (tokens) => tokenTable(await tokens.list(), new Date());
+  if (verb === 'revoke' && id !== undefined && more.length === 0) return revoke(id);
+  throw new UsageError('say create, list or revoke ID');
+}
+
+function parseOptions(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        name: { type: 'string' },
+        scope: { type: 'string', multiple: true },
+        expires: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'the options could not be read');
+  }
+}
+
+function create({ name, scope, expires }: { name?: string; scope?: string[]; expires?: string }): Act {
+  if (!name?.trim()) throw new UsageError('create needs --name NAME, which says who the token is for');
+  if (!/^[\P{Cc}]{1,200}$/u.test(name))
+    throw new UsageError('--name takes at most 200 characters, without control characters');
+  const unknown = scope?.find((wanted) => !SCOPES.includes(wanted as Scope));
+  if (unknown !== undefined) throw new UsageError(`there is no scope ${JSON.stringify(unknown)}`);
+  const scopes = SCOPES.filter((known) => scope?.includes(known) ?? true);
+  const expiresAt = expires === undefined ? undefined : instantAfter(expires);
+  return async (tokens) => {
+    const { id, token } = await tokens.create({ name, scopes, expiresAt });
+    return `Token ${id} for ${name}, shown only this once:\n${token}`;
+  };
+}
+
+function instantAfter(lifetime: string): Date {
+  const [, amount, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(lifetime) ?? [];
+  const instant = Date.now() + Number(amount) * UNITS[unit as keyof typeof UNITS];
+  if (Number.isNaN(instant) || instant > LATEST)
+    throw new UsageError('--expires takes a number and d, h or m, such as 90d');
+  return new Date(instant);
+}
+
+function revoke(id: string): Act {
+  if (!UUID.test(id)) throw new UsageError('revoke takes the id of a token, as list shows it');
+  return async (tokens) => {
+    if (!(await tokens.revoke(id))) throw new Error(`there is no token ${id}; list shows those there are`);
+    return `revoked ${id}; the service refuses it within 5 seconds`;
+  };
+}
+
+async function withTokens(act: Act): Promise<string> {
+  const database = await openDatabaseForCommand({ ...loadConfig(), log: () => undefined });
+  try {
+    await migrate({ url: database.migrationUrl, migrations });
+    const app = await NestFactory.createApplicationContext(
+      {
+        module: class TokenCommandModule {},
+        imports: [
+          TypeOrmModule.forRoot({
+            ...plainOptions(database.url),
+            entities: accessTokenEntities,
+            toRetry: () => false,
+          }),
+          AccessTokenModule.forRoot({ declared: [] }),
+        ],
+      },
+      { logger: false, abortOnError: false },
+    );
+    try {
+      return await act(app.get(AccessTokenService));
+    } finally {
+      await app.close();
+    }
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,12 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EmbeddedPostgres } from '../../dist/libs/embedded-postgres/src/index.js';
+
+/** One real PostgreSQL for the whole run, of the compiled code; every test file makes databases of its own in it. */
+export default async function setUp() {
+  const directory = await mkdtemp(join(tmpdir(), 'time-logs-test-'));
+  const server = await EmbeddedPostgres.start({ dataDirectory: join(directory, 'postgres') });
+  process.env.TEST_DATABASE_URL = server.url;
+  globalThis.testDatabase = { server, directory };
+}

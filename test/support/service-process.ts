@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js');
+/** Milliseconds until a service that says nothing counts as failed. */
+const START_LIMIT = 30_000;
+
+/** The compiled service as a process of its own. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly port: number;
+  readonly child: ChildProcess;
+  /** All that it has printed so far. */
+  output(): string;
+  /** Sends a signal and resolves with the exit code, or with the signal that ended it. */
+  end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts `dist/src/main.js` on a free port of loopback and resolves when it listens. Throws with its output where it ends instead. */
+export async function startService(env: Record<string, string>): Promise<ServiceProcess> {
+  const { child, output } = spawnService({ PORT: '0', HOST: '127.0.0.1', ...env });
+  const port = await new Promise<number>((resolve, reject) => {
+    const fail = (why: string) => {
+      child.kill('SIGKILL');
+      reject(new Error(`${why}:\n${output()}`));
+    };
+    const timer = setTimeout(fail, START_LIMIT, 'the service did not listen in time');
+    child.on('exit', () => fail('the service ended at start'));
+    child.stdout!.on('data', () => {
+      const found = /listening on http:\/\/[^"]*:(\d+)/.exec(output());
+      if (!found) return;
+      clearTimeout(timer);
+      child.removeAllListeners('exit');
+      resolve(Number(found[1]));
+    });
+  });
+  return { url: `http://127.0.0.1:${port}`, port, child, output, end: (signal) => endProcess(child, signal) };
+}
+
+/** Starts `dist/src/main.js` with this environment alone, and what it takes to find programs. */
+export function spawnService(env: Record<string, string>): { child: ChildProcess; output: () => string } {
+  const { PATH = '', TZ } = process.env;
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH, ...(TZ && { TZ }), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks: string[] = [];
+  child.stdout.on('data', (chunk) => chunks.push(String(chunk)));
+  child.stderr.on('data', (chunk) => chunks.push(String(chunk)));
+  return { child, output: () => chunks.join('') };
+}
+
+/** Ends a process by its own id; resolves with its exit code, or the signal that ended it. */
+export async function endProcess(
+  child: ChildProcess,
+  signal: NodeJS.Signals = 'SIGTERM',
+): Promise<number | NodeJS.Signals | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    await exit;
+  }
+  return child.exitCode ?? child.signalCode;
+}

@@ -1,0 +1,51 @@
+import type { AddressInfo } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { DataSource } from 'typeorm';
+import { AccessTokenService, SCOPES } from '../../src/access-token/index.js';
+import { AppModule } from '../../src/app.module.js';
+import { loggingParams } from '../../src/logging.js';
+import { createTestDatabase } from './test-database.js';
+
+/** The service as main.ts boots it, on a database of its own, listening on loopback. */
+export interface TestApp {
+  /** Such as `http://127.0.0.1:49152`. */
+  readonly url: string;
+  readonly port: number;
+  /** Good for everything. */
+  readonly token: string;
+  readonly app: NestExpressApplication;
+  readonly dataSource: DataSource;
+  readonly databaseUrl: string;
+  close(): Promise<void>;
+}
+
+export async function startTestApp(
+  config: { declaredTokens?: string[]; shutdownDelay?: number } = {},
+): Promise<TestApp> {
+  const database = await createTestDatabase();
+  const app = await NestFactory.create<NestExpressApplication>(
+    AppModule.forRoot({
+      config: { declaredTokens: [], shutdownDelay: 0, ...config },
+      logging: loggingParams('silent', true),
+      databaseUrl: database.url,
+      migrationUrl: database.url,
+    }),
+    { bodyParser: false, abortOnError: false, logger: false },
+  );
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const { token } = await app.get(AccessTokenService).create({ name: 'test', scopes: SCOPES });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    token,
+    app,
+    dataSource: app.get(DataSource),
+    databaseUrl: database.url,
+    close: async () => {
+      await app.close();
+      await database.drop();
+    },
+  };
+}
