@@ -15,6 +15,9 @@ export function loggingParams(level: string, asJson: boolean): Params {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       quietReqLogger: true,
+      quietResLogger: true,
+      // Left alone it holds all headers.
+      serializers: { req: ({ id }: { id: string }) => ({ id }) },
       customAttributeKeys: { reqId: 'requestId' },
       genReqId: (request) => (request as IdentifiedRequest).id,
       customLogLevel: (_request, response) => levelFor(response.statusCode),

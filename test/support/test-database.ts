@@ -9,7 +9,7 @@ export interface TestDatabase {
 }
 
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const serverUrl = process.env['TEST_DATABASE_URL'];
+  const serverUrl = process.env.TEST_DATABASE_URL;
   if (serverUrl === undefined) throw new Error('test/support/global-setup.mjs has not run');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await onServer(serverUrl, `create database ${name}`);
