@@ -1,0 +1,159 @@
+import type { Stats } from 'node:fs';
+import {
+  chmod,
+  lchown,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Account } from './account.js';
+import type { Binaries } from './binaries.js';
+import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
+import { run, type Environment } from './program.js';
+
+/** Makes the directory's parent and gives the one true path of the directory, by which its server is recognised. */
+export async function openDirectory(path: string): Promise<string> {
+  const directory = resolve(path);
+  try {
+    await mkdir(dirname(directory), { recursive: true });
+    const found = await stat(directory).catch(ifMissing);
+    if (!found) return join(await realpath(dirname(directory)), basename(directory));
+    refuseForeign(directory, found);
+    return await realpath(directory);
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error;
+    throw new EmbeddedPostgresError(
+      `the data directory ${directory} cannot be used (${reasonOf(error)}): set DATA_DIR to a directory that the service may write to`,
+    );
+  }
+}
+
+/** Makes the database files unless they are there, and tells whether it did. */
+export async function createData(
+  directory: string,
+  { binaries, environment, account }: { binaries: Binaries; environment: Environment; account: Account },
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (await hasData(directory)) return false;
+  await removeHalfMade(directory);
+  // Under another name, and renamed at the end: a crash in between leaves nothing that looks like data.
+  const draft = await mkdtemp(`${directory}.new-${process.pid}-`);
+  try {
+    await giveTo(draft, account.owner('initdb'));
+    const initdb = account.invoke(binaries.initdb, initdbArguments(draft), 'initdb');
+    const { ok, reason } = await run(initdb, environment, signal);
+    if (!ok) throw new Error(reason.replaceAll(draft, directory));
+    await giveTo(draft, account.owner('postgres'));
+    await rename(draft, directory);
+    await syncDirectory(dirname(directory));
+    return true;
+  } catch (error) {
+    signal?.throwIfAborted();
+    // Another start was faster: its files are as good as ours.
+    if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw new EmbeddedPostgresError(
+      `PostgreSQL's files cannot be made in ${directory} (${reasonOf(error)}): remedy this, or set DATA_DIR to another directory`,
+    );
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** Refuses the files of another major version, which this server could not read. */
+export async function checkVersion(directory: string, major: string): Promise<void> {
+  const made = (await readFile(join(directory, 'PG_VERSION'), 'utf8')).trim();
+  if (made === major) return;
+  throw new EmbeddedPostgresError(
+    `the files in ${directory} were made by PostgreSQL ${made}, and this is PostgreSQL ${major}: set DATA_DIR to another directory and restore a backup there, or set DATABASE_URL to a server of version ${made}`,
+  );
+}
+
+/** Sees to it that the files belong to the account that the server runs under, and that nobody else can enter. */
+export async function giveTo(
+  directory: string,
+  owner: { readonly uid: number; readonly gid: number },
+): Promise<void> {
+  if ((await stat(directory)).uid !== owner.uid) await changeOwner(directory, owner);
+  await chmod(directory, 0o700);
+}
+
+async function changeOwner(
+  path: string,
+  owner: { readonly uid: number; readonly gid: number },
+): Promise<void> {
+  const entries = await readdir(path, { withFileTypes: true });
+  for (const entry of entries) {
+    const child = join(path, entry.name);
+    if (entry.isDirectory()) await changeOwner(child, owner);
+    else await lchown(child, owner.uid, owner.gid);
+  }
+  // The directory comes last: one whose owner is right has been finished.
+  await lchown(path, owner.uid, owner.gid);
+}
+
+function refuseForeign(directory: string, { uid }: Stats): void {
+  const me = process.getuid?.();
+  if (me === 0 || me === uid) return;
+  throw new EmbeddedPostgresError(
+    `the data directory ${directory} belongs to another user (number ${uid}): start the service as that user, or set DATA_DIR to another directory`,
+  );
+}
+
+async function hasData(directory: string): Promise<boolean> {
+  const entries = (await readdir(directory).catch(ifMissing)) ?? [];
+  if (entries.length === 0) return false;
+  if (entries.includes('PG_VERSION')) return true;
+  throw new EmbeddedPostgresError(
+    `${directory} is neither empty nor the data of a PostgreSQL server: set DATA_DIR to another directory`,
+  );
+}
+
+function initdbArguments(directory: string): string[] {
+  return [
+    `--pgdata=${directory}`,
+    '--username=postgres',
+    // Whoever can enter the directory of the socket may connect; over the network nobody can.
+    '--auth-local=trust',
+    '--auth-host=reject',
+    '--encoding=UTF8',
+    // The same order and letter cases on every machine, whatever languages it has.
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--data-checksums',
+    '--no-instructions',
+  ];
+}
+
+/** Removes what starts that were killed in the middle have left behind. */
+async function removeHalfMade(directory: string): Promise<void> {
+  const prefix = `${basename(directory)}.new-`;
+  for (const name of await readdir(dirname(directory))) {
+    if (!name.startsWith(prefix) || lives(Number(name.slice(prefix.length).split('-')[0]))) continue;
+    await rm(join(dirname(directory), name), { recursive: true, force: true });
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path);
+  await handle.sync().finally(() => handle.close());
+}
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,53 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedPostgresError } from './embedded-postgres.error.js';
+import { findPostmaster, isReady, type Postmaster } from './postmaster.js';
+import { stopOrphan } from './server.js';
+import { answers, socketDirectoryOf } from './socket-directory.js';
+
+const POLL_MS = 20;
+// How long a command may hold the directory, or a server may take to end, before a start gives up.
+const PATIENCE_MS = 10_000;
+
+/** Waits until no server uses the data directory, and ends an orphaned one; fails at once when a service uses it. */
+export async function waitUntilFree(dataDirectory: string, signal?: AbortSignal): Promise<void> {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    signal?.throwIfAborted();
+    const found = await findPostmaster(dataDirectory);
+    if (!found && !(await answers(socketDirectoryOf(dataDirectory)))) return;
+    if (found && !found.owner) await stopOrphan(dataDirectory, found);
+    else if (found ? !mayEndSoon(found) || Date.now() > end : Date.now() > end)
+      throw inUse(dataDirectory, found);
+    await delay(POLL_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** The live server of the data directory, once it accepts connections; undefined where there is none. */
+export async function findReady(
+  dataDirectory: string,
+  signal?: AbortSignal,
+): Promise<Postmaster | undefined> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const found = await findPostmaster(dataDirectory);
+    if (!found || found.status === 'stopping') return undefined;
+    if (await isReady(dataDirectory, found.pid)) return found;
+    await delay(POLL_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+function mayEndSoon({ status, owner }: Postmaster): boolean {
+  return status === 'stopping' || owner?.purpose === 'command';
+}
+
+function inUse(dataDirectory: string, found: Postmaster | undefined): EmbeddedPostgresError {
+  // A server that answers, but is not among our processes, runs in another container on the same volume.
+  const who = found?.owner ? `another running ${nameOf(found.owner)}` : 'a server in another container';
+  return new EmbeddedPostgresError(
+    `the data directory ${dataDirectory} is in use by ${who}: stop it, or set DATA_DIR to another directory`,
+  );
+}
+
+function nameOf({ pid, purpose }: NonNullable<Postmaster['owner']>): string {
+  return `${purpose === 'unknown' ? 'PostgreSQL server' : purpose} (process ${pid})`;
+}

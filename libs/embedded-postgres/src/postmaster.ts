@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** For whom a server runs: a service until it ends, a command only for its moment. */
+export type Purpose = 'service' | 'command';
+
+/** The live server of a data directory, as its lock file and the table of processes tell. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly socketDirectory: string;
+  readonly status: string;
+  /** The process that started the server; undefined when the server is an orphan. */
+  readonly owner: { readonly pid: number; readonly purpose: Purpose | 'unknown' } | undefined;
+}
+
+/** The name that a server bears on its command line, so that a later start knows who started it. */
+export function clusterName(purpose: Purpose): string {
+  return `${purpose}-${process.pid}`;
+}
+
+/** Finds the live server of a data directory; a lock file that a dead server left behind counts for nothing. */
+export async function findPostmaster(dataDirectory: string): Promise<Postmaster | undefined> {
+  const lock = await readLock(dataDirectory);
+  if (!lock) return undefined;
+  const found = await describeProcess(lock.pid);
+  if (!found) return undefined;
+  if (!`${found.command} `.includes(` -D ${dataDirectory} `)) {
+    await removeStaleLock(dataDirectory, lock.text);
+    return undefined;
+  }
+  const [, purpose, owner] = / cluster_name=(service|command)-(\d+)( |$)/.exec(found.command) ?? [];
+  const { pid, socketDirectory, status } = lock;
+  if (!owner) return { pid, socketDirectory, status, owner: { pid, purpose: 'unknown' } };
+  // A process whose parent has died gets another parent: this tells an orphan even where the number of the dead
+  // service has been given to another process.
+  const alive = found.parent === Number(owner);
+  return {
+    pid,
+    socketDirectory,
+    status,
+    owner: alive ? { pid: Number(owner), purpose: purpose as Purpose } : undefined,
+  };
+}
+
+/** Whether the server with this process number accepts connections. */
+export async function isReady(dataDirectory: string, pid: number): Promise<boolean> {
+  const lock = await readLock(dataDirectory);
+  return lock?.pid === pid && lock.status === 'ready';
+}
+
+async function readLock(dataDirectory: string) {
+  const text = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
+  // The file's format is that of PostgreSQL's src/include/utils/pidfile.h.
+  const lines = text.split('\n').map((line) => line.trim());
+  const pid = Number(lines[0]);
+  if (!Number.isInteger(pid) || pid <= 1) return undefined;
+  return { text, pid, socketDirectory: lines[4] ?? '', status: lines[7] ?? '' };
+}
+
+/**
+ * PostgreSQL refuses to start when the number in its lock file is that of any living process, which is common after a
+ * restart of a container. Should the file be a new one after all, the server's second lock, on shared memory, holds.
+ */
+async function removeStaleLock(dataDirectory: string, text: string): Promise<void> {
+  const path = join(dataDirectory, 'postmaster.pid');
+  if ((await readFile(path, 'utf8').catch(() => '')) === text) await unlink(path).catch(() => {});
+}
+
+async function describeProcess(pid: number): Promise<{ parent: number; command: string } | undefined> {
+  try {
+    if (process.platform === 'linux') return await describeFromProc(pid);
+    const { stdout } = await promisify(execFile)('/bin/ps', [
+      '-ww',
+      '-o',
+      'ppid=,stat=,args=',
+      '-p',
+      String(pid),
+    ]);
+    const [, parent, state, command] = /^\s*(\d+)\s+(\S+)\s+(.*)$/m.exec(stdout) ?? [];
+    return command === undefined || state?.startsWith('Z') ? undefined : { parent: Number(parent), command };
+  } catch {
+    return undefined;
+  }
+}
+
+async function describeFromProc(pid: number): Promise<{ parent: number; command: string } | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program stands in brackets and may contain spaces and brackets itself.
+  const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // A zombie is dead; in a container there may be nobody who buries it.
+  if (state === 'Z' || state === 'X') return undefined;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+  return { parent: Number(parent), command: command.replaceAll('\0', ' ').trimEnd() };
+}

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedPostgresError } from './embedded-postgres.error.js';
+import type { Installation } from './installation.js';
+import { clusterName, findPostmaster, isReady, type Postmaster, type Purpose } from './postmaster.js';
+import { Program } from './program.js';
+import { openSocketDirectory, socketDirectoryOf } from './socket-directory.js';
+
+const POLL_MS = 20;
+// How long a server may take to obey one signal before it gets the next.
+const PATIENCE_MS = 5_000;
+
+/** Another server has taken the data directory in the same moment, or its last processes are still ending. */
+export class DirectoryTaken extends EmbeddedPostgresError {}
+
+/** A server that this process has started. */
+export class Server {
+  private constructor(
+    private readonly program: Program,
+    readonly socketDirectory: string,
+  ) {}
+
+  /** Starts the server and waits until it accepts connections; an abort stops it again. */
+  static async start(
+    installation: Installation,
+    purpose: Purpose,
+    { signal, log }: { signal?: AbortSignal | undefined; log?: ((line: string) => void) | undefined },
+  ): Promise<Server> {
+    const { dataDirectory, binaries, environment, account } = installation;
+    const socketDirectory = socketDirectoryOf(dataDirectory);
+    await openSocketDirectory(socketDirectory, dataDirectory, account.owner('postgres'));
+    signal?.throwIfAborted();
+    const args = serverArguments(dataDirectory, socketDirectory, purpose);
+    const program = Program.start(account.invoke(binaries.postgres, args, 'postgres'), environment, log);
+    const server = new Server(program, socketDirectory);
+    while (program.running && !(await isReady(dataDirectory, program.pid ?? 0))) {
+      if (signal?.aborted) await server.stop();
+      signal?.throwIfAborted();
+      await Promise.race([delay(POLL_MS), program.ended]);
+    }
+    if (program.running) return server;
+    await program.ended;
+    throw failure(dataDirectory, program);
+  }
+
+  /** Resolves with the reason when the server has ended, for whatever reason. */
+  async ended(): Promise<string> {
+    await this.program.ended;
+    return this.program.reason;
+  }
+
+  /** Has the server close its connections and write all data, and waits until it has ended. */
+  async stop(): Promise<void> {
+    await stopInStages(
+      (signal) => this.program.signal(signal),
+      (ms) => Promise.race([this.program.ended.then(() => true), delay(ms, false, { ref: false })]),
+    );
+  }
+}
+
+/** Stops a server that this process has not started. */
+export async function stopOrphan(dataDirectory: string, { pid }: Postmaster): Promise<void> {
+  const isGone = async () => (await findPostmaster(dataDirectory))?.pid !== pid;
+  const isGoneWithin = async (ms: number) => {
+    for (const end = Date.now() + ms; Date.now() < end; await delay(POLL_MS)) if (await isGone()) return true;
+    return isGone();
+  };
+  const stopped = await stopInStages((signal) => sendSignal(pid, signal), isGoneWithin);
+  if (!stopped)
+    throw new EmbeddedPostgresError(
+      `the PostgreSQL server ${pid} of ${dataDirectory} does not end: end it, and start again`,
+    );
+}
+
+/** Fast shutdown, then immediate shutdown, then the signal that no process withstands; the data survive each of them. */
+async function stopInStages(
+  send: (signal: NodeJS.Signals) => void,
+  endsWithin: (ms: number) => Promise<boolean>,
+): Promise<boolean> {
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    send(signal);
+    if (await endsWithin(PATIENCE_MS)) return true;
+  }
+  return false;
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended by itself, or belongs to somebody else; waiting for it tells which.
+  }
+}
+
+function failure(dataDirectory: string, { output, reason }: Program): EmbeddedPostgresError {
+  const taken = /lock file ".*" already exists|pre-existing shared memory block/.test(output);
+  const text = `PostgreSQL did not start in ${dataDirectory} (${reason})`;
+  return taken
+    ? new DirectoryTaken(`${text}: stop the server that uses this directory, or set DATA_DIR to another one`)
+    : new EmbeddedPostgresError(`${text}: remedy this, or set DATABASE_URL to another PostgreSQL server`);
+}
+
+function serverArguments(dataDirectory: string, socketDirectory: string, purpose: Purpose): string[] {
+  const settings = {
+    // The socket only: no port that others on the machine could reach.
+    listen_addresses: '',
+    // A list: quoted, because a comma in the path would begin another entry.
+    unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
+    unix_socket_permissions: '0700',
+    port: '5432',
+    cluster_name: clusterName(purpose),
+    max_connections: '100',
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_destination: 'stderr',
+    logging_collector: 'off',
+    log_line_prefix: '',
+    log_checkpoints: 'off',
+    // A refused statement is the caller's to report; here its text or its row could bring personal data into the log.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+  };
+  return [
+    '-D',
+    dataDirectory,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+}

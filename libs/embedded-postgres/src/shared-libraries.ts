@@ -1,0 +1,48 @@
+import { lstat, mkdir, readFile, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Environment } from './program.js';
+
+/**
+ * Makes the links of the shared libraries, which the package's install script would make: npm does not run it by
+ * default. Where the package cannot be written to, the links go to `fallbackDirectory`, and the answer names the
+ * variable that lets the programs find them there.
+ */
+export async function linkSharedLibraries(native: string, fallbackDirectory: string): Promise<Environment> {
+  const missing = await missingLinks(native);
+  try {
+    for (const { target, link } of missing) await makeLink(basename(target), link);
+    return {};
+  } catch {
+    await mkdir(fallbackDirectory, { recursive: true });
+    for (const { target, link } of missing) await makeLink(target, join(fallbackDirectory, basename(link)));
+    return { LD_LIBRARY_PATH: fallbackDirectory };
+  }
+}
+
+async function missingLinks(native: string): Promise<{ target: string; link: string }[]> {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  // The paths in this file are relative to the package, so they begin with "native/".
+  const listed = JSON.parse(text) as { source: string; target: string }[];
+  const links = listed.map(({ source, target }) => ({
+    target: join(dirname(native), source),
+    link: join(dirname(native), target),
+  }));
+  const present = await Promise.all(links.map(({ link }) => exists(link)));
+  return links.filter((_, index) => !present[index]);
+}
+
+async function makeLink(target: string, link: string): Promise<void> {
+  try {
+    await symlink(target, link);
+  } catch (error) {
+    // Another start of the service may be making the same links.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

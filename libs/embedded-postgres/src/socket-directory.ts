@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { chown, lstat, mkdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EmbeddedPostgresError } from './embedded-postgres.error.js';
+
+const SOCKET_NAME = '.s.PGSQL.5432';
+// sun_path holds 108 bytes on Linux and 104 on macOS, with a closing zero.
+const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
+
+/**
+ * The directory of the server's socket: the data directory, which only its owner can enter, or a directory of its own
+ * among the temporary files where the path of a socket there would be too long for the system.
+ */
+export function socketDirectoryOf(dataDirectory: string): string {
+  if (fits(dataDirectory)) return dataDirectory;
+  const name = `postgres-${createHash('sha256').update(dataDirectory).digest('hex').slice(0, 16)}`;
+  const directory = join(tmpdir(), name);
+  if (fits(directory)) return directory;
+  throw new EmbeddedPostgresError(
+    `the path ${dataDirectory} is too long for a socket: set DATA_DIR to a shorter one, or TMPDIR to /tmp`,
+  );
+}
+
+/** Makes the directory of the socket where it is not the data directory, and makes sure that nobody else can enter it. */
+export async function openSocketDirectory(
+  directory: string,
+  dataDirectory: string,
+  owner: { readonly uid: number; readonly gid: number },
+): Promise<void> {
+  if (directory === dataDirectory) return;
+  const me = process.getuid?.();
+  const made = await mkdir(directory, { mode: 0o700 }).then(
+    () => true,
+    () => false,
+  );
+  if (made && me !== owner.uid) await chown(directory, owner.uid, owner.gid);
+  const found = await lstat(directory).catch(() => undefined);
+  const ours = found?.isDirectory() && found.uid === owner.uid && (found.mode & 0o077) === 0;
+  if (!ours) {
+    throw new EmbeddedPostgresError(
+      `${directory}, the directory for PostgreSQL's socket, is not private to the service: remove it, or set DATA_DIR to a shorter path`,
+    );
+  }
+}
+
+/** Whether a server answers on the socket of a directory. */
+export function answers(directory: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(join(directory, SOCKET_NAME));
+    socket.setTimeout(1000);
+    socket.once('connect', () => end(true));
+    socket.once('timeout', () => end(true));
+    socket.once('error', () => end(false));
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+  });
+}
+
+/**
+ * The URL of the server. The directory stands in the place of the host and not in the query, which TypeORM cuts off.
+ */
+export function urlOf(directory: string): string {
+  return `postgres://postgres@${encodeURIComponent(directory)}/postgres`;
+}
+
+function fits(directory: string): boolean {
+  return Buffer.byteLength(join(directory, SOCKET_NAME)) <= LONGEST_PATH;
+}

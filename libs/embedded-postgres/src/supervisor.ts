@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
+import type { Server } from './server.js';
+
+const WINDOW_MS = 60_000;
+const RESTARTS_PER_WINDOW = 5;
+const FIRST_PAUSE_MS = 100;
+
+/** Starts a server again when it ends unasked, until it has ended too often. */
+export class Supervisor {
+  readonly #stopped = new AbortController();
+  readonly #done: Promise<void>;
+  #server: Server;
+  #ends: number[] = [];
+
+  constructor(
+    server: Server,
+    private readonly restart: (signal: AbortSignal) => Promise<Server>,
+    private readonly onFailure: (error: EmbeddedPostgresError) => void,
+    private readonly log: (line: string) => void,
+  ) {
+    this.#server = server;
+    this.#done = this.#watch();
+  }
+
+  /** Stops the server and does not start it again. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#server.stop();
+    await this.#done;
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stopped;
+    for (;;) {
+      let reason = await this.#server.ended();
+      for (let running = false; !running;) {
+        if (signal.aborted) return;
+        if (!this.#mayRestart()) return this.onFailure(endedTooOften(reason));
+        this.log(`PostgreSQL ended (${reason}): starting it again`);
+        try {
+          await delay(FIRST_PAUSE_MS * 2 ** (this.#ends.length - 1), undefined, { signal });
+          this.#server = await this.restart(signal);
+          running = true;
+        } catch (error) {
+          reason = reasonOf(error);
+        }
+      }
+      // stop() may have been called while the new server was starting.
+      if (signal.aborted) await this.#server.stop();
+    }
+  }
+
+  #mayRestart(): boolean {
+    const now = Date.now();
+    this.#ends = [...this.#ends.filter((end) => end > now - WINDOW_MS), now];
+    return this.#ends.length <= RESTARTS_PER_WINDOW;
+  }
+}
+
+function endedTooOften(reason: string): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    `the embedded PostgreSQL ended ${RESTARTS_PER_WINDOW + 1} times within a minute (${reason}): remedy this, or set DATABASE_URL to another PostgreSQL server`,
+  );
+}
