@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { Page } from '../domain/page.js';
+import { Period } from '../domain/period.js';
+import { pageLinks } from './page-links.js';
+
+const PATH = '/api/v1/time-logs';
+const everything = { period: Period.of() };
+
+/** The links as a client would read them, by relation. */
+function links(page: Page, total: number, filter: Parameters<typeof pageLinks>[1] = everything) {
+  const entries = pageLinks(PATH, filter, page, total)
+    .split(', ')
+    .map((link) => {
+      const [, target, relation] = /^<([^<>\s]+)>; rel="([a-z]+)"$/.exec(link) ?? [];
+      return [relation, target] as const;
+    });
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+const pagesOf = (page: number, limit: number, total: number) =>
+  Object.fromEntries(
+    Object.entries(links(Page.of(page, limit), total)).map(([relation, target]) => [
+      relation,
+      Number(/page=(\d+)/.exec(target)?.[1]),
+    ]),
+  );
+
+describe('pageLinks', () => {
+  it.each([
+    ['the only page', 1, 50, 50, { first: 1, last: 1 }],
+    ['the only page of nothing', 1, 50, 0, { first: 1, last: 1 }],
+    ['the first page', 1, 50, 51, { first: 1, next: 2, last: 2 }],
+    ['a page between', 2, 10, 30, { first: 1, prev: 1, next: 3, last: 3 }],
+    ['the last page', 3, 10, 30, { first: 1, prev: 2, last: 3 }],
+    ['the page after the last', 4, 10, 30, { first: 1, prev: 3, last: 3 }],
+    ['a page far behind the last', 900, 10, 30, { first: 1, prev: 3, last: 3 }],
+    ['a page behind nothing', 7, 10, 0, { first: 1, prev: 1, last: 1 }],
+  ])('leads from %s', (_what, page, limit, total, expected) => {
+    expect(pagesOf(page, limit, total)).toEqual(expected);
+  });
+
+  it('writes relations and targets as RFC 8288 has them', () => {
+    expect(pageLinks(PATH, everything, Page.of(2, 10), 30)).toBe(
+      [
+        '</api/v1/time-logs?page=1&limit=10>; rel="first"',
+        '</api/v1/time-logs?page=1&limit=10>; rel="prev"',
+        '</api/v1/time-logs?page=3&limit=10>; rel="next"',
+        '</api/v1/time-logs?page=3&limit=10>; rel="last"',
+      ].join(', '),
+    );
+  });
+
+  it('keeps the filter, with the days that were applied', () => {
+    const filter = {
+      projectId: '11111111-1111-1111-1111-111111111111',
+      period: Period.of('2026-01-01T00:00+05:30', '2026-02-01 00:00'),
+    };
+    expect(links(Page.of(1, 1000), 1, filter).last).toBe(
+      `${PATH}?projectId=11111111-1111-1111-1111-111111111111&from=2026-01-01&to=2026-02-01&page=1&limit=1000`,
+    );
+  });
+
+  it('leaves out the ends that are open', () => {
+    const target = links(Page.of(1, 5), 1, { period: Period.of(undefined, '2026-02-01') }).first;
+    expect(target).toBe(`${PATH}?to=2026-02-01&page=1&limit=5`);
+  });
+});

@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeTimeLogRepository } from '../../../test/support/fake-time-log.repository.js';
+import { DomainError } from '../../../libs/errors/src/index.js';
+import { Page } from '../domain/page.js';
+import { Period } from '../domain/period.js';
+import { TimeLogIds } from '../domain/time-log-ids.js';
+import { TimeLogService } from './time-log.service.js';
+
+const values = {
+  projectId: 'AAAAAAAA-0000-0000-0000-000000000001',
+  duration: 2,
+  description: 'work',
+  date: '2026-01-31',
+};
+const everything = { period: Period.of() };
+
+/** Counts up, as the real ones do. */
+class CountingIds extends TimeLogIds {
+  count = 0;
+
+  override next(): string {
+    return `019c1370-4e1b-7000-8000-${String(++this.count).padStart(12, '0')}`;
+  }
+}
+
+class RefusingRepository extends FakeTimeLogRepository {
+  override async add(): Promise<void> {
+    throw new DomainError('SERVICE_UNAVAILABLE', 'away');
+  }
+}
+
+describe('TimeLogService', () => {
+  let repository: FakeTimeLogRepository;
+  let ids: CountingIds;
+  let service: TimeLogService;
+
+  beforeEach(() => {
+    repository = new FakeTimeLogRepository();
+    ids = new CountingIds();
+    service = new TimeLogService(repository, ids);
+  });
+
+  it('records a log under a new id and returns what it stored', async () => {
+    const log = await service.record(values);
+    expect(log).toEqual({
+      ...values,
+      id: '019c1370-4e1b-7000-8000-000000000001',
+      projectId: 'aaaaaaaa-0000-0000-0000-000000000001',
+    });
+    expect(await service.list(everything, Page.of(1, 50))).toEqual({ logs: [log], total: 1 });
+  });
+
+  it('gives equal values a log each', async () => {
+    const [first, second] = [await service.record(values), await service.record(values)];
+    expect(first.id).not.toBe(second.id);
+    expect((await service.list(everything, Page.of(1, 50))).total).toBe(2);
+  });
+
+  it('stores nothing of values that it refuses', async () => {
+    const refusal = { code: 'VALIDATION_ERROR', message: 'duration must be a positive number' };
+    await expect(service.record({ ...values, duration: 0 })).rejects.toMatchObject(refusal);
+    expect((await service.list(everything, Page.of(1, 50))).total).toBe(0);
+  });
+
+  it('passes on that a log could not be stored', async () => {
+    service = new TimeLogService(new RefusingRepository(), ids);
+    await expect(service.record(values)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('lists the page and the filter that were asked for', async () => {
+    for (const date of ['2026-01-01', '2026-01-02', '2026-01-03']) await service.record({ ...values, date });
+    const filter = { projectId: values.projectId.toLowerCase(), period: Period.of('2026-01-02') };
+    const { logs, total } = await service.list(filter, Page.of(2, 1));
+    expect([logs.map(({ date }) => date), total]).toEqual([['2026-01-02'], 2]);
+  });
+});

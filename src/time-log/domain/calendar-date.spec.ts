@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isCalendarDate } from './calendar-date.js';
+
+/** Another way to the same answer: a day exists if JavaScript's calendar writes it back as it was read. */
+function existsInUtc(text: string): boolean {
+  const instant = new Date(`${text}T00:00:00.000Z`);
+  return !Number.isNaN(instant.getTime()) && text >= '0001' && instant.toISOString().slice(0, -14) === text;
+}
+
+const pad = (value: number, length: number) => String(value).padStart(length, '0');
+
+describe('isCalendarDate', () => {
+  it.each([
+    [0, 410],
+    [1580, 2110],
+    [9890, 9999],
+  ])('knows every day of the years %i to %i, and no other', (first, last) => {
+    const wrong: string[] = [];
+    let days = 0;
+    for (let year = first; year <= last; year++) {
+      for (let month = 0; month <= 13; month++) {
+        for (let day = 0; day <= 32; day++) {
+          const text = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+          if (isCalendarDate(text) !== existsInUtc(text)) wrong.push(text);
+          if (isCalendarDate(text)) days++;
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(days).toBeGreaterThan(365 * (last - first));
+  });
+
+  it.each(['0001-01-01', '1900-02-28', '2000-02-29', '2024-02-29', '9999-12-31'])('accepts %s', (text) => {
+    expect(isCalendarDate(text)).toBe(true);
+  });
+
+  it.each([
+    ['year 0000', '0000-01-01'],
+    ['a day that does not exist', '2026-02-29'],
+    ['29 February of a century', '1900-02-29'],
+    ['a year of five digits', '10000-01-01'],
+    ['an expanded year', '+002026-01-01'],
+    ['a negative year', '-000001-01-01'],
+    ['a timestamp', '2026-01-31T00:00:00Z'],
+    ['a newline at the end', '2026-01-31\n'],
+    ['a space at the begin', ' 2026-01-31'],
+    ['the basic format', '20260131'],
+    ['slashes', '2026/01/31'],
+    ['one digit', '2026-1-31'],
+    ['Arabic-Indic digits', '٢٠٢٦-٠١-٣١'],
+    ['full-width digits', '２０２６-０１-３１'],
+    ['no text at all', ''],
+  ])('refuses %s', (_what, text) => {
+    expect(isCalendarDate(text)).toBe(false);
+  });
+
+  it.each([undefined, null, 20260131, new Date(0), ['2026-01-31'], { toString: () => '2026-01-31' }, true])(
+    'refuses what is no string: %p',
+    (value) => {
+      expect(isCalendarDate(value)).toBe(false);
+    },
+  );
+
+  it('agrees with the calendar of JavaScript on any text', () => {
+    const dateLike = fc.string({
+      unit: fc.constantFrom(...Array.from('0123456789-')),
+      minLength: 8,
+      maxLength: 12,
+    });
+    const almostDate = fc
+      .tuple(fc.nat(10_500), fc.nat(14), fc.nat(33))
+      .map(([year, month, day]) => `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`);
+    fc.assert(
+      fc.property(fc.oneof(almostDate, dateLike, fc.string({ unit: 'binary' })), (text) => {
+        expect(isCalendarDate(text)).toBe(existsInUtc(text));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});

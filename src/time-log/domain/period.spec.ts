@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Period, periodEndFault, periodOrderFault } from './period.js';
+
+const DAY = '2026-01-31';
+const FORM_FAULT = 'must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp';
+
+const twoDigits = (most: number) => fc.nat(most).map((value) => String(value).padStart(2, '0'));
+const joined = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((texts) => texts.join(''));
+const maybe = (text: fc.Arbitrary<string>) => fc.oneof(fc.constant(''), text);
+const colon = fc.constant(':');
+const fraction = fc.stringMatching(/^\.[0-9]{1,20}$/);
+const offset = joined(fc.constantFrom('+', '-', ' '), twoDigits(23), colon, twoDigits(59));
+/** What may follow the day, rule by rule. */
+const timeOfDay = joined(
+  fc.constantFrom('T', 't', ' '),
+  joined(twoDigits(23), colon, twoDigits(59)),
+  maybe(joined(colon, twoDigits(59), maybe(fraction))),
+  maybe(fc.oneof(fc.constantFrom('Z', 'z'), offset)),
+);
+
+describe('Period.of', () => {
+  it('is open where an end is absent', () => {
+    expect(Period.of()).toEqual({ from: undefined, to: undefined });
+    expect(Period.of(DAY)).toEqual({ from: DAY, to: undefined });
+    expect(Period.of(undefined, DAY)).toEqual({ from: undefined, to: DAY });
+  });
+
+  it('takes a period of one day', () => {
+    expect(Period.of(DAY, DAY)).toEqual({ from: DAY, to: DAY });
+  });
+
+  it.each([
+    '2026-01-31T23:59:59.999-12:00',
+    '2026-01-31T00:00+23:59',
+    '2026-01-31 00:00 05:30',
+    '2026-01-31t00:00z',
+  ])('takes %s for the day that it names', (text) => {
+    expect(Period.of(text, text)).toMatchObject({ from: DAY, to: DAY });
+  });
+
+  it('compares days, not instants', () => {
+    expect(Period.of('2026-01-31T23:00Z', '2026-01-31T01:00Z')).toMatchObject({ from: DAY, to: DAY });
+    expect(Period.of('2026-01-31T23:00-12:00', '2026-01-31T01:00+12:00')).toMatchObject({ from: DAY });
+  });
+
+  it.each([
+    ['2026-02-01', '2026-01-31', 'from must not be after to'],
+    ['x', undefined, `from ${FORM_FAULT}`],
+    [undefined, 'x', `to ${FORM_FAULT}`],
+    ['x', '', `from ${FORM_FAULT}; to ${FORM_FAULT}`],
+  ])('refuses %p to %p', (from, to, message) => {
+    const refusal: unknown = expect.objectContaining({ code: 'VALIDATION_ERROR', message });
+    expect(() => Period.of(from, to)).toThrow(refusal);
+  });
+});
+
+describe('periodEndFault', () => {
+  it('takes any day with any time of day, and Period keeps the day as written', () => {
+    fc.assert(
+      fc.property(timeOfDay, (time) => {
+        expect(periodEndFault('from', DAY + time)).toBeUndefined();
+        expect(Period.of(DAY + time).from).toBe(DAY);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each([
+    '',
+    '2026',
+    '2026-01',
+    '2026-02-29',
+    '0000-01-01',
+    '10000-01-01',
+    '20260131',
+    '2026-W05-6',
+    '2026-031',
+    '2026-01-31T',
+    '2026-01-31T09',
+    '2026-01-31T0930',
+    '2026-01-31T24:00',
+    '2026-01-31T09:60',
+    '2026-01-31T09:30:61',
+    '2026-01-31T09:30:00.',
+    '2026-01-31T09:30:00,5',
+    '2026-01-31T09:30.5',
+    '2026-01-31T09:30+',
+    '2026-01-31T09:30+05',
+    '2026-01-31T09:30+0530',
+    '2026-01-31T09:30+24:00',
+    '2026-01-31T09:30+05:60',
+    '2026-01-31T09:30+05:30Z',
+    '2026-01-31T09:30 Z',
+    '2026-01-31T09:30Z\n',
+    '2026-01-31  09:30',
+    '2026-01-31_09:30',
+    '2026-02-29T09:30Z',
+    ' 2026-01-31',
+    '2026-01-31 ',
+    '1769850600',
+    'today',
+  ])('refuses %p', (text) => {
+    expect(periodEndFault('to', text)).toBe(`to ${FORM_FAULT}`);
+  });
+
+  it.each([undefined, null, 20260131, ['2026-01-31']])('refuses what is no text: %p', (value) => {
+    expect(periodEndFault('from', value)).toBe(`from ${FORM_FAULT}`);
+  });
+});
+
+describe('periodOrderFault', () => {
+  it('speaks only where both ends are days', () => {
+    expect(periodOrderFault('2026-02-01', '2026-01-31')).toBe('from must not be after to');
+    expect(periodOrderFault('2026-02-01', 'x')).toBeUndefined();
+    expect(periodOrderFault('z', '2026-01-31')).toBeUndefined();
+    expect(periodOrderFault('2026-02-01', undefined)).toBeUndefined();
+  });
+});

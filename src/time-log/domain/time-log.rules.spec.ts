@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { dateFault, descriptionFault, durationFault, projectIdFault } from './time-log.rules.js';
+
+describe('projectIdFault', () => {
+  it.each([
+    '00000000-0000-0000-0000-000000000000',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    '11111111-1111-1111-1111-111111111111',
+    '6BA7B810-9DAD-11D1-80B4-00C04FD430C8',
+    '6ba7b810-9dad-11d1-80b4-00c04fD430C8',
+  ])('takes any UUID, whatever its version, variant and case: %s', (value) => {
+    expect(projectIdFault(value)).toBeUndefined();
+  });
+
+  it.each([
+    undefined,
+    null,
+    1,
+    '',
+    '11111111-1111-1111-1111-11111111111',
+    '11111111-1111-1111-1111-1111111111111',
+    '11111111111111111111111111111111',
+    '{11111111-1111-1111-1111-111111111111}',
+    'urn:uuid:11111111-1111-1111-1111-111111111111',
+    '11111111-1111-1111-1111-11111111111g',
+    ' 11111111-1111-1111-1111-111111111111',
+    '11111111-1111-1111-1111-111111111111\n',
+    '111111111-111-1111-1111-111111111111',
+    ['11111111-1111-1111-1111-111111111111'],
+  ])('refuses %p', (value) => {
+    expect(projectIdFault(value)).toBe('projectId must be a UUID');
+  });
+
+  it('takes every UUID that can be written', () => {
+    const uuid = fc.uuid({ version: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] });
+    fc.assert(
+      fc.property(fc.mixedCase(uuid), (value) => {
+        expect(projectIdFault(value)).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('durationFault', () => {
+  it.each([1, 0.1, Number.MIN_VALUE, Number.MAX_VALUE, 1e21, 2 ** 53 + 2])('takes %p', (value) => {
+    expect(durationFault(value)).toBeUndefined();
+  });
+
+  it.each([undefined, null, 0, -0, -1, NaN, Infinity, -Infinity, '1', '', true, [1], {}, 1n])(
+    'refuses %p with the one message of the contract',
+    (value) => {
+      expect(durationFault(value)).toBe('duration must be a positive number');
+    },
+  );
+});
+
+describe('descriptionFault', () => {
+  it.each([
+    ['nothing', ''],
+    ['white space', ' \t\r\n '],
+    ['5000 characters', 'x'.repeat(5000)],
+    ['5000 characters outside the BMP', '😀'.repeat(5000)],
+    ['noncharacters and control characters', '\uFFFE\uFFFF\u0001\u007F\uFEFF'],
+  ])('takes %s', (_what, value) => {
+    expect(descriptionFault(value)).toBeUndefined();
+  });
+
+  it.each([
+    ['5001 characters', 'x'.repeat(5001), 'description must be at most 5000 characters'],
+    ['5001 characters outside the BMP', '😀'.repeat(5001), 'description must be at most 5000 characters'],
+    ['5001 characters of both kinds', `${'😀'.repeat(5000)}x`, 'description must be at most 5000 characters'],
+    ['U+0000', 'a\0b', 'description must not contain U+0000'],
+    ['a lone high surrogate', 'a\uD83D', 'description must not contain lone surrogates'],
+    ['a lone low surrogate', '\uDE00a', 'description must not contain lone surrogates'],
+    ['surrogates in the wrong order', '\uDE00\uD83D', 'description must not contain lone surrogates'],
+    ['null', null, 'description must be a string'],
+    ['no value', undefined, 'description must be a string'],
+    ['a number', 5, 'description must be a string'],
+    ['a list', ['a'], 'description must be a string'],
+  ])('refuses %s', (_what, value, message) => {
+    expect(descriptionFault(value)).toBe(message);
+  });
+
+  it('counts code points, not code units', () => {
+    const characters = fc.array(fc.constantFrom('x', '😀', 'é', '\u{10FFFF}'), { size: 'small' });
+    fc.assert(
+      fc.property(characters, fc.constantFrom(4999, 5000, 5001), (some, length) => {
+        const text = some.join('') + '😀'.repeat(length - some.length);
+        expect(descriptionFault(text) === undefined).toBe(length <= 5000);
+      }),
+    );
+  });
+});
+
+describe('dateFault', () => {
+  it.each(['0001-01-01', '2024-02-29', '9999-12-31'])('takes %s', (value) => {
+    expect(dateFault(value)).toBeUndefined();
+  });
+
+  it.each([undefined, null, '', 0, '2026-02-29', '2026-01-31T00:00:00Z'])('refuses %p', (value) => {
+    expect(dateFault(value)).toBe('date must be an existing day in the form YYYY-MM-DD');
+  });
+});

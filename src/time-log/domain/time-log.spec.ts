@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { TimeLog, type TimeLogValues } from './time-log.js';
+
+const ID = '019c1370-4e1b-7abc-8def-0123456789ab';
+const INSTANT = Date.UTC(2026, 0, 31, 9, 30, 0, 123);
+
+const values: TimeLogValues = {
+  projectId: '11111111-1111-1111-1111-111111111111',
+  duration: 1.5,
+  description: ' kept as it is ',
+  date: '2026-01-31',
+};
+
+const idAt = (milliseconds: number) => {
+  const hex = milliseconds.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7abc-8def-0123456789ab`;
+};
+
+function refusalOf(changes: Record<string, unknown>): unknown {
+  try {
+    return TimeLog.record({ ...values, ...changes }, ID);
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('TimeLog.record', () => {
+  it('keeps the values under the id', () => {
+    expect(TimeLog.record(values, ID)).toEqual({ id: ID, ...values });
+  });
+
+  it('writes the projectId in lower case', () => {
+    const projectId = 'ABCDEFAB-CDEF-ABCD-EFAB-CDEFABCDEFAB';
+    expect(TimeLog.record({ ...values, projectId }, ID).projectId).toBe(projectId.toLowerCase());
+  });
+
+  it('keeps nothing beside the values of a log', () => {
+    const more = { ...values, id: 'other', createdAt: 'other', owner: 'other' };
+    expect(TimeLog.record(more, ID)).toEqual({ id: ID, ...values });
+  });
+
+  it.each([
+    ['projectId', 'x', 'projectId must be a UUID'],
+    ['duration', 0, 'duration must be a positive number'],
+    ['duration', undefined, 'duration must be a positive number'],
+    ['description', null, 'description must be a string'],
+    ['date', '2026-02-30', 'date must be an existing day in the form YYYY-MM-DD'],
+  ])('refuses a bad %s: %p', (field, value, message) => {
+    const refusal = refusalOf({ [field]: value });
+    expect(refusal).toBeInstanceOf(DomainError);
+    expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', message });
+  });
+
+  it('names every failing value, in the order of the fields', () => {
+    expect(refusalOf({ date: '', description: '\0', duration: -1, projectId: '' })).toMatchObject({
+      message:
+        'projectId must be a UUID; duration must be a positive number; description must not contain U+0000; ' +
+        'date must be an existing day in the form YYYY-MM-DD',
+    });
+  });
+});
+
+describe('TimeLog.createdAt', () => {
+  it.each([0, 1, 0x0123_4567_89ab, INSTANT, 2 ** 48 - 1])('is the instant %i inside the id', (instant) => {
+    expect(TimeLog.record(values, idAt(instant)).createdAt.getTime()).toBe(instant);
+  });
+});
+
+describe('TimeLog.restore', () => {
+  it('gives back what was stored', () => {
+    const log = TimeLog.restore({ id: idAt(INSTANT), ...values });
+    expect(log).toBeInstanceOf(TimeLog);
+    expect(log.createdAt.toISOString()).toBe('2026-01-31T09:30:00.123Z');
+    expect(log).toEqual({ id: idAt(INSTANT), ...values });
+  });
+});
+
+it('can be constructed without values, as TypeORM does', () => {
+  expect(() => Reflect.construct(TimeLog, []) as unknown).not.toThrow();
+});

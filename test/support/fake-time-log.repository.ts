@@ -1,0 +1,30 @@
+import type { Page } from '../../src/time-log/domain/page.js';
+import {
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+} from '../../src/time-log/domain/time-log.repository.js';
+import type { TimeLog } from '../../src/time-log/domain/time-log.js';
+
+/** Keeps time logs in memory; the contract suite holds it equal to the one over PostgreSQL. */
+export class FakeTimeLogRepository extends TimeLogRepository {
+  private readonly logs = new Map<string, TimeLog>();
+
+  override async add(log: TimeLog): Promise<void> {
+    if (this.logs.has(log.id)) throw new Error(`there is a log ${log.id} already`);
+    this.logs.set(log.id, log);
+  }
+
+  override async find({ projectId, period }: TimeLogFilter, { limit, offset }: Page): Promise<TimeLogPage> {
+    const found = [...this.logs.values()]
+      .filter((log) => projectId === undefined || log.projectId === projectId)
+      .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date))
+      .sort((a, b) => descending(a.date, b.date) || descending(a.id, b.id));
+    const start = Number(offset);
+    return { logs: found.slice(start, start + limit), total: found.length };
+  }
+}
+
+function descending(a: string, b: string): number {
+  return a < b ? 1 : a > b ? -1 : 0;
+}
