@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import { AccessToken, SCOPES } from './access-token.js';
+import { tokenTable } from './token-table.js';
+
+const NOW = new Date('2026-01-31T12:00:00Z');
+
+function token(changes: Partial<AccessToken>): AccessToken {
+  const plain = {
+    id: '019c1370-4e1b-7000-8000-000000000001',
+    name: 'ci',
+    digest: Buffer.from('the digest'),
+    scopes: SCOPES,
+    createdAt: new Date('2026-01-01T09:30:59.999Z'),
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  return Object.assign(new AccessToken(), plain, changes);
+}
+
+describe('tokenTable', () => {
+  it('shows what there is to know, in columns and in UTC', () => {
+    const used = {
+      name: 'a longer name',
+      scopes: SCOPES.slice(0, 1),
+      lastUsedAt: new Date('2026-01-30T23:59Z'),
+    };
+    expect(tokenTable([token({}), token(used)], NOW)).toBe(
+      [
+        'ID                                    NAME           SCOPES                          CREATED            EXPIRES  LAST USED          STATE',
+        '019c1370-4e1b-7000-8000-000000000001  ci             time-logs:read time-logs:write  2026-01-01 09:30Z  never    never              active',
+        '019c1370-4e1b-7000-8000-000000000001  a longer name  time-logs:read                  2026-01-01 09:30Z  never    2026-01-30 23:59Z  active',
+      ].join('\n'),
+    );
+  });
+
+  it('shows the heads alone where there is no token', () => {
+    expect(tokenTable([], NOW)).toBe('ID  NAME  SCOPES  CREATED  EXPIRES  LAST USED  STATE');
+  });
+
+  it.each([
+    ['active', {}],
+    ['active', { expiresAt: new Date(NOW.getTime() + 1) }],
+    ['expired', { expiresAt: NOW }],
+    ['revoked', { revokedAt: NOW }],
+    ['revoked', { revokedAt: NOW, expiresAt: NOW }],
+  ])('tells that a token is %s: %p', (state, changes) => {
+    const [, row] = tokenTable([token(changes)], NOW).split('\n');
+    expect(row).toMatch(new RegExp(`  ${state}$`));
+  });
+
+  it('never shows the digest', () => {
+    const { digest } = token({});
+    const table = tokenTable([token({})], NOW);
+    for (const encoding of ['latin1', 'hex', 'base64'] as const) {
+      expect(table).not.toContain(digest.toString(encoding));
+    }
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { digestOf, hasTokenForm, newToken } from './token-text.js';
+
+describe('newToken', () => {
+  it('is tl_ and 256 bits in base64url', () => {
+    const token = newToken();
+    expect(token).toMatch(/^tl_[A-Za-z0-9_-]{43}$/);
+    expect(Buffer.from(token.slice(3), 'base64url')).toHaveLength(32);
+    expect(hasTokenForm(token)).toBe(true);
+  });
+
+  it('is another one each time', () => {
+    expect(new Set(Array.from({ length: 1_000 }, newToken)).size).toBe(1_000);
+  });
+});
+
+describe('hasTokenForm', () => {
+  const random = 'A'.repeat(43);
+
+  it.each([
+    '',
+    random,
+    `TL_${random}`,
+    `tl-${random}`,
+    `tl_${random}A`,
+    `tl_${random.slice(1)}`,
+    `tl_${random.slice(1)}=`,
+    `tl_${random.slice(1)}+`,
+    `tl_${random.slice(1)}é`,
+    ` tl_${random}`,
+    `tl_${random}\n`,
+  ])('refuses %p', (text) => {
+    expect(hasTokenForm(text)).toBe(false);
+  });
+});
+
+describe('digestOf', () => {
+  it('is the SHA-256 of the token (FIPS 180-4, example of one block)', () => {
+    expect(digestOf('abc').toString('hex')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+  });
+});

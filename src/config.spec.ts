@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { ConfigError, loadConfig } from './config.js';
+
+const TOKEN = 'abcdefghijklmnopqrstuvwxyz012345';
+
+function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    loadConfig(env, false);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message.split('\n');
+  }
+  return [];
+}
+
+describe('loadConfig', () => {
+  it('has a default for everything', () => {
+    const config = loadConfig({}, true);
+    expect(config).toEqual({
+      port: 3000,
+      host: undefined,
+      databaseUrl: undefined,
+      migrationDatabaseUrl: undefined,
+      dataDir: expect.stringMatching(/[/\\]\.data$/),
+      logLevel: 'info',
+      logAsJson: false,
+      declaredTokens: [],
+      shutdownDelay: 0,
+    });
+    expect(isAbsolute(config.dataDir)).toBe(true);
+  });
+
+  it('takes what is given', () => {
+    const config = loadConfig(
+      {
+        PORT: '8080',
+        HOST: '127.0.0.1',
+        DATABASE_URL: 'postgres://a@b/c',
+        MIGRATION_DATABASE_URL: 'postgresql://d@e/f?sslmode=require',
+        DATA_DIR: 'some/where',
+        LOG_LEVEL: 'debug',
+        ACCESS_TOKEN: TOKEN,
+        SHUTDOWN_DELAY: '15',
+      },
+      false,
+    );
+    expect(config).toEqual({
+      port: 8080,
+      host: '127.0.0.1',
+      databaseUrl: 'postgres://a@b/c',
+      migrationDatabaseUrl: 'postgresql://d@e/f?sslmode=require',
+      dataDir: resolve('some/where'),
+      logLevel: 'debug',
+      logAsJson: true,
+      declaredTokens: [TOKEN],
+      shutdownDelay: 15,
+    });
+  });
+
+  it('takes a variable that is set to nothing as absent', () => {
+    const names = [
+      'PORT',
+      'HOST',
+      'DATABASE_URL',
+      'MIGRATION_DATABASE_URL',
+      'DATA_DIR',
+      'LOG_LEVEL',
+      'ACCESS_TOKEN',
+      'ACCESS_TOKEN_FILE',
+      'SHUTDOWN_DELAY',
+      'NODE_ENV',
+    ];
+    const empty = Object.fromEntries(names.map((name) => [name, '']));
+    expect(loadConfig(empty, true)).toEqual(loadConfig({}, true));
+  });
+
+  it('ignores variables that are not its own', () => {
+    expect(loadConfig({ PATH: '/bin', PGPORT: 'x' }, true)).toEqual(loadConfig({}, true));
+  });
+
+  it.each([
+    [true, undefined, false],
+    [true, 'production', true],
+    [false, undefined, true],
+    [false, 'development', true],
+  ])('with a terminal %p and NODE_ENV %p it logs as JSON: %p', (isTerminal, NODE_ENV, expected) => {
+    expect(loadConfig({ NODE_ENV }, isTerminal).logAsJson).toBe(expected);
+  });
+
+  it.each([
+    ['PORT', '0'],
+    ['PORT', '65535'],
+    ['LOG_LEVEL', 'silent'],
+    ['LOG_LEVEL', 'fatal'],
+    ['SHUTDOWN_DELAY', '3600'],
+  ])('takes %s=%s', (name, value) => {
+    expect(faultsOf({ [name]: value })).toEqual([]);
+  });
+
+  it.each([
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', ' 80'],
+    ['PORT', 'http'],
+    ['PORT', '99999999999999999999'],
+    ['DATABASE_URL', 'localhost:5432'],
+    ['DATABASE_URL', 'mysql://a@b/c'],
+    ['MIGRATION_DATABASE_URL', 'x'],
+    ['LOG_LEVEL', 'verbose'],
+    ['LOG_LEVEL', 'INFO'],
+    ['SHUTDOWN_DELAY', '3601'],
+    ['SHUTDOWN_DELAY', '1.5'],
+    ['SHUTDOWN_DELAY', '10s'],
+  ])('refuses %s=%s in one line that names it', (name, value) => {
+    expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must be `)]);
+  });
+
+  it('lists every fault at once, and repeats no value', () => {
+    const faults = faultsOf({
+      PORT: 'secret-1',
+      DATABASE_URL: 'secret-2',
+      MIGRATION_DATABASE_URL: 'secret-3',
+      LOG_LEVEL: 'secret-4',
+      ACCESS_TOKEN: 'secret-5',
+      ACCESS_TOKEN_FILE: '/secret-6',
+      SHUTDOWN_DELAY: 'secret-7',
+    });
+    const named = new Set(faults.map((fault) => fault.split(':')[0]));
+    expect([...named].sort()).toEqual([
+      'ACCESS_TOKEN',
+      'ACCESS_TOKEN_FILE',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'MIGRATION_DATABASE_URL',
+      'PORT',
+      'SHUTDOWN_DELAY',
+    ]);
+    expect(faults.join('\n')).not.toContain('secret');
+  });
+});
+
+describe('ACCESS_TOKEN', () => {
+  it.each([
+    [TOKEN, [TOKEN]],
+    [`${TOKEN}==`, [`${TOKEN}==`]],
+    [`${TOKEN},-._~+/${TOKEN}`, [TOKEN, `-._~+/${TOKEN}`]],
+    [` ${TOKEN} , ${TOKEN}9 `, [TOKEN, `${TOKEN}9`]],
+  ])('takes %p', (ACCESS_TOKEN, tokens) => {
+    expect(loadConfig({ ACCESS_TOKEN }, false).declaredTokens).toEqual(tokens);
+  });
+
+  it.each([
+    ['31 characters', TOKEN.slice(1)],
+    ['a short one beside a good one', `${TOKEN},short`],
+    ['three tokens', `${TOKEN},${TOKEN}1,${TOKEN}2`],
+    ['a comma at the end', `${TOKEN},`],
+    ['a space inside', `${TOKEN} ${TOKEN}`],
+    ['= in the middle', `${TOKEN}=${TOKEN}`],
+    ['a letter beyond ASCII', `${TOKEN}é`],
+    ['a line break inside', `${TOKEN}\n${TOKEN}`],
+    ['quotes', `"${TOKEN}"`],
+    ['white space alone', '   '],
+  ])('refuses %s', (_what, ACCESS_TOKEN) => {
+    const faults = faultsOf({ ACCESS_TOKEN });
+    expect(faults).toEqual([expect.stringMatching(/^ACCESS_TOKEN: must be one or two tokens/)]);
+    expect(faults.join()).not.toContain(TOKEN.slice(1));
+  });
+});
+
+describe('ACCESS_TOKEN_FILE', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'config-spec-'));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  async function fileWith(text: string): Promise<string> {
+    const file = join(directory, 'a token');
+    await writeFile(file, text);
+    return file;
+  }
+
+  it.each([TOKEN, `${TOKEN}\n`, `${TOKEN}\r\n`, `\n ${TOKEN} \n`])(
+    'takes the token of the file %p',
+    async (text) => {
+      const ACCESS_TOKEN_FILE = await fileWith(text);
+      expect(loadConfig({ ACCESS_TOKEN_FILE }, false).declaredTokens).toEqual([TOKEN]);
+    },
+  );
+
+  it('takes two tokens of the file', async () => {
+    const ACCESS_TOKEN_FILE = await fileWith(`${TOKEN},${TOKEN}9\n`);
+    expect(loadConfig({ ACCESS_TOKEN_FILE }, false).declaredTokens).toEqual([TOKEN, `${TOKEN}9`]);
+  });
+
+  it.each(['', '\n', 'short'])('refuses the file %p, without its text', async (text) => {
+    const faults = faultsOf({ ACCESS_TOKEN_FILE: await fileWith(text) });
+    expect(faults).toEqual([expect.stringMatching(/^ACCESS_TOKEN(_FILE)?: must /)]);
+    expect(faults.join()).not.toContain('short');
+  });
+
+  it('refuses a file that is not there', () => {
+    expect(faultsOf({ ACCESS_TOKEN_FILE: join(directory, 'none') })).toEqual([
+      'ACCESS_TOKEN_FILE: must be the path of a file that can be read',
+    ]);
+  });
+
+  it('refuses a directory', () => {
+    expect(faultsOf({ ACCESS_TOKEN_FILE: directory })).toHaveLength(1);
+  });
+
+  it('refuses to choose between it and ACCESS_TOKEN', async () => {
+    const faults = faultsOf({ ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_FILE: await fileWith(TOKEN) });
+    expect(faults).toEqual(['ACCESS_TOKEN_FILE: give it or ACCESS_TOKEN, not both']);
+  });
+});

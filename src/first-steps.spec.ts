@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { firstSteps } from './first-steps.js';
+
+const TODAY = new Date('2026-01-31T23:30:00Z');
+
+/** Stands where curl stands, and shows the arguments that it was given, one a line. */
+const CURL = 'curl() { printf "%s\\n" "$@"; }\n';
+
+function commandsOf(text: string): string[] {
+  return text.split('\n').filter((line) => line.startsWith('curl '));
+}
+
+/** The arguments that a shell makes of a line. */
+function argumentsOf(line: string): string[] {
+  return execFileSync('sh', ['-c', CURL + line], { encoding: 'utf8' })
+    .trimEnd()
+    .split('\n');
+}
+
+function stepsWith(changes: Partial<Parameters<typeof firstSteps>[0]> = {}): string {
+  return firstSteps({ tokenFile: '/nowhere/token', host: undefined, port: 3000, today: TODAY, ...changes });
+}
+
+describe('firstSteps', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'first-steps-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it.each([
+    'plain',
+    'with space/and  more',
+    `it's/o'clock`,
+    `'`,
+    '"quoted"',
+    '$HOME `id` $(id) \\ * ? [a] ~ ; & | < > #',
+    'ü 日本',
+  ])('reads the token whatever the path holds: %s', (name) => {
+    const tokenFile = join(directory, name, 'access-token');
+    mkdirSync(dirname(tokenFile), { recursive: true });
+    writeFileSync(tokenFile, 'tl_the-token\n');
+    const [record, list, ...more] = commandsOf(stepsWith({ tokenFile }));
+    expect(more).toEqual([]);
+    expect(argumentsOf(record!)).toEqual([
+      '-H',
+      'Authorization: Bearer tl_the-token',
+      '-H',
+      'Content-Type: application/json',
+      '-d',
+      expect.stringMatching(/^\{.*\}$/),
+      'http://localhost:3000/api/v1/time-logs',
+    ]);
+    expect(argumentsOf(list!)).toEqual([
+      '-H',
+      'Authorization: Bearer tl_the-token',
+      'http://localhost:3000/api/v1/time-logs',
+    ]);
+  });
+
+  it('is text that a shell can parse', () => {
+    const script = commandsOf(stepsWith({ tokenFile: `/o'clock/a b/"token` })).join('\n');
+    expect(() => execFileSync('sh', ['-n'], { input: script })).not.toThrow();
+  });
+
+  it('sends a log of today', () => {
+    const [record] = commandsOf(stepsWith());
+    const body = argumentsOf(record!.replace('$(cat', '$(echo'))[5]!;
+    expect(JSON.parse(body)).toEqual({
+      projectId: '11111111-1111-1111-1111-111111111111',
+      duration: 1.5,
+      description: 'My first log',
+      date: '2026-01-31',
+    });
+  });
+
+  it.each([
+    [undefined, 'http://localhost:8080/'],
+    ['0.0.0.0', 'http://localhost:8080/'],
+    ['::', 'http://localhost:8080/'],
+    ['127.0.0.1', 'http://127.0.0.1:8080/'],
+    ['time.example', 'http://time.example:8080/'],
+    ['::1', 'http://[::1]:8080/'],
+  ])('calls a service that listens on %s', (host, expected) => {
+    const [, list] = commandsOf(stepsWith({ host, port: 8080 }));
+    expect(argumentsOf(list!.replace('$(cat', '$(echo'))).toContain(`${expected}api/v1/time-logs`);
+  });
+});
