@@ -15,7 +15,7 @@ const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
 /** Finds the binaries that npm installed for this platform; fails where there are none. */
 export function findBinaries(
-  platform: string = `${process.platform}-${process.arch}`,
+  platform = `${process.platform}-${process.arch}`,
   resolve: (name: string) => string = createRequire(import.meta.url).resolve,
 ): Binaries {
   if (!PLATFORMS.includes(platform)) {

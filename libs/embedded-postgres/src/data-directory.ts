@@ -49,18 +49,15 @@ export async function createData(
     await giveTo(draft, account.owner('initdb'));
     const initdb = account.invoke(binaries.initdb, initdbArguments(draft), 'initdb');
     const { ok, reason } = await run(initdb, environment, signal);
-    if (!ok) throw new Error(reason.replaceAll(draft, directory));
+    if (!ok) throw new Error(`initdb: ${reason.replaceAll(draft, directory)}`);
     await giveTo(draft, account.owner('postgres'));
     await rename(draft, directory);
     await syncDirectory(dirname(directory));
     return true;
   } catch (error) {
-    signal?.throwIfAborted();
     // Another start was faster: its files are as good as ours.
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
-    throw new EmbeddedPostgresError(
-      `PostgreSQL's files cannot be made in ${directory} (${reasonOf(error)}): remedy this, or set DATA_DIR to another directory`,
-    );
+    throw error;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }

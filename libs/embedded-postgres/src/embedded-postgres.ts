@@ -1,6 +1,6 @@
 import { openDirectory } from './data-directory.js';
 import type { EmbeddedPostgresError } from './embedded-postgres.error.js';
-import { install, thisMachine, type Installation, type Machine } from './installation.js';
+import { install, thisMachine, type Machine } from './installation.js';
 import { findReady, waitUntilFree } from './occupancy.js';
 import type { Purpose } from './postmaster.js';
 import { DirectoryTaken, Server } from './server.js';
@@ -11,7 +11,7 @@ import { Supervisor } from './supervisor.js';
 export interface EmbeddedPostgresOptions {
   /** The directory of the server's files; it is made on first use. */
   readonly dataDirectory: string;
-  /** Gives up a start that is under way; what it has begun is stopped. */
+  /** Gives up a start that is under way: what it has begun is stopped, and it throws the signal's reason. */
   readonly signal?: AbortSignal;
   /** Called once if the server ends without stop() and cannot be started again. */
   readonly onFailure?: (error: EmbeddedPostgresError) => void;
@@ -19,6 +19,7 @@ export interface EmbeddedPostgresOptions {
   readonly log?: (line: string) => void;
 }
 
+const ignore = () => undefined;
 // Lost races for one directory, after which a start gives up: each takes about a tenth of a second.
 const ATTEMPTS = 20;
 
@@ -51,7 +52,7 @@ export class EmbeddedPostgres {
     const directory = await openDirectory(options.dataDirectory);
     return EmbeddedPostgres.#persist(async () => {
       const running = await findReady(directory, options.signal);
-      if (running) return new EmbeddedPostgres(urlOf(running.socketDirectory), false);
+      if (running) return new EmbeddedPostgres(urlOf(running), false);
       return EmbeddedPostgres.#start('command', directory, options, machine);
     });
   }
@@ -65,11 +66,11 @@ export class EmbeddedPostgres {
   static async #start(
     purpose: Purpose,
     directory: string,
-    { signal, onFailure = () => {}, log = () => {} }: EmbeddedPostgresOptions,
+    { signal, onFailure = ignore, log = ignore }: EmbeddedPostgresOptions,
     machine: Machine,
   ): Promise<EmbeddedPostgres> {
     await waitUntilFree(directory, signal);
-    const installation: Installation = await install(directory, machine, signal);
+    const installation = await install(directory, machine, signal);
     const launch = async (during?: AbortSignal) =>
       Server.start(installation, purpose, { signal: during, log });
     const server = await launch(signal);

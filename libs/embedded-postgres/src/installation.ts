@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { accountsOfThisMachine, type Account } from './account.js';
 import { findBinaries, type Binaries } from './binaries.js';
 import { checkVersion, createData, giveTo } from './data-directory.js';
-import { EmbeddedPostgresError } from './embedded-postgres.error.js';
+import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
 import { run, type Environment } from './program.js';
 import { linkSharedLibraries } from './shared-libraries.js';
 
@@ -32,18 +32,26 @@ export async function install(
   signal?: AbortSignal,
 ): Promise<Installation> {
   const binaries = machine.binaries();
-  const environment = await linkSharedLibraries(binaries.native, `${dataDirectory}.lib`);
-  const { account, major } = await chooseAccount(
-    dataDirectory,
-    machine.accounts(),
-    binaries,
-    environment,
-    signal,
-  );
-  const created = await createData(dataDirectory, { binaries, environment, account }, signal);
-  await checkVersion(dataDirectory, major);
-  await giveTo(dataDirectory, account.owner('postgres'));
-  return { dataDirectory, binaries, environment, account, created };
+  try {
+    const environment = await linkSharedLibraries(binaries.native, `${dataDirectory}.lib`);
+    const { account, major } = await chooseAccount(
+      dataDirectory,
+      machine.accounts(),
+      binaries,
+      environment,
+      signal,
+    );
+    const created = await createData(dataDirectory, { binaries, environment, account }, signal);
+    await checkVersion(dataDirectory, major);
+    await giveTo(dataDirectory, account.owner('postgres'));
+    return { dataDirectory, binaries, environment, account, created };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof EmbeddedPostgresError) throw error;
+    throw new EmbeddedPostgresError(
+      `the data directory ${dataDirectory} cannot be made ready (${reasonOf(error)}): remedy this, or set DATA_DIR to another directory`,
+    );
+  }
 }
 
 /** Takes the first account under which the server's program runs and the place of the data can be entered. */

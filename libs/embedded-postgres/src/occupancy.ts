@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
-import { findPostmaster, isReady, type Postmaster } from './postmaster.js';
+import { findPostmaster, removeStaleLock, type Postmaster } from './postmaster.js';
 import { stopOrphan } from './server.js';
 import { answers, socketDirectoryOf } from './socket-directory.js';
 
@@ -14,25 +14,25 @@ export async function waitUntilFree(dataDirectory: string, signal?: AbortSignal)
   for (;;) {
     signal?.throwIfAborted();
     const found = await findPostmaster(dataDirectory);
-    if (!found && !(await answers(socketDirectoryOf(dataDirectory)))) return;
+    if (!found && !(await answers(socketDirectoryOf(dataDirectory)))) return removeStaleLock(dataDirectory);
     if (found && !found.owner) await stopOrphan(dataDirectory, found);
     else if (found ? !mayEndSoon(found) || Date.now() > end : Date.now() > end)
       throw inUse(dataDirectory, found);
-    await delay(POLL_MS, undefined, { signal }).catch(() => {});
+    await delay(POLL_MS);
   }
 }
 
-/** The live server of the data directory, once it accepts connections; undefined where there is none. */
-export async function findReady(
-  dataDirectory: string,
-  signal?: AbortSignal,
-): Promise<Postmaster | undefined> {
+/** The socket's directory of the live server, once it accepts connections; undefined where there is no server. */
+export async function findReady(dataDirectory: string, signal?: AbortSignal): Promise<string | undefined> {
+  const usual = socketDirectoryOf(dataDirectory);
   for (;;) {
     signal?.throwIfAborted();
     const found = await findPostmaster(dataDirectory);
-    if (!found || found.status === 'stopping') return undefined;
-    if (await isReady(dataDirectory, found.pid)) return found;
-    await delay(POLL_MS, undefined, { signal }).catch(() => {});
+    // It may run in another container on the same volume.
+    if (!found) return (await answers(usual)) ? usual : undefined;
+    if (found.status === 'stopping') return undefined;
+    if (found.status === 'ready') return found.socketDirectory;
+    await delay(POLL_MS);
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, unlink } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -25,11 +25,7 @@ export async function findPostmaster(dataDirectory: string): Promise<Postmaster 
   const lock = await readLock(dataDirectory);
   if (!lock) return undefined;
   const found = await describeProcess(lock.pid);
-  if (!found) return undefined;
-  if (!`${found.command} `.includes(` -D ${dataDirectory} `)) {
-    await removeStaleLock(dataDirectory, lock.text);
-    return undefined;
-  }
+  if (!found || !`${found.command} `.includes(` -D ${dataDirectory} `)) return undefined;
   const [, purpose, owner] = / cluster_name=(service|command)-(\d+)( |$)/.exec(found.command) ?? [];
   const { pid, socketDirectory, status } = lock;
   if (!owner) return { pid, socketDirectory, status, owner: { pid, purpose: 'unknown' } };
@@ -60,12 +56,15 @@ async function readLock(dataDirectory: string) {
 }
 
 /**
- * PostgreSQL refuses to start when the number in its lock file is that of any living process, which is common after a
- * restart of a container. Should the file be a new one after all, the server's second lock, on shared memory, holds.
+ * Removes the lock file of a dead server. PostgreSQL refuses to start when the number in it is that of any living
+ * process, which is common after the restart of a container, and a new server with the old number would look ready
+ * before it is. Should another start be faster than this look, the second lock, on shared memory, holds.
  */
-async function removeStaleLock(dataDirectory: string, text: string): Promise<void> {
-  const path = join(dataDirectory, 'postmaster.pid');
-  if ((await readFile(path, 'utf8').catch(() => '')) === text) await unlink(path).catch(() => {});
+export async function removeStaleLock(dataDirectory: string): Promise<void> {
+  const before = await readLock(dataDirectory);
+  if (!before || (await findPostmaster(dataDirectory))) return;
+  const after = await readLock(dataDirectory);
+  if (after?.text === before.text) await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
 }
 
 async function describeProcess(pid: number): Promise<{ parent: number; command: string } | undefined> {

@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { createInterface } from 'node:readline';
 
 /** A program and how it is to be started. */
@@ -30,7 +29,7 @@ export class Program {
     onLine: (line: string) => void,
   ) {
     for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream as Readable }).on('line', (line) => {
+      createInterface({ input: stream! }).on('line', (line) => {
         this.#lines.push(line);
         if (this.#lines.length > 50) this.#lines.shift();
         onLine(line);
@@ -39,10 +38,20 @@ export class Program {
     this.ended = new Promise((resolve) => {
       child.once('error', (error) => {
         this.#failure = error.message;
-        if (child.pid === undefined) this.#end(() => resolve({ code: null }));
+        if (child.pid !== undefined) return;
+        this.#running = false;
+        resolve({ code: null });
       });
-      // 'exit' and not 'close': a background process of PostgreSQL may hold the pipes a little longer.
-      child.once('exit', (code) => this.#end(() => setImmediate(() => resolve({ code }))));
+      child.once('exit', (code, signal) => {
+        this.#running = false;
+        if (signal) this.#failure = `it was ended by ${signal}`;
+        // The last lines may still be on their way; a background process of PostgreSQL may hold the pipes for longer.
+        const overdue = setTimeout(() => resolve({ code }), 500);
+        child.once('close', () => {
+          clearTimeout(overdue);
+          resolve({ code });
+        });
+      });
     });
   }
 
@@ -53,7 +62,7 @@ export class Program {
   static start(
     { file, args, uid, gid }: Invocation,
     environment: Environment,
-    onLine: (line: string) => void = () => {},
+    onLine: (line: string) => void = () => undefined,
   ): Program {
     const child = spawn(file, args, {
       cwd: '/',
@@ -99,11 +108,6 @@ export class Program {
     } catch {
       this.child.kill('SIGKILL');
     }
-  }
-
-  #end(then: () => void): void {
-    this.#running = false;
-    then();
   }
 }
 

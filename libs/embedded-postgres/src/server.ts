@@ -8,6 +8,8 @@ import { openSocketDirectory, socketDirectoryOf } from './socket-directory.js';
 const POLL_MS = 20;
 // How long a server may take to obey one signal before it gets the next.
 const PATIENCE_MS = 5_000;
+// Fast shutdown, immediate shutdown, and the signal that no process withstands: the data survive each of them.
+const STAGES: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 
 /** Another server has taken the data directory in the same moment, or its last processes are still ending. */
 export class DirectoryTaken extends EmbeddedPostgresError {}
@@ -16,6 +18,8 @@ export class DirectoryTaken extends EmbeddedPostgresError {}
 export class Server {
   private constructor(
     private readonly program: Program,
+    private readonly purpose: Purpose,
+    /** Where the server's socket lies. */
     readonly socketDirectory: string,
   ) {}
 
@@ -31,7 +35,7 @@ export class Server {
     signal?.throwIfAborted();
     const args = serverArguments(dataDirectory, socketDirectory, purpose);
     const program = Program.start(account.invoke(binaries.postgres, args, 'postgres'), environment, log);
-    const server = new Server(program, socketDirectory);
+    const server = new Server(program, purpose, socketDirectory);
     while (program.running && !(await isReady(dataDirectory, program.pid ?? 0))) {
       if (signal?.aborted) await server.stop();
       signal?.throwIfAborted();
@@ -51,7 +55,11 @@ export class Server {
   /** Has the server close its connections and write all data, and waits until it has ended. */
   async stop(): Promise<void> {
     await stopInStages(
-      (signal) => this.program.signal(signal),
+      // Another command may have attached to the server of a command: it may finish first.
+      this.purpose === 'command' ? ['SIGTERM', ...STAGES] : STAGES,
+      (signal) => {
+        this.program.signal(signal);
+      },
       (ms) => Promise.race([this.program.ended.then(() => true), delay(ms, false, { ref: false })]),
     );
   }
@@ -61,34 +69,40 @@ export class Server {
 export async function stopOrphan(dataDirectory: string, { pid }: Postmaster): Promise<void> {
   const isGone = async () => (await findPostmaster(dataDirectory))?.pid !== pid;
   const isGoneWithin = async (ms: number) => {
-    for (const end = Date.now() + ms; Date.now() < end; await delay(POLL_MS)) if (await isGone()) return true;
-    return isGone();
+    const end = Date.now() + ms;
+    while (!(await isGone())) {
+      if (Date.now() > end) return false;
+      await delay(POLL_MS);
+    }
+    return true;
   };
-  const stopped = await stopInStages((signal) => sendSignal(pid, signal), isGoneWithin);
-  if (!stopped)
-    throw new EmbeddedPostgresError(
-      `the PostgreSQL server ${pid} of ${dataDirectory} does not end: end it, and start again`,
-    );
+  const stopped = await stopInStages(STAGES, signalTo(pid), isGoneWithin);
+  if (stopped) return;
+  throw new EmbeddedPostgresError(
+    `the PostgreSQL server ${pid} of ${dataDirectory} does not end: end it, and start again`,
+  );
 }
 
-/** Fast shutdown, then immediate shutdown, then the signal that no process withstands; the data survive each of them. */
 async function stopInStages(
+  stages: readonly NodeJS.Signals[],
   send: (signal: NodeJS.Signals) => void,
   endsWithin: (ms: number) => Promise<boolean>,
 ): Promise<boolean> {
-  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+  for (const signal of stages) {
     send(signal);
     if (await endsWithin(PATIENCE_MS)) return true;
   }
   return false;
 }
 
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended by itself, or belongs to somebody else; waiting for it tells which.
-  }
+function signalTo(pid: number): (signal: NodeJS.Signals) => void {
+  return (signal) => {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended by itself, or belongs to somebody else; waiting for it tells which.
+    }
+  };
 }
 
 function failure(dataDirectory: string, { output, reason }: Program): EmbeddedPostgresError {

@@ -36,7 +36,10 @@ export class Supervisor {
       let reason = await this.#server.ended();
       for (let running = false; !running;) {
         if (signal.aborted) return;
-        if (!this.#mayRestart()) return this.onFailure(endedTooOften(reason));
+        if (!this.#mayRestart()) {
+          this.onFailure(endedTooOften(reason));
+          return;
+        }
         this.log(`PostgreSQL ended (${reason}): starting it again`);
         try {
           await delay(FIRST_PAUSE_MS * 2 ** (this.#ends.length - 1), undefined, { signal });

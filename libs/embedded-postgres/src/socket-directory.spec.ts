@@ -1,0 +1,58 @@
+import { chmod, mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { sameUser } from './account.js';
+import { openSocketDirectory, socketDirectoryOf } from './socket-directory.js';
+
+describe('socketDirectoryOf', () => {
+  it('is the data directory while the socket’s path fits', () => {
+    const short = `/${'d'.repeat(80)}`;
+    expect(socketDirectoryOf(short)).toBe(short);
+  });
+
+  it('counts bytes, not characters', () => {
+    const path = `/${'ü'.repeat(60)}`;
+    expect(socketDirectoryOf(path)).not.toBe(path);
+  });
+
+  it('is another one for each long path, and the same at each start', () => {
+    const [one, two] = [`/${'d'.repeat(200)}/one`, `/${'d'.repeat(200)}/two`];
+    expect(socketDirectoryOf(one)).toBe(socketDirectoryOf(one));
+    expect(socketDirectoryOf(one)).not.toBe(socketDirectoryOf(two));
+  });
+});
+
+describe('openSocketDirectory', () => {
+  let place: string;
+  let directory: string;
+
+  beforeEach(async () => {
+    place = await mkdtemp(join(tmpdir(), 'embedded-'));
+    directory = join(place, 'socket');
+  });
+
+  afterEach(() => rm(place, { recursive: true }));
+
+  const open = () => openSocketDirectory(directory, '/data', sameUser.owner('postgres'));
+
+  it('makes a directory that nobody else can enter, and takes it again', async () => {
+    await open();
+    await open();
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  });
+
+  it('refuses one that others can enter', async () => {
+    await mkdir(directory);
+    await chmod(directory, 0o755);
+    await expect(open()).rejects.toThrow(
+      `${directory}, the directory for PostgreSQL's socket, is not private to the service: remove it, or set DATA_DIR to a shorter path`,
+    );
+  });
+
+  it('refuses a link that somebody has put in its place', async () => {
+    await mkdir(join(place, 'elsewhere'), { mode: 0o700 });
+    await symlink(join(place, 'elsewhere'), directory);
+    await expect(open()).rejects.toThrow('is not private to the service');
+  });
+});
