@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { accessTokenEntities } from '../../src/access-token/index.js';
+import { migrations } from '../../src/app.module.js';
+import { connectionOptions, migrate, plainOptions } from '../../src/database/index.js';
+import { timeLogEntities } from '../../src/time-log/index.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const entities = [...accessTokenEntities, ...timeLogEntities];
+const NAMES = ['CreateAccessTokens1763683100000', 'CreateTimeLogs1763683200000'];
+const TABLES = ['access_tokens', 'time_logs'];
+
+let database: TestDatabase;
+let opened: DataSource[];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  opened = [];
+});
+afterEach(async () => {
+  for (const dataSource of opened) await dataSource.destroy();
+  await database.drop();
+});
+
+async function open(options: Partial<ReturnType<typeof plainOptions>> = {}): Promise<DataSource> {
+  const dataSource = new DataSource({ ...plainOptions(database.url), entities, migrations, ...options });
+  opened.push(await dataSource.initialize());
+  return dataSource;
+}
+
+/** Our tables in a schema, without TypeORM's own. */
+async function tablesOf(dataSource: DataSource, schema: string): Promise<string[]> {
+  const rows = await dataSource.query<{ name: string }[]>(
+    `select tablename as name from pg_tables where schemaname = $1 and tablename <> 'migrations' order by 1`,
+    [schema],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function undoAll(dataSource: DataSource): Promise<void> {
+  for (let left = NAMES.length; left > 0; left--) await dataSource.undoLastMigration();
+}
+
+const differences = async (dataSource: DataSource) =>
+  (await dataSource.driver.createSchemaBuilder().log()).upQueries.map(({ query }) => query);
+
+describe('the migrations', () => {
+  it('make the tables that the entities describe', async () => {
+    await migrate({ url: database.url, migrations });
+    const service = new DataSource(connectionOptions(database.url, entities));
+    opened.push(await service.initialize());
+    expect(await differences(service)).toEqual([]);
+    expect(await tablesOf(service, 'public')).toEqual(TABLES);
+  });
+
+  it('would not make them if an index, a column or a check were missing', async () => {
+    await migrate({ url: database.url, migrations });
+    const dataSource = await open();
+    await dataSource.query('drop index time_logs_date_id_idx');
+    await dataSource.query('alter table access_tokens drop column last_used_at');
+    await dataSource.query('alter table time_logs drop constraint time_logs_duration_is_positive');
+    expect(await differences(dataSource)).toHaveLength(3);
+  });
+
+  it('run once: with nothing pending nothing is run', async () => {
+    expect(await migrate({ url: database.url, migrations })).toEqual(NAMES);
+    expect(await migrate({ url: database.url, migrations })).toEqual([]);
+  });
+
+  it('can be undone and run again', async () => {
+    const dataSource = await open();
+    await dataSource.runMigrations({ transaction: 'each' });
+    await undoAll(dataSource);
+    expect(await tablesOf(dataSource, 'public')).toEqual([]);
+    await dataSource.runMigrations({ transaction: 'each' });
+    expect(await tablesOf(dataSource, 'public')).toEqual(TABLES);
+    expect(await differences(dataSource)).toEqual([]);
+  });
+
+  it("land in the schema that a host's DataSource names", async () => {
+    const host = await open();
+    await host.query('create schema elsewhere');
+    const dataSource = await open({ schema: 'elsewhere' });
+    await dataSource.runMigrations({ transaction: 'each' });
+    expect(await tablesOf(dataSource, 'elsewhere')).toEqual(TABLES);
+    expect(await tablesOf(dataSource, 'public')).toEqual([]);
+    expect(await differences(dataSource)).toEqual([]);
+    await undoAll(dataSource);
+    expect(await tablesOf(dataSource, 'elsewhere')).toEqual([]);
+  });
+
+  it('run once where several instances start at the same time', async () => {
+    const runs = Array.from({ length: 4 }, () => migrate({ url: database.url, migrations }));
+    expect((await Promise.all(runs)).flat()).toEqual(NAMES);
+    const dataSource = await open();
+    expect(await dataSource.query('select name from migrations order by id')).toEqual(
+      NAMES.map((name) => ({ name })),
+    );
+  });
+
+  it('keep the rows that are there', async () => {
+    await migrate({ url: database.url, migrations });
+    const dataSource = await open();
+    await insert(dataSource, {});
+    await migrate({ url: database.url, migrations });
+    expect(await dataSource.query('select count(*)::int as count from time_logs')).toEqual([{ count: 1 }]);
+  });
+});
+
+const GOOD = {
+  id: '019c1370-4e1b-7000-8000-000000000001',
+  project_id: '11111111-1111-1111-1111-111111111111',
+  duration: '1.5',
+  description: 'x'.repeat(5000),
+  date: '2026-01-31',
+};
+
+async function insert(
+  dataSource: DataSource,
+  changes: Partial<Record<keyof typeof GOOD, string | null>>,
+): Promise<void> {
+  const { id, project_id, duration, description, date } = { ...GOOD, ...changes };
+  await dataSource.query(
+    'insert into time_logs (id, project_id, duration, description, date) values ($1, $2, $3, $4, $5)',
+    [id, project_id, duration, description, date],
+  );
+}
+
+describe('the table of time logs', () => {
+  let dataSource: DataSource;
+  beforeEach(async () => {
+    await migrate({ url: database.url, migrations });
+    dataSource = await open();
+  });
+
+  it.each([
+    ['a log', {}],
+    ['5000 characters outside the BMP', { description: '😀'.repeat(5000) }],
+    ['the first day', { date: '0001-01-01' }],
+    ['the last day', { date: '9999-12-31' }],
+    ['the smallest duration', { duration: String(Number.MIN_VALUE) }],
+    ['the greatest duration', { duration: String(Number.MAX_VALUE) }],
+  ])('takes %s', async (_what, changes) => {
+    await insert(dataSource, changes);
+    expect(await dataSource.query('select count(*)::int as count from time_logs')).toEqual([{ count: 1 }]);
+  });
+
+  it.each([
+    ['no duration to speak of', { duration: '0' }, 'time_logs_duration_is_positive'],
+    ['a negative duration', { duration: '-1' }, 'time_logs_duration_is_positive'],
+    ['NaN', { duration: 'NaN' }, 'time_logs_duration_is_positive'],
+    ['Infinity', { duration: 'Infinity' }, 'time_logs_duration_is_positive'],
+    ['a UUIDv4 as id', { id: '019c1370-4e1b-4000-8000-000000000001' }, 'time_logs_id_is_uuidv7'],
+    ['the nil UUID as id', { id: '00000000-0000-0000-0000-000000000000' }, 'time_logs_id_is_uuidv7'],
+    ['year 10000', { date: '10000-01-01' }, 'time_logs_date_has_four_digit_year'],
+    ['a year before Christ', { date: '0001-12-31 BC' }, 'time_logs_date_has_four_digit_year'],
+    ['infinity as date', { date: 'infinity' }, 'time_logs_date_has_four_digit_year'],
+    ['-infinity as date', { date: '-infinity' }, 'time_logs_date_has_four_digit_year'],
+    ['5001 characters', { description: 'x'.repeat(5001) }, 'time_logs_description_is_short'],
+  ])('refuses %s', async (_what, changes, constraint) => {
+    await expect(insert(dataSource, changes)).rejects.toMatchObject({
+      driverError: { code: '23514', constraint },
+    });
+  });
+
+  it.each(['id', 'project_id', 'duration', 'description', 'date'])(
+    'refuses a log without %s',
+    async (column) => {
+      await expect(insert(dataSource, { [column]: null })).rejects.toMatchObject({
+        driverError: { code: '23502', column },
+      });
+    },
+  );
+
+  it('refuses a second log under the same id', async () => {
+    await insert(dataSource, {});
+    await expect(insert(dataSource, {})).rejects.toMatchObject({
+      driverError: { code: '23505', constraint: 'time_logs_pkey' },
+    });
+  });
+});

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Page } from '../../src/time-log/domain/page.js';
+import { Period } from '../../src/time-log/domain/period.js';
+import type { TimeLogRepository } from '../../src/time-log/domain/time-log.repository.js';
+import { TimeLog, type TimeLogValues } from '../../src/time-log/domain/time-log.js';
+
+const everything = { period: Period.of() };
+const DAYS = ['0001-01-01', '1582-10-10', '1999-12-31', '2024-02-29', '2026-01-31', '9999-12-31'];
+
+let lastId = 0x019c_1370_0000;
+
+/** A log with an id greater than all before it. */
+function newLog(values: Partial<TimeLogValues> = {}): TimeLog {
+  const time = (++lastId).toString(16).padStart(12, '0');
+  const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+  return TimeLog.record(
+    { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31', ...values },
+    id,
+  );
+}
+
+/** What every repository does, whatever it keeps the logs in. `create` gives one that is empty. */
+export function describeTimeLogRepository(name: string, create: () => Promise<TimeLogRepository>): void {
+  describe(name, () => {
+    let repository: TimeLogRepository;
+    beforeAll(async () => {
+      repository = await create();
+    });
+
+    /** Adds logs of one new project, in this order; returns them with a filter for this project. */
+    async function addAll(values: Partial<TimeLogValues>[]) {
+      const projectId = randomUUID();
+      const logs = values.map((some) => newLog({ ...some, projectId }));
+      for (const log of logs) await repository.add(log);
+      return { logs, projectId, filter: { projectId, period: Period.of() } };
+    }
+
+    it('is empty at first', async () => {
+      const empty = await create();
+      expect(await empty.find(everything, Page.of(1, 50))).toEqual({ logs: [], total: 0 });
+    });
+
+    it('finds a log as it was added', async () => {
+      const { logs, filter } = await addAll([{ duration: 1.5, description: 'work', date: '2024-02-29' }]);
+      const found = await repository.find(filter, Page.of(1, 50));
+      expect(found).toEqual({ logs, total: 1 });
+      expect(found.logs[0]).toBeInstanceOf(TimeLog);
+      expect(found.logs[0]!.createdAt).toEqual(logs[0]!.createdAt);
+    });
+
+    it('refuses a second log under the same id and keeps the first', async () => {
+      const { logs, projectId, filter } = await addAll([{ description: 'first' }]);
+      const second = TimeLog.restore({ ...valuesOf(logs[0]!), projectId, description: 'second' });
+      await expect(repository.add(second)).rejects.toThrow();
+      expect(await repository.find(filter, Page.of(1, 50))).toEqual({ logs, total: 1 });
+    });
+
+    describe('gives back unchanged', () => {
+      it.each([
+        Number.MIN_VALUE,
+        Number.MAX_VALUE,
+        Number.EPSILON,
+        Number.MAX_SAFE_INTEGER,
+        2 ** 53 + 2,
+        0.1,
+        0.1 + 0.2,
+        1 / 3,
+        5e-7,
+        1e21,
+        123456789.123456789,
+        2.2250738585072014e-308,
+        9007199254740993.5,
+      ])('the duration %p', async (duration) => {
+        const { logs, filter } = await addAll([{ duration }]);
+        const found = await repository.find(filter, Page.of(1, 1));
+        expect(found.logs[0]!.duration).toBe(logs[0]!.duration);
+      });
+
+      it.each([
+        ['nothing', ''],
+        ['white space', ' \t\r\n\u00A0\u2028 '],
+        ['5000 characters outside the BMP', '😀'.repeat(5000)],
+        ['what SQL and its drivers might read', `'; drop table x; -- $1 \\ \\x00 %s {"a"} E'\\n'`],
+        [
+          'every character below U+0080 but U+0000',
+          String.fromCharCode(...Array.from({ length: 127 }, (_, i) => i + 1)),
+        ],
+        ['composed and decomposed accents', '\u00E9 e\u0301'],
+        ['noncharacters', '\uFFFE\uFFFF\u{10FFFF}\uFEFF'],
+        ['text from right to left', 'עברית العربية \u202E'],
+      ])('a description of %s', async (_what, description) => {
+        const { filter } = await addAll([{ description }]);
+        const found = await repository.find(filter, Page.of(1, 1));
+        expect(Buffer.from(found.logs[0]!.description)).toEqual(Buffer.from(description));
+      });
+
+      it.each(DAYS)('the date %s', async (date) => {
+        const { filter } = await addAll([{ date }]);
+        expect((await repository.find(filter, Page.of(1, 1))).logs[0]!.date).toBe(date);
+      });
+
+      it.each([
+        '00000000-0000-0000-0000-000000000000',
+        'ffffffff-ffff-ffff-ffff-ffffffffffff',
+        '11111111-1111-1111-1111-111111111111',
+      ])('the projectId %s', async (projectId) => {
+        const log = newLog({ projectId });
+        await repository.add(log);
+        expect(await repository.find({ ...everything, projectId }, Page.of(1, 1))).toEqual({
+          logs: [log],
+          total: 1,
+        });
+      });
+    });
+
+    describe('orders', () => {
+      it('by date, newest first, whatever the order in which they were added', async () => {
+        const dates = [3, 0, 5, 1, 4, 2].map((index) => ({ date: DAYS[index]! }));
+        const { filter } = await addAll(dates);
+        const { logs } = await repository.find(filter, Page.of(1, 50));
+        expect(logs.map(({ date }) => date)).toEqual(DAYS.toReversed());
+      });
+
+      it('logs of one date by id, newest first', async () => {
+        const projectId = randomUUID();
+        const logs = Array.from({ length: 10 }, () => newLog({ projectId }));
+        for (const index of [3, 7, 0, 9, 1, 5, 2, 8, 6, 4]) await repository.add(logs[index]!);
+        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50));
+        expect(found.logs).toEqual(logs.toReversed());
+      });
+    });
+
+    describe('filters', () => {
+      it('by project, and finds nothing of one that has no logs', async () => {
+        const { logs, filter } = await addAll([{}, {}]);
+        await addAll([{}]);
+        expect(await repository.find(filter, Page.of(1, 50))).toEqual({ logs: logs.toReversed(), total: 2 });
+        const other = { ...everything, projectId: randomUUID() };
+        expect(await repository.find(other, Page.of(1, 50))).toEqual({ logs: [], total: 0 });
+      });
+
+      it.each([
+        [undefined, undefined, DAYS],
+        ['1999-12-31', undefined, DAYS.slice(2)],
+        ['2000-01-01', undefined, DAYS.slice(3)],
+        [undefined, '1999-12-31', DAYS.slice(0, 3)],
+        [undefined, '1999-12-30', DAYS.slice(0, 2)],
+        ['2024-02-29', '2024-02-29', ['2024-02-29']],
+        ['2024-02-28', '2024-03-01', ['2024-02-29']],
+        ['2024-03-01', '2024-03-02', []],
+        ['0001-01-01', '9999-12-31', DAYS],
+        ['0001-01-01', '0001-01-01', ['0001-01-01']],
+        ['9999-12-31', '9999-12-31', ['9999-12-31']],
+      ])('from %s to %s, both ends included', async (from, to, expected) => {
+        const { projectId } = await addAll(DAYS.map((date) => ({ date })));
+        const { logs, total } = await repository.find(
+          { projectId, period: Period.of(from, to) },
+          Page.of(1, 50),
+        );
+        expect(logs.map(({ date }) => date)).toEqual(expected.toReversed());
+        expect(total).toBe(expected.length);
+      });
+    });
+
+    describe('pages', () => {
+      it.each([1, 2, 3, 7, 8, 1000])(
+        'of %i items hold each log exactly once, with the total on each',
+        async (limit) => {
+          const dates = [
+            '2026-01-01',
+            '2026-01-02',
+            '2026-01-01',
+            '2026-01-03',
+            '2026-01-01',
+            '2026-01-03',
+            '2026-01-01',
+          ];
+          const { logs, filter } = await addAll(dates.map((date) => ({ date })));
+          const seen: TimeLog[] = [];
+          for (let number = 1; number <= Math.ceil(7 / limit); number++) {
+            const page = await repository.find(filter, Page.of(number, limit));
+            expect(page.total).toBe(7);
+            expect(page.logs.length).toBe(Math.min(limit, 7 - seen.length));
+            seen.push(...page.logs);
+          }
+          expect(seen).toEqual((await repository.find(filter, Page.of(1, 1000))).logs);
+          expect(new Set(seen.map(({ id }) => id))).toEqual(new Set(logs.map(({ id }) => id)));
+        },
+      );
+
+      it.each([
+        [3, 1],
+        [2, 2],
+        [2, 1000],
+        [Number.MAX_SAFE_INTEGER, 1],
+        [Number.MAX_SAFE_INTEGER, 1000],
+      ])('past the end are empty, with the true total: page %i of %i items', async (number, limit) => {
+        const { filter } = await addAll([{}, {}]);
+        expect(await repository.find(filter, Page.of(number, limit))).toEqual({ logs: [], total: 2 });
+      });
+
+      it('hold up to 1000 logs', async () => {
+        const { filter } = await addAll(Array.from({ length: 1001 }, () => ({})));
+        const { logs, total } = await repository.find(filter, Page.of(1, 1000));
+        expect([logs.length, total]).toEqual([1000, 1001]);
+      });
+    });
+
+    it('keeps every log of many that are added at once', async () => {
+      const projectId = randomUUID();
+      const logs = Array.from({ length: 100 }, () => newLog({ projectId }));
+      await Promise.all(logs.map((log) => repository.add(log)));
+      const found = await repository.find({ ...everything, projectId }, Page.of(1, 1000));
+      expect(found).toEqual({ logs: logs.toReversed(), total: 100 });
+    });
+
+    it('tells a page and a total of one moment while logs are added', async () => {
+      const projectId = randomUUID();
+      const adding = Promise.all(Array.from({ length: 60 }, () => repository.add(newLog({ projectId }))));
+      const looks = Array.from({ length: 30 }, () =>
+        repository.find({ ...everything, projectId }, Page.of(1, 1000)),
+      );
+      for (const { logs, total } of await Promise.all(looks)) expect(logs.length).toBe(total);
+      await adding;
+    });
+  });
+}
+
+function valuesOf({ id, projectId, duration, description, date }: TimeLog) {
+  return { id, projectId, duration, description, date };
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { connectionOptions, Database, migrate } from '../../src/database/index.js';
+import { timeLogEntities } from '../../src/time-log/index.js';
+import { Page } from '../../src/time-log/domain/page.js';
+import { Period } from '../../src/time-log/domain/period.js';
+import { TimeLog } from '../../src/time-log/domain/time-log.js';
+import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
+import { FakeTimeLogRepository } from '../support/fake-time-log.repository.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { describeTimeLogRepository } from './time-log-repository.contract.js';
+
+// Outages are made here on purpose.
+Logger.overrideLogger(false);
+
+const databases: TestDatabase[] = [];
+const dataSources: DataSource[] = [];
+
+async function openDataSource(): Promise<DataSource> {
+  const database = await createTestDatabase();
+  databases.push(database);
+  await migrate({ url: database.url, migrations });
+  const dataSource = await new DataSource(connectionOptions(database.url, timeLogEntities)).initialize();
+  dataSources.push(dataSource);
+  return dataSource;
+}
+
+afterAll(async () => {
+  await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
+  await Promise.all(databases.map((database) => database.drop()));
+});
+
+describeTimeLogRepository('FakeTimeLogRepository', async () => new FakeTimeLogRepository());
+describeTimeLogRepository(
+  'TypeOrmTimeLogRepository',
+  async () => new TypeOrmTimeLogRepository(new Database(await openDataSource())),
+);
+
+describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
+  const values = {
+    projectId: '11111111-1111-1111-1111-111111111111',
+    duration: 0.1,
+    description: '',
+    date: '2026-01-31',
+  };
+  const logNumber = (number: number, duration = 0.1) =>
+    TimeLog.record({ ...values, duration }, `019c1370-4e1b-7000-8000-00000000000${number}`);
+  const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
+  let dataSource: DataSource;
+  let repository: TypeOrmTimeLogRepository;
+
+  beforeAll(async () => {
+    dataSource = await openDataSource();
+    repository = new TypeOrmTimeLogRepository(new Database(dataSource));
+  });
+
+  it('lets SQL sum durations as exact decimals', async () => {
+    await repository.add(logNumber(1, 0.1));
+    await repository.add(logNumber(2, 0.2));
+    expect(await dataSource.query('select sum(duration)::text as sum from time_logs')).toEqual([
+      { sum: '0.3' },
+    ]);
+  });
+
+  it('refuses with SERVICE_UNAVAILABLE where the server ends its connection, and takes the next log', async () => {
+    const blocker = dataSource.createQueryRunner();
+    await blocker.startTransaction();
+    try {
+      await blocker.query('lock table time_logs in access exclusive mode');
+      const refusal = expect(repository.add(logNumber(3))).rejects.toMatchObject(unavailable);
+      await terminateWaiting(dataSource);
+      await refusal;
+    } finally {
+      await blocker.rollbackTransaction();
+      await blocker.release();
+    }
+    await repository.add(logNumber(4));
+    expect(await idsIn(repository)).toEqual([4, 2, 1].map((number) => logNumber(number).id));
+  });
+
+  it('refuses with SERVICE_UNAVAILABLE where the database is gone', async () => {
+    await databases.pop()!.drop();
+    await expect(repository.add(logNumber(5))).rejects.toMatchObject(unavailable);
+    await expect(repository.find({ period: Period.of() }, Page.of(1, 1))).rejects.toMatchObject(unavailable);
+  });
+});
+
+/** Ends the one session of this database that waits for a lock, as soon as there is one. */
+async function terminateWaiting(dataSource: DataSource): Promise<void> {
+  for (let ended = 0; ended === 0;) {
+    const rows = await dataSource.query<unknown[]>(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`);
+    ended = rows.length;
+  }
+}
+
+async function idsIn(repository: TypeOrmTimeLogRepository): Promise<string[]> {
+  const { logs } = await repository.find({ period: Period.of() }, Page.of(1, 50));
+  return logs.map(({ id }) => id);
+}
