@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -47,9 +47,22 @@ describe('linkSharedLibraries', () => {
 
   it('makes them beside the data where the package cannot be written to', async () => {
     // Without the folder the link cannot be made there: this fails for root as well.
-    expect(await linkSharedLibraries(native, fallback)).toEqual({ LD_LIBRARY_PATH: fallback });
+    expect(await linkSharedLibraries(native, fallback)).toEqual({
+      LD_LIBRARY_PATH: `${fallback}:${join(native, 'lib')}`,
+    });
     expect((await readdir(fallback)).toSorted()).toEqual(['libpq.so', 'libpq.so.5']);
     await installLibrary();
     expect(await readFile(join(fallback, 'libpq.so.5'), 'utf8')).toBe('library');
+  });
+
+  it('leads the links beside the data to a package that has moved', async () => {
+    await linkSharedLibraries(native, fallback);
+    await rename(native, join(place, 'moved'));
+    await mkdir(join(place, 'next'));
+    await rename(join(place, 'moved'), join(place, 'next', 'native'));
+    await linkSharedLibraries(join(place, 'next', 'native'), fallback);
+    expect(await readlink(join(fallback, 'libpq.so'))).toBe(
+      join(place, 'next', 'native', 'lib', 'libpq.so.5.18'),
+    );
   });
 });

@@ -1,4 +1,5 @@
-import { lstat, mkdir, readFile, symlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, readFile, rename, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Environment } from './program.js';
 
@@ -15,7 +16,8 @@ export async function linkSharedLibraries(native: string, fallbackDirectory: str
   } catch {
     await mkdir(fallbackDirectory, { recursive: true });
     for (const { target, link } of missing) await makeLink(target, join(fallbackDirectory, basename(link)));
-    return { LD_LIBRARY_PATH: fallbackDirectory };
+    // A library looks for others where its link lies, and so needs to be told where they are.
+    return { LD_LIBRARY_PATH: `${fallbackDirectory}:${join(native, 'lib')}` };
   }
 }
 
@@ -31,13 +33,12 @@ async function missingLinks(native: string): Promise<{ target: string; link: str
   return links.filter((_, index) => !present[index]);
 }
 
+/** Makes a link, or puts it in the place of one that leads to a former installation. */
 async function makeLink(target: string, link: string): Promise<void> {
-  try {
-    await symlink(target, link);
-  } catch (error) {
-    // Another start of the service may be making the same links.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  // Through another name: another start of the service may be using the same link.
+  const draft = `${link}.${randomUUID()}`;
+  await symlink(target, draft);
+  await rename(draft, link);
 }
 
 async function exists(path: string): Promise<boolean> {
