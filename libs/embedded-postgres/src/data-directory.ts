@@ -134,7 +134,8 @@ async function removeHalfMade(directory: string): Promise<void> {
   const prefix = `${basename(directory)}.new-`;
   for (const name of await readdir(dirname(directory))) {
     if (!name.startsWith(prefix) || lives(Number(name.slice(prefix.length).split('-')[0]))) continue;
-    await rm(join(dirname(directory), name), { recursive: true, force: true });
+    // Its initdb may have outlived it, and still be writing.
+    await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { reasonOf } from './embedded-postgres.error.js';
 
 /** A program and how it is to be started. */
 export interface Invocation {
@@ -118,7 +119,13 @@ export async function run(
   signal?: AbortSignal,
 ): Promise<{ ok: boolean; output: string; reason: string }> {
   signal?.throwIfAborted();
-  const program = Program.start(invocation, environment);
+  let program: Program;
+  try {
+    program = Program.start(invocation, environment);
+  } catch (error) {
+    // Node throws at once when this user may not take on the other's number.
+    return { ok: false, output: '', reason: reasonOf(error) };
+  }
   const abort = () => program.killAll();
   signal?.addEventListener('abort', abort);
   const { code } = await program.ended;
