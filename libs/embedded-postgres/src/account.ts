@@ -11,7 +11,7 @@ export interface Account {
 }
 
 /** initdb makes the data directory, postgres serves it. */
-export type Role = 'initdb' | 'postgres';
+type Role = 'initdb' | 'postgres';
 
 // initdb insists on a user with a name; this number is "nobody" on every Linux distribution.
 const NOBODY = 65534;
