@@ -222,3 +222,18 @@ describe('bytes that are no UTF-8', () => {
     );
   });
 });
+
+describe('conditions on the request', () => {
+  it.each([
+    ['If-None-Match', '*'],
+    ['If-None-Match', '"x"'],
+    ['If-Match', '"x"'],
+    ['If-Modified-Since', 'Fri, 31 Dec 9999 23:59:59 GMT'],
+    ['If-Unmodified-Since', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+    ['Range', 'bytes=0-1'],
+  ])('change no answer: %s: %s', async (name, value) => {
+    for (const path of ['/health', '/livez', TIME_LOGS]) {
+      expect((await client.send('GET', path, undefined, { [name]: value })).status).toBe(200);
+    }
+  });
+});
