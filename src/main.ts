@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -44,9 +45,13 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
       { bodyParser: false, abortOnError: false, logger },
     );
     try {
+      const isEmbedded = config.databaseUrl === undefined;
+      const tokenFile = join(config.dataDir, 'access-token');
+      if (isEmbedded) await ensureFirstToken(app.get(AccessTokenService), tokenFile);
       await (config.host === undefined ? app.listen(config.port) : app.listen(config.port, config.host));
-      logger.log(`listening on ${await app.getUrl()}`, 'Main');
-      if (config.databaseUrl === undefined) await welcome(app, config);
+      const { port } = app.getHttpServer().address() as AddressInfo;
+      logger.log(`listening on port ${port}`, 'Main');
+      if (isEmbedded) console.log(firstSteps({ tokenFile, host: config.host, port, today: new Date() }));
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await app.close();
@@ -54,12 +59,4 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   } finally {
     await database.close();
   }
-}
-
-/** For a person who has just started the service on the embedded database: a token, and lines that can be pasted. */
-async function welcome(app: NestExpressApplication, { dataDir, host }: Config): Promise<void> {
-  const tokenFile = join(dataDir, 'access-token');
-  await ensureFirstToken(app.get(AccessTokenService), tokenFile);
-  const { port } = app.getHttpServer().address() as { port: number };
-  console.log(firstSteps({ tokenFile, host, port, today: new Date() }));
 }

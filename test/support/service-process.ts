@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js');
 /** Milliseconds until a service that says nothing counts as failed. */
-const START_LIMIT = 30_000;
+const START_LIMIT = 20_000;
 
 /** The compiled service as a process of its own. */
 export interface ServiceProcess {
@@ -12,28 +12,32 @@ export interface ServiceProcess {
   readonly port: number;
   readonly child: ChildProcess;
   /** All that it has printed so far. */
-  output(): string;
+  readonly output: () => string;
   /** Sends a signal and resolves with the exit code, or with the signal that ended it. */
-  end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+  readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 }
 
 /** Starts `dist/src/main.js` on a free port of loopback and resolves when it listens. Throws with its output where it ends instead. */
 export async function startService(env: Record<string, string>): Promise<ServiceProcess> {
   const { child, output } = spawnService({ PORT: '0', HOST: '127.0.0.1', ...env });
   const port = await new Promise<number>((resolve, reject) => {
-    const fail = (why: string) => {
-      child.kill('SIGKILL');
-      reject(new Error(`${why}:\n${output()}`));
-    };
-    const timer = setTimeout(fail, START_LIMIT, 'the service did not listen in time');
-    child.on('exit', () => fail('the service ended at start'));
-    child.stdout!.on('data', () => {
-      const found = /listening on http:\/\/[^"]*:(\d+)/.exec(output());
-      if (!found) return;
+    const settle = (act: () => void) => {
       clearTimeout(timer);
-      child.removeAllListeners('exit');
-      resolve(Number(found[1]));
-    });
+      child.off('exit', fail);
+      child.stdout!.off('data', look);
+      act();
+    };
+    const fail = () => {
+      settle(() => reject(new Error(`the service did not start:\n${output()}`)));
+      child.kill('SIGKILL');
+    };
+    const look = () => {
+      const found = /listening on port (\d+)/.exec(output());
+      if (found) settle(() => resolve(Number(found[1])));
+    };
+    const timer = setTimeout(fail, START_LIMIT);
+    child.on('exit', fail);
+    child.stdout!.on('data', look);
   });
   return { url: `http://127.0.0.1:${port}`, port, child, output, end: (signal) => endProcess(child, signal) };
 }

@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ServiceProcess, startService } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const DIST = join(import.meta.dirname, '..', '..', 'dist', 'src');
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(command: string, args: string[], env: Record<string, string>): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const options = { env: { PATH: process.env.PATH ?? '', ...env } };
+    execFile(process.execPath, [join(DIST, command), ...args], options, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
+    });
+  });
+}
+
+describe('the token command', () => {
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  const token = (...args: string[]) => run('token.command.js', args, { DATABASE_URL: database.url });
+  const statusWith = async (value: string, init: RequestInit = {}) =>
+    (
+      await fetch(`${service.url}/api/v1/time-logs`, {
+        ...init,
+        headers: { authorization: `Bearer ${value}` },
+      })
+    ).status;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    service = await startService({ DATABASE_URL: database.url });
+  });
+  afterAll(async () => {
+    await service.end();
+    await database.drop();
+  });
+
+  it('prints a token that is good for both scopes as its last line', async () => {
+    const { code, stdout, stderr } = await token('create', '--name', 'Ada');
+    const made = stdout.trim().split('\n').at(-1) ?? '';
+    expect([code, stderr]).toEqual([0, '']);
+    expect(made).toMatch(/^tl_[\w-]{43}$/);
+    expect(await statusWith(made)).toBe(200);
+    expect(await statusWith(made, { method: 'POST' })).toBe(415);
+  });
+
+  it('makes a token with one scope and an end', async () => {
+    const made =
+      (await token('create', '--name', 'Reader', '--scope', 'time-logs:read', '--expires', '90d')).stdout
+        .trim()
+        .split('\n')
+        .at(-1) ?? '';
+    expect(await statusWith(made)).toBe(200);
+    expect(await statusWith(made, { method: 'POST' })).toBe(403);
+    const line = (await token('list')).stdout.split('\n').find((row) => row.includes('Reader'));
+    const end = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
+    expect(line).toMatch(
+      new RegExp(`Reader +time-logs:read +[-\\d]+ [:\\d]+Z +${end} [:\\d]+Z +[-\\d]+ [:\\d]+Z +active$`),
+    );
+  });
+
+  it('revokes a token by the id that list shows, within 5 seconds', async () => {
+    const made = (await token('create', '--name', 'Short')).stdout.trim().split('\n').at(-1) ?? '';
+    expect(await statusWith(made)).toBe(200);
+    const id =
+      (await token('list')).stdout
+        .split('\n')
+        .find((row) => row.includes('Short'))
+        ?.split(' ')[0] ?? '';
+    expect((await token('revoke', id)).code).toBe(0);
+    const revoked = performance.now();
+    while ((await statusWith(made)) !== 401) expect(performance.now() - revoked).toBeLessThan(5_000);
+    expect((await token('list')).stdout).toMatch(/Short.*revoked/);
+  });
+
+  it.each([
+    [['create'], 'create needs --name NAME'],
+    [['create', '--name', 'x', '--scope', 'everything'], 'there is no scope "everything"'],
+    [['create', '--name', 'x', '--expires', 'soon'], '--expires takes a number and d, h or m'],
+    [['revoke', 'x'], 'revoke takes the id of a token'],
+    [['burn'], 'say create, list or revoke ID'],
+    [['list', '--nam', 'x'], "Unknown option '--nam'"],
+  ])('explains what is wrong with %j', async (args, message) => {
+    const { code, stdout, stderr } = await token(...args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('Usage:');
+  });
+
+  it('says so where there is no token of an id', async () => {
+    const { code, stderr } = await token('revoke', '00000000-0000-0000-0000-000000000000');
+    expect([code, stderr]).toEqual([
+      1,
+      'there is no token 00000000-0000-0000-0000-000000000000; list shows those there are\n',
+    ]);
+  });
+});
+
+describe('the commands on the embedded database', () => {
+  let directory: string;
+  const env = () => ({ DATA_DIR: directory });
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-commands-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('migrates once', async () => {
+    const first = await run('migrate.command.js', [], env());
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    expect(first.stdout).toMatch(/^migrated CreateTimeLogs\d+$/m);
+    expect(await run('migrate.command.js', [], env())).toEqual({
+      code: 0,
+      stdout: 'nothing to migrate\n',
+      stderr: '',
+    });
+  });
+
+  it('makes tokens whether the service runs or not', async () => {
+    const before = (await run('token.command.js', ['create', '--name', 'before'], env())).stdout
+      .trim()
+      .split('\n')
+      .at(-1);
+    const service = await startService(env());
+    try {
+      const during = (await run('token.command.js', ['create', '--name', 'during'], env())).stdout
+        .trim()
+        .split('\n')
+        .at(-1);
+      for (const made of [before, during]) {
+        const response = await fetch(`${service.url}/health`, {
+          headers: { authorization: `Bearer ${made}` },
+        });
+        expect(response.status).toBe(200);
+      }
+    } finally {
+      await service.end();
+    }
+  });
+});

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ServiceProcess, startService } from '../support/service-process.js';
+
+const run = promisify(execFile);
+
+describe('the service without DATABASE_URL', () => {
+  let directory: string;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "time-logs' first steps "));
+    service = await startService({ DATA_DIR: directory, DATABASE_URL: '' });
+  });
+
+  afterAll(async () => {
+    await service.end();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const pasted = async (index: number): Promise<Record<string, unknown>> => {
+    while (!/^List the logs:\n\ncurl .*\n/m.test(service.output())) await once(service.child.stdout!, 'data');
+    const lines = service.output().match(/^curl .*$/gm) ?? [];
+    const { stdout } = await run('sh', ['-c', lines[index] ?? 'exit 1']);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+
+  it('prints lines that record a log and find it in the list, as pasted', async () => {
+    const created = (await pasted(0)) as { success: boolean; data: Record<string, unknown> };
+    expect(created.success).toBe(true);
+    const { date, ...item } = created.data;
+    expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    expect(await pasted(1)).toEqual({ success: true, data: [item], meta: { total: 1, page: 1, limit: 50 } });
+  });
+
+  it('keeps its first token in a file that only its owner can read, and out of its output', async () => {
+    const file = join(directory, 'access-token');
+    const token = (await readFile(file, 'utf8')).trim();
+    expect(token).toMatch(/^tl_[\w-]{43}$/);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(service.output()).not.toContain(token);
+  });
+
+  it('ends with 0 on SIGTERM, and finds logs and token again at the next start', async () => {
+    const before = await pasted(1);
+    const token = await readFile(join(directory, 'access-token'), 'utf8');
+    expect(await service.end('SIGTERM')).toBe(0);
+
+    service = await startService({ DATA_DIR: directory });
+    expect(await pasted(1)).toEqual(before);
+    expect(await readFile(join(directory, 'access-token'), 'utf8')).toBe(token);
+  });
+
+  it('serves again, with every log, after it was killed', async () => {
+    await pasted(0);
+    const before = await pasted(1);
+    expect(await service.end('SIGKILL')).toBe('SIGKILL');
+
+    service = await startService({ DATA_DIR: directory });
+    expect(await pasted(1)).toEqual(before);
+  });
+});

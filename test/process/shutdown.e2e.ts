@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseRaw } from '../support/raw-http.js';
+import { endProcess, type ServiceProcess, spawnService, startService } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const TOKEN = 'a-token-that-the-deployment-declares';
+const LIST = `GET /api/v1/time-logs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+
+describe('shutdown', () => {
+  let database: TestDatabase;
+  let service: ServiceProcess | undefined;
+
+  const start = async (env: Record<string, string> = {}): Promise<ServiceProcess> => {
+    service = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN, ...env });
+    return service;
+  };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    await service?.end('SIGKILL');
+  });
+  afterAll(() => database.drop());
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'drains and exits with 0 within 10 s on %s, also with a busy keep-alive client',
+    async (signal) => {
+      const { url, end } = await start();
+      const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+      const statuses: number[] = [];
+      const refusals: string[] = [];
+      let isBusy = true;
+      const client = async () => {
+        while (isBusy) {
+          await new Promise<void>((resolve) => {
+            get(
+              `${url}/api/v1/time-logs`,
+              { agent, headers: { authorization: `Bearer ${TOKEN}` } },
+              (response) => {
+                statuses.push(response.statusCode ?? 0);
+                response.resume().on('close', resolve);
+              },
+            ).on('error', (error: NodeJS.ErrnoException) => {
+              refusals.push(error.code ?? '');
+              setTimeout(resolve, 5);
+            });
+          });
+        }
+      };
+      const clients = [client(), client(), client(), client()];
+      await delay(300);
+      const began = performance.now();
+      const code = await end(signal);
+      const took = performance.now() - began;
+      isBusy = false;
+      await Promise.all(clients);
+      agent.destroy();
+
+      expect(code).toBe(0);
+      expect(took).toBeLessThan(10_000);
+      expect(statuses.length).toBeGreaterThan(10);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(refusals).toContain('ECONNREFUSED');
+    },
+  );
+
+  it('takes a second signal for the first', async () => {
+    const { child, end } = await start();
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    expect(await end('SIGTERM')).toBe(0);
+  });
+
+  it('exits with 0 on a signal during the start', async () => {
+    const { child } = spawnService({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', PORT: '0' });
+    await once(child.stdout!, 'data');
+    expect(await endProcess(child, 'SIGTERM')).toBe(0);
+  });
+
+  it('answers a request that is not received in time with 408', async () => {
+    const { port, child } = await start();
+    const socket = connect(port, '127.0.0.1');
+    const chunks: string[] = [];
+    socket.on('data', (chunk) => chunks.push(String(chunk)));
+    socket.write(
+      `POST /api/v1/time-logs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    await delay(200);
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    await once(socket, 'close');
+    expect(await exit).toEqual([0, null]);
+    const { status, body } = parseRaw(chunks.join(''));
+    expect([status, JSON.parse(body)]).toEqual([
+      408,
+      { success: false, error: 'REQUEST_TIMEOUT', message: 'the request was not received in time' },
+    ]);
+  });
+
+  it('serves on for SHUTDOWN_DELAY seconds, while readyz already refuses', async () => {
+    const { url, port, child } = await start({ SHUTDOWN_DELAY: '2' });
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    await delay(300);
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, ready.headers.get('retry-after'), await ready.json()]).toEqual([
+      503,
+      '1',
+      { success: false, error: 'SERVICE_UNAVAILABLE', message: 'the service is shutting down' },
+    ]);
+    const socket = connect(port, '127.0.0.1');
+    const answer = once(socket, 'data');
+    socket.write(LIST);
+    expect(String(await answer)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await exit).toEqual([0, null]);
+    socket.destroy();
+  });
+});
