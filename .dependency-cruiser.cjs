@@ -30,8 +30,8 @@ module.exports = {
       to: {
         path: [
           '^src/[^/]+/(api|infrastructure)/',
-          '^node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
-          '^node_modules/@nestjs/platform-express/',
+          '(^|/)node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
+          '(^|/)node_modules/@nestjs/platform-express/',
         ],
       },
     },
@@ -40,7 +40,7 @@ module.exports = {
       comment: 'Rule 4: api/ not infrastructure or TypeORM.',
       severity: 'error',
       from: { path: '^src/[^/]+/api/' },
-      to: { path: ['^src/[^/]+/infrastructure/', '^node_modules/(@nestjs/)?(typeorm|pg)/'] },
+      to: { path: ['^src/[^/]+/infrastructure/', '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/'] },
     },
     {
       name: 'infrastructure-not-api',
