@@ -2,22 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
 import type { Server } from './server.js';
 
+type Supervised = Pick<Server, 'ended' | 'stop'>;
+
 const WINDOW_MS = 60_000;
 const RESTARTS_PER_WINDOW = 5;
-const FIRST_PAUSE_MS = 100;
 
 /** Starts a server again when it ends unasked, until it has ended too often. */
 export class Supervisor {
   readonly #stopped = new AbortController();
   readonly #done: Promise<void>;
-  #server: Server;
+  #server: Supervised;
   #ends: number[] = [];
 
   constructor(
-    server: Server,
-    private readonly restart: (signal: AbortSignal) => Promise<Server>,
+    server: Supervised,
+    private readonly restart: (signal: AbortSignal) => Promise<Supervised>,
     private readonly onFailure: (error: EmbeddedPostgresError) => void,
     private readonly log: (line: string) => void,
+    /** Milliseconds before the first restart; each further one within a minute waits twice as long. */
+    private readonly firstPause = 100,
   ) {
     this.#server = server;
     this.#done = this.#watch();
@@ -33,20 +36,21 @@ export class Supervisor {
   async #watch(): Promise<void> {
     const { signal } = this.#stopped;
     for (;;) {
-      let reason = await this.#server.ended();
+      const reason = await this.#server.ended();
+      let failure = endedTooOften(reason);
+      if (!signal.aborted) this.log(`PostgreSQL ended (${reason}): starting it again`);
       for (let running = false; !running;) {
         if (signal.aborted) return;
         if (!this.#mayRestart()) {
-          this.onFailure(endedTooOften(reason));
+          this.onFailure(failure);
           return;
         }
-        this.log(`PostgreSQL ended (${reason}): starting it again`);
         try {
-          await delay(FIRST_PAUSE_MS * 2 ** (this.#ends.length - 1), undefined, { signal });
+          await delay(this.firstPause * 2 ** (this.#ends.length - 1), undefined, { signal });
           this.#server = await this.restart(signal);
           running = true;
         } catch (error) {
-          reason = reasonOf(error);
+          failure = notStartedAgain(error);
         }
       }
       // stop() may have been called while the new server was starting.
@@ -59,6 +63,12 @@ export class Supervisor {
     this.#ends = [...this.#ends.filter((end) => end > now - WINDOW_MS), now];
     return this.#ends.length <= RESTARTS_PER_WINDOW;
   }
+}
+
+function notStartedAgain(error: unknown): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    `the embedded PostgreSQL ended, and cannot be started again: ${reasonOf(error)}`,
+  );
 }
 
 function endedTooOften(reason: string): EmbeddedPostgresError {
