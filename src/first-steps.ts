@@ -21,11 +21,11 @@ export function firstSteps({ tokenFile, host, port, today }: FirstSteps): string
     '',
     'Record a log:',
     '',
-    `curl ${authorization} -H 'Content-Type: application/json' -d ${shellQuoted(body)} ${url}`,
+    `curl ${authorization} -H 'Content-Type: application/json' -d ${shellQuoted(body)} ${shellQuoted(url)}`,
     '',
     'List the logs:',
     '',
-    `curl ${authorization} ${url}`,
+    `curl ${authorization} ${shellQuoted(url)}`,
     '',
   ].join('\n');
 }

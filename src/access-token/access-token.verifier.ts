@@ -15,6 +15,7 @@ const BATCH = 500;
 const QUEUE = 5_000;
 
 interface Waiter {
+  readonly key: string;
   readonly digest: Buffer;
   readonly answer: Promise<Principal | undefined>;
   readonly resolve: (principal: Principal | undefined) => void;
@@ -29,7 +30,9 @@ interface Waiter {
 export class AccessTokenVerifier extends TokenVerifier {
   private readonly good = new VerdictCache(CAPACITY);
   private readonly bad = new VerdictCache(CAPACITY);
+  /** All that have no verdict yet, asked about or not; those not asked about yet stand in the queue too. */
   private readonly waiting = new Map<string, Waiter>();
+  private readonly queue: Waiter[] = [];
   private isLookingUp = false;
 
   constructor(
@@ -52,32 +55,34 @@ export class AccessTokenVerifier extends TokenVerifier {
   private enqueue(key: string, digest: Buffer): Promise<Principal | undefined> {
     const waiter = this.waiting.get(key);
     if (waiter) return waiter.answer;
-    if (this.waiting.size >= QUEUE) {
+    if (this.queue.length >= QUEUE) {
       throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
     }
     let settle!: Pick<Waiter, 'resolve' | 'reject'>;
     const answer = new Promise<Principal | undefined>((resolve, reject) => (settle = { resolve, reject }));
-    this.waiting.set(key, { digest, answer, ...settle });
+    const newcomer = { key, digest, answer, ...settle };
+    this.waiting.set(key, newcomer);
+    this.queue.push(newcomer);
     if (!this.isLookingUp) void this.lookUpAll();
     return answer;
   }
 
   private async lookUpAll(): Promise<void> {
     this.isLookingUp = true;
-    while (this.waiting.size > 0) {
-      const batch = new Map([...this.waiting].slice(0, BATCH));
-      for (const key of batch.keys()) this.waiting.delete(key);
+    while (this.queue.length > 0) {
+      const batch = this.queue.splice(0, BATCH);
       await this.lookUp(batch);
+      for (const { key } of batch) this.waiting.delete(key);
     }
     this.isLookingUp = false;
   }
 
-  private async lookUp(batch: ReadonlyMap<string, Waiter>): Promise<void> {
+  private async lookUp(batch: readonly Waiter[]): Promise<void> {
     // The lifetime counts from before the statement: what it saw may be revoked while it runs.
     const asked = this.now();
     try {
-      const found = await this.lookup.find([...batch.values()].map(({ digest }) => digest));
-      for (const [key, { resolve }] of batch) {
+      const found = await this.lookup.find(batch.map(({ digest }) => digest));
+      for (const { key, resolve } of batch) {
         const token = found.get(key);
         const lifetime = Math.min(VERDICT_LIFETIME, token?.remaining ?? VERDICT_LIFETIME);
         const verdict = { principal: token?.principal, validUntil: asked + lifetime };
@@ -85,7 +90,7 @@ export class AccessTokenVerifier extends TokenVerifier {
         resolve(verdict.principal);
       }
     } catch (error) {
-      for (const { reject } of batch.values()) reject(error);
+      for (const { reject } of batch) reject(error);
     }
   }
 }

@@ -2,8 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { isUnavailability } from './unavailability.js';
 
+/** As pg reports what the server says. */
+const fromServer = (code?: unknown) => Object.assign(new Error('text'), { severity: 'ERROR', code });
+/** As sockets and the pool report. */
 const withCode = (code?: unknown) => Object.assign(new Error('text'), code === undefined ? {} : { code });
-const asQueryFailure = (code?: unknown) => new QueryFailedError('select 1', [], withCode(code));
+const asQueryFailure = (error: Error) => new QueryFailedError('select 1', [], error);
 
 describe('isUnavailability', () => {
   it.each([
@@ -25,14 +28,14 @@ describe('isUnavailability', () => {
     ['idle session timeout', '57P05'],
     ['I/O error', '58030'],
   ])('is true for %s (%s)', (_what, code) => {
-    expect(isUnavailability(asQueryFailure(code))).toBe(true);
-    expect(isUnavailability(withCode(code))).toBe(true);
+    expect(isUnavailability(asQueryFailure(fromServer(code)))).toBe(true);
+    expect(isUnavailability(fromServer(code))).toBe(true);
   });
 
   it.each(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', undefined])(
     'is true for an error of socket or pool: %s',
     (code) => {
-      expect(isUnavailability(asQueryFailure(code))).toBe(true);
+      expect(isUnavailability(asQueryFailure(withCode(code)))).toBe(true);
       expect(isUnavailability(withCode(code))).toBe(true);
     },
   );
@@ -51,7 +54,7 @@ describe('isUnavailability', () => {
     ['transaction aborted', '25P02'],
     ['internal error', 'XX000'],
   ])('is false for %s (%s)', (_what, code) => {
-    expect(isUnavailability(asQueryFailure(code))).toBe(false);
+    expect(isUnavailability(asQueryFailure(fromServer(code)))).toBe(false);
   });
 
   it.each([

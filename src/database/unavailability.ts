@@ -5,13 +5,11 @@ import { QueryFailedError } from 'typeorm';
  * read-only transaction, invalid authorization during a failover, rollbacks, resources, lock not available, intervention, system errors.
  */
 const PASSING = /^(?:08|25006|28|3D000|40|53|55P03|57|58)/;
-const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** True for an error of the connection or of a database that is away, full, frozen or read-only; false for a fault of ours. */
 export function isUnavailability(error: unknown): boolean {
   const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
   if (!(cause instanceof Error) || cause instanceof TypeError || cause instanceof RangeError) return false;
-  const code: unknown = 'code' in cause ? cause.code : undefined;
-  // Errors without SQLSTATE come from the socket or from the pool.
-  return typeof code !== 'string' || !SQLSTATE.test(code) || PASSING.test(code);
+  // Only what the server itself reports has a severity and a SQLSTATE; the rest comes from the socket or from the pool.
+  return !('severity' in cause && 'code' in cause) || PASSING.test(String(cause.code));
 }

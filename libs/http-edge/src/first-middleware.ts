@@ -17,6 +17,8 @@ export function firstMiddleware(isDraining: () => boolean) {
       next(new DomainError('VALIDATION_ERROR', 'exactly one Host header is required'));
       return;
     }
+    // Express would answer 304, without the body that every answer here has.
+    if (request.headers['if-none-match'] !== undefined) delete request.headers['if-none-match'];
     if (request.url.includes('%')) request.url = withLiteralPath(request.url);
     next();
   };

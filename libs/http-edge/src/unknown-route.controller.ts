@@ -16,11 +16,14 @@ export class UnknownRouteController {
   }
 }
 
-/** The methods of the other routes that match a path, as the router itself would match them; Express answers HEAD wherever it answers GET. */
-function allowedMethods({ app, path, route: thisRoute }: Request): string[] {
+/**
+ * The methods of the routes that match a path, as the router itself would match them; a wildcard (this controller's, a
+ * middleware's) makes no path known. Express answers HEAD wherever it answers GET.
+ */
+function allowedMethods({ app, path }: Request): string[] {
   const methods = new Set<string>();
   for (const layer of (app.router as unknown as { stack: RouteLayer[] }).stack) {
-    if (!layer.route || layer.route === thisRoute || !layer.match(path)) continue;
+    if (!layer.route || layer.route.path.includes('*') || !layer.match(path)) continue;
     for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
   }
   if (methods.has('GET')) methods.add('HEAD');
@@ -28,6 +31,6 @@ function allowedMethods({ app, path, route: thisRoute }: Request): string[] {
 }
 
 interface RouteLayer {
-  readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
+  readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): boolean;
 }
