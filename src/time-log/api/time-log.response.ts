@@ -3,7 +3,7 @@ import type { TimeLogPage } from '../domain/time-log.repository.js';
 import type { TimeLog } from '../domain/time-log.js';
 
 /** An item of a list: exactly these members; `date` is kept off the list by the contract. */
-export interface TimeLogItem {
+interface TimeLogItem {
   readonly id: string;
   readonly projectId: string;
   readonly duration: number;
