@@ -13,8 +13,8 @@ const CODE_BY_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
 };
 
 export interface NodeErrorOptions {
-  /** Headers that every answer carries, made anew for each. */
-  readonly headers: () => Record<string, string>;
+  /** Headers that every answer carries, made anew for each; the request where its head was received. */
+  readonly headers: (request: IncomingMessage | undefined) => Record<string, string>;
   /** Told of each refusal, for the log. */
   readonly onRefused?: (error: ErrorCode, headers: Readonly<Record<string, string>>) => void;
 }
@@ -25,30 +25,41 @@ export interface NodeErrorOptions {
  */
 export function answerNodeErrors(server: Server, options: NodeErrorOptions): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
+    const answer = socket._httpMessage;
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else if (answer?.req.complete) closeAfter(answer);
     // Once the head of an answer is out, a second one would be read as its body.
-    if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
-      socket.destroy();
-      return;
-    }
-    refuse(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', options);
+    else if (answer?.headersSent) socket.destroy();
+    else refuse(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', options, answer?.req);
   });
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
-    refuse(socket, 'VALIDATION_ERROR', options),
+  server.on('connect', (request: IncomingMessage, socket: Duplex) =>
+    refuse(socket, 'VALIDATION_ERROR', options, request),
   );
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const { status, body, headers } = answerFor('EXPECTATION_FAILED');
-    const all = { ...options.headers(), ...headers };
+    const all = { ...options.headers(request), ...headers };
     options.onRefused?.(body.error, all);
     response.writeHead(status, all).end(JSON.stringify(body));
   });
 }
 
+/** What follows a complete request cannot be read; the request itself gets its own answer, and then the connection ends. */
+function closeAfter(answer: ServerResponse): void {
+  if (!answer.headersSent) answer.setHeader('Connection', 'close');
+  answer.once('finish', () => answer.socket?.end());
+}
+
 /** Writes the answer for a code straight to a socket, closes it, and destroys it after a moment. */
-export function refuse(socket: Duplex, error: ErrorCode, options: NodeErrorOptions): void {
+export function refuse(
+  socket: Duplex,
+  error: ErrorCode,
+  options: NodeErrorOptions,
+  request?: IncomingMessage,
+): void {
   const { status, body, headers } = answerFor(error);
   const text = JSON.stringify(body);
   const all: Record<string, string> = {
-    ...options.headers(),
+    ...options.headers(request),
     ...headers,
     'Content-Length': String(Buffer.byteLength(text)),
     Date: new Date().toUTCString(),

@@ -45,7 +45,10 @@ export class ConnectionDrain {
     for (const socket of this.sockets) {
       const answer = socket._httpMessage;
       if (answer?.headersSent) socket.destroy();
-      else refuse(socket, answer?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT', this.errors);
+      else {
+        const error = answer?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT';
+        refuse(socket, error, this.errors, answer?.req);
+      }
     }
   }
 }

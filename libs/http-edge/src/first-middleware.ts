@@ -3,7 +3,7 @@ import { DomainError } from '../../errors/src/index.js';
 import { commonHeaders, requestIdFrom } from './common-headers.js';
 
 /**
- * Runs before everything else: common headers, request id, one `Host` (RFC 9112, section 3.2), and a path that can be decoded.
+ * Runs before everything else: common headers, request id, and one `Host` (RFC 9112, section 3.2).
  * `isDraining` tells whether connections are to be closed after their answer.
  */
 export function firstMiddleware(isDraining: () => boolean) {
@@ -19,7 +19,6 @@ export function firstMiddleware(isDraining: () => boolean) {
     }
     // Express would answer 304, without the body that every answer here has.
     if (request.headers['if-none-match'] !== undefined) delete request.headers['if-none-match'];
-    if (request.url.includes('%')) request.url = withLiteralPath(request.url);
     next();
   };
 }
@@ -30,18 +29,4 @@ function hasOneHost({ rawHeaders, httpVersion }: Request): boolean {
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') count++;
   }
   return count === 1 || (count === 0 && httpVersion === '1.0');
-}
-
-/**
- * A path that is no valid percent-encoding is taken as it is written: so it meets authentication and the 404
- * like any other unknown path, where the router would have thrown before both.
- */
-function withLiteralPath(url: string): string {
-  const [path = '', ...query] = url.split('?');
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?');
-  }
 }

@@ -8,6 +8,7 @@ import { commonHeaders, requestIdFrom } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
+import { routable } from './request-target.js';
 import { limitServer } from './server-limits.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
 
@@ -22,7 +23,7 @@ import { UnknownRouteController } from './unknown-route.controller.js';
 export class HttpEdgeModule extends ConfigurableModuleClass implements NestModule, BeforeApplicationShutdown {
   private readonly logger = new Logger(HttpEdgeModule.name);
   private readonly nodeErrors: NodeErrorOptions = {
-    headers: () => commonHeaders(requestIdFrom(undefined)),
+    headers: (request) => commonHeaders(requestIdFrom(request?.headers['x-request-id'])),
     onRefused: (error, headers) =>
       this.logger.log(`refused before routing: ${error} (${headers['X-Request-Id']})`),
   };
@@ -44,9 +45,15 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     app.disable('etag');
     app.set('query parser', false);
     limitServer(server);
+    // Before Express, which answers a target without a path by itself.
+    server.prependListener('request', (request) => (request.url = routable(request.url ?? '')));
     answerNodeErrors(server, this.nodeErrors);
     // 100 Continue is sent when somebody starts to read the body, so not to a request that is refused for its headers.
     server.on('checkContinue', (request, response) => {
+      if (request.headers.expect?.toLowerCase() !== '100-continue') {
+        server.emit('checkExpectation', request, response);
+        return;
+      }
       request.once('resume', () => response.headersSent || response.writeContinue());
       server.emit('request', request, response);
     });
