@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { DatabaseModule } from '../database/index.js';
 import { TimeLogController } from './api/time-log.controller.js';
 import { TimeLogService } from './application/time-log.service.js';
@@ -18,4 +18,10 @@ import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
   ],
   exports: [TimeLogService, TimeLogRepository],
 })
-export class TimeLogModule {}
+export class TimeLogModule {
+  /** The module with a host's own adapters: `{ provide: TimeLogRepository, useClass: … }` or `TimeLogIds`. */
+  static withAdapters(...adapters: Provider[]): DynamicModule {
+    // Nest takes the last provider of a token.
+    return { module: TimeLogModule, providers: adapters };
+  }
+}
