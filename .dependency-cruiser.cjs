@@ -30,6 +30,7 @@ module.exports = {
       to: {
         path: [
           '^src/[^/]+/(api|infrastructure)/',
+          '^src/database/',
           '(^|/)node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
           '(^|/)node_modules/@nestjs/platform-express/',
         ],
@@ -40,7 +41,9 @@ module.exports = {
       comment: 'Rule 4: api/ not infrastructure or TypeORM.',
       severity: 'error',
       from: { path: '^src/[^/]+/api/' },
-      to: { path: ['^src/[^/]+/infrastructure/', '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/'] },
+      to: {
+        path: ['^src/[^/]+/infrastructure/', '^src/database/', '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/'],
+      },
     },
     {
       name: 'infrastructure-not-api',

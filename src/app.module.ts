@@ -16,6 +16,8 @@ import { connectionOptions, migrate } from './database/index.js';
 import { HealthModule } from './health/index.js';
 import { timeLogEntities, timeLogMigrations, TimeLogModule } from './time-log/index.js';
 
+/** What the service's DataSource must know. */
+export const entities = [...accessTokenEntities, ...timeLogEntities];
 /** Everything that travels with its module to make its tables. */
 export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
 
@@ -39,7 +41,7 @@ export class AppModule {
         LoggerModule.forRoot(logging),
         TypeOrmModule.forRootAsync({
           useFactory: () => ({
-            ...connectionOptions(databaseUrl, [...accessTokenEntities, ...timeLogEntities]),
+            ...connectionOptions(databaseUrl, entities),
             toRetry: () => false,
           }),
           dataSourceFactory: async (options) => {

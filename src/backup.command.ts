@@ -1,9 +1,7 @@
 import 'reflect-metadata';
-import { accessTokenEntities } from './access-token/index.js';
-import { migrations } from './app.module.js';
+import { entities, migrations } from './app.module.js';
 import { loadConfig } from './config.js';
 import { backup, openDatabaseForCommand } from './database/index.js';
-import { timeLogEntities } from './time-log/index.js';
 
 const USAGE = `Usage:
   npm run backup -- FILE
@@ -34,7 +32,7 @@ async function save(file: string): Promise<string> {
   try {
     const counts = await backup({
       url: database.migrationUrl,
-      entities: [...accessTokenEntities, ...timeLogEntities],
+      entities,
       migrations,
       file,
       report: (line) => console.error(line),

@@ -100,6 +100,12 @@ describe('loadConfig', () => {
     expect(faultsOf({ [name]: value })).toEqual([]);
   });
 
+  it('refuses a migration role without a database that it could migrate', () => {
+    expect(faultsOf({ MIGRATION_DATABASE_URL: 'postgres://a@b/c' })).toEqual([
+      'MIGRATION_DATABASE_URL: goes with DATABASE_URL; the embedded database needs neither',
+    ]);
+  });
+
   it.each([
     ['PORT', '65536'],
     ['PORT', '-1'],

@@ -71,6 +71,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
   }
   const { data, error } = environment.safeParse(given);
   for (const { path, message } of error?.issues ?? []) faults.push(`${path.join('.')}: ${message}`);
+  if (data?.MIGRATION_DATABASE_URL !== undefined && data.DATABASE_URL === undefined) {
+    faults.push('MIGRATION_DATABASE_URL: goes with DATABASE_URL; the embedded database needs neither');
+  }
   if (!data || faults.length > 0) throw new ConfigError(faults.join('\n'));
   return {
     port: data.PORT,

@@ -63,6 +63,12 @@ export class ServiceLogger extends Logger {
     super(new PinoLogger(params), params);
   }
 
+  /** What ends a start is told by main.ts, in one line; Nest would add it with its stack. */
+  override error(message: unknown, ...optionalParams: unknown[]): void {
+    if (optionalParams.at(-1) === 'ExceptionHandler') this.debug(message, ...optionalParams);
+    else super.error(message, ...optionalParams);
+  }
+
   override log(message: unknown, ...optionalParams: unknown[]): void {
     if (WIRING.has(String(optionalParams.at(-1)))) this.debug(message, ...optionalParams);
     else super.log(message, ...optionalParams);

@@ -20,9 +20,10 @@ const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
 
 try {
-  await serve(loadConfig(), stop.signal);
+  await serve(loadConfig(), stop);
 } catch (error) {
-  if (!stop.signal.aborted) {
+  const isWanted = error instanceof Error && error.name === 'AbortError' && stop.signal.aborted;
+  if (!isWanted) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);
   }
@@ -30,14 +31,21 @@ try {
 process.exit(0);
 
 /** Serves until the signal, then drains. Whatever was begun is ended, also where the start fails half-way. */
-async function serve(config: Config, signal: AbortSignal): Promise<void> {
+async function serve(config: Config, stop: AbortController): Promise<void> {
+  const { signal } = stop;
   const logging = loggingParams(config.logLevel, config.logAsJson);
   const logger = new ServiceLogger(logging);
   signal.addEventListener('abort', () => {
     logger.log('shutting down');
     setTimeout(() => process.exit(0), END_LIMIT + config.shutdownDelay * 1_000).unref();
   });
-  const database = await openDatabase({ ...config, log: (line) => logger.log(line, 'PostgreSQL'), signal });
+  const database = await openDatabase({
+    ...config,
+    signal,
+    log: (line) => logger.log(line, 'PostgreSQL'),
+    // Gone for good: the drain, and then the end with its message.
+    onFailure: (error) => stop.abort(error),
+  });
   try {
     const { url: databaseUrl, migrationUrl } = database;
     const app = await NestFactory.create<NestExpressApplication>(
@@ -47,11 +55,11 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
     try {
       const isEmbedded = config.databaseUrl === undefined;
       const tokenFile = join(config.dataDir, 'access-token');
-      if (isEmbedded) await ensureFirstToken(app.get(AccessTokenService), tokenFile);
+      const hasToken = isEmbedded && (await ensureFirstToken(app.get(AccessTokenService), tokenFile));
       await (config.host === undefined ? app.listen(config.port) : app.listen(config.port, config.host));
       const { port } = app.getHttpServer().address() as AddressInfo;
       logger.log(`listening on port ${port}`, 'Main');
-      if (isEmbedded) console.log(firstSteps({ tokenFile, host: config.host, port, today: new Date() }));
+      if (hasToken) console.log(firstSteps({ tokenFile, host: config.host, port, today: new Date() }));
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await app.close();
@@ -59,4 +67,5 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   } finally {
     await database.close();
   }
+  signal.throwIfAborted();
 }

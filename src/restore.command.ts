@@ -1,9 +1,7 @@
 import 'reflect-metadata';
-import { accessTokenEntities } from './access-token/index.js';
-import { migrations } from './app.module.js';
+import { entities, migrations } from './app.module.js';
 import { loadConfig } from './config.js';
 import { checkBackup, migrate, openDatabaseForCommand, restore } from './database/index.js';
-import { timeLogEntities } from './time-log/index.js';
 
 const USAGE = `Usage:
   npm run restore -- FILE

@@ -26,6 +26,8 @@ create prints the token as its last line: it is shown only this once.`;
 /** A command line that cannot be followed; its message says why. */
 class UsageError extends Error {}
 
+/** SQLSTATE. */
+const UNDEFINED_TABLE = '42P01';
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** PostgreSQL and JavaScript both know this instant. */
 const LATEST = Date.UTC(9999, 11, 31);
@@ -105,9 +107,11 @@ function revoke(id: string): Act {
 }
 
 async function withTokens(act: Act): Promise<string> {
-  const database = await openDatabaseForCommand({ ...loadConfig(), log: () => undefined });
+  const config = loadConfig();
+  const database = await openDatabaseForCommand({ ...config, log: () => undefined });
   try {
-    await migrate({ url: database.migrationUrl, migrations });
+    // The schema of another's database is for the service and for `npm run migrate` to change.
+    if (config.databaseUrl === undefined) await migrate({ url: database.url, migrations });
     const app = await NestFactory.createApplicationContext(
       {
         module: class TokenCommandModule {},
@@ -124,6 +128,11 @@ async function withTokens(act: Act): Promise<string> {
     );
     try {
       return await act(app.get(AccessTokenService));
+    } catch (error) {
+      const hasNoTables = (error as { code?: unknown }).code === UNDEFINED_TABLE;
+      throw hasNoTables
+        ? new Error('the database has no tables yet: npm run migrate makes them', { cause: error })
+        : error;
     } finally {
       await app.close();
     }

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
-import { isUnavailability } from './unavailability.js';
+import { isSilence, isUnavailability } from './unavailability.js';
 
 /** The one door to SQL: TypeORM's DataSource, with its failures told apart. */
 @Injectable()
@@ -13,14 +13,18 @@ export class Database {
 
   /** Runs one statement. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it at the moment. */
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const runner = this.dataSource.createQueryRunner();
     try {
-      const rows = await this.dataSource.query<Row[]>(sql, parameters as unknown[]);
+      const rows = (await runner.query(sql, parameters as unknown[])) as Row[];
       this.noteReturn();
       return rows;
     } catch (error) {
       if (!isUnavailability(error)) throw error;
       this.noteOutage(error);
+      if (isSilence(error)) await discardConnection(runner);
       throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message, { cause: error });
+    } finally {
+      await runner.release();
     }
   }
 
@@ -42,4 +46,10 @@ export class Database {
     if (this.isAway) this.logger.log('database available again');
     this.isAway = false;
   }
+}
+
+/** A connection that said nothing in time may never speak again: once ended, the pool replaces it instead of using it for the next statement. */
+async function discardConnection(runner: QueryRunner): Promise<void> {
+  const connection = (await runner.connect()) as { end(): Promise<void> };
+  connection.end().catch(() => undefined);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { plainOptions } from './connection-options.js';
 
 /** Key of the session lock that lets one instance migrate at a time: "time-log" read as a 64-bit number. */
@@ -8,6 +8,11 @@ const LOCK = 0x74696d652d6c6f67n;
 /** Tries to reach the database at start, and the milliseconds between two of them. */
 const TRIES = 15;
 const PAUSE = 1_000;
+/** Milliseconds between two looks at the lock. */
+const LOCK_PAUSE = 100;
+const INSUFFICIENT_PRIVILEGE = '42501';
+/** SQLSTATEs of a refused role or password and of an unknown database: trying again would not help. */
+const FINAL = /^(?:28|3D)/;
 
 const logger = new Logger('Migrations');
 
@@ -26,15 +31,30 @@ export async function migrate({ url, migrations, signal }: MigrateOptions): Prom
   const dataSource = await connect(url, migrations, signal);
   const lock = dataSource.createQueryRunner();
   try {
-    await lock.query('select pg_advisory_lock($1)', [String(LOCK)]);
+    await acquire(lock, signal);
     if (!(await dataSource.showMigrations())) return [];
     const done = await dataSource.runMigrations({ transaction: 'each' });
     return done.map(({ name }) => name);
   } catch (error) {
-    throw new Error(`the database schema could not be migrated: ${messageOf(error)}`, { cause: error });
+    if (signal?.aborted) throw error;
+    throw new Error(`the database schema could not be migrated: ${messageOf(error)}${adviceFor(error)}`, {
+      cause: error,
+    });
   } finally {
     await lock.release();
     await dataSource.destroy();
+  }
+}
+
+/** Asks again and again instead of waiting in the database, so that a signal is heard meanwhile. */
+async function acquire(lock: QueryRunner, signal: AbortSignal | undefined): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const [row] = (await lock.query('select pg_try_advisory_lock($1) as locked', [String(LOCK)])) as {
+      locked: boolean;
+    }[];
+    if (row?.locked) return;
+    if (attempt === 1) logger.log('waiting for another instance that migrates');
+    await delay(LOCK_PAUSE, undefined, { signal });
   }
 }
 
@@ -53,14 +73,23 @@ async function connect(
     try {
       return await dataSource.initialize();
     } catch (error) {
-      if (attempt === TRIES) {
+      if (attempt === TRIES || FINAL.test(sqlStateOf(error))) {
         const message = `the database could not be reached: ${messageOf(error)}; check DATABASE_URL and that PostgreSQL runs`;
         throw new Error(message, { cause: error });
       }
-      if (attempt === 1) logger.log(`waiting for the database: ${messageOf(error)}`);
+      if (attempt === 1) logger.warn(`waiting for the database: ${messageOf(error)}`);
       await delay(PAUSE, undefined, { signal });
     }
   }
+}
+
+function sqlStateOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function adviceFor(error: unknown): string {
+  if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) return '';
+  return '; set MIGRATION_DATABASE_URL to a role that may change the schema, or, with nothing pending, grant this one select on the table migrations';
 }
 
 /** The message of an error; several addresses tried make an AggregateError without one. */

@@ -8,11 +8,14 @@ const PASSING = /^(?:08|25006|28|3D000|40|53|55P03|57|58)/;
 
 /** True for an error of the connection or of a database that is away, full, frozen or read-only; false for a fault of ours. */
 export function isUnavailability(error: unknown): boolean {
-  if (!(error instanceof QueryFailedError)) {
-    // From the socket, from the pool, or what the server says to a new connection.
-    return error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError);
-  }
-  const cause = error.driverError as Error & { code?: unknown };
-  // Only what the server itself reports has a severity and a SQLSTATE.
-  return !('severity' in cause) || PASSING.test(String(cause.code));
+  const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  if (!(cause instanceof Error) || cause instanceof TypeError || cause instanceof RangeError) return false;
+  // From the socket, from the pool, or what the server says to a new connection.
+  if (!(error instanceof QueryFailedError) || isSilence(error)) return true;
+  return PASSING.test(String((cause as { code?: unknown }).code));
+}
+
+/** True for a statement that failed without a word of the server: only what the server reports has a severity. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof QueryFailedError && !('severity' in (error.driverError as Error));
 }

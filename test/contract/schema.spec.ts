@@ -97,14 +97,6 @@ describe('the migrations', () => {
       NAMES.map((name) => ({ name })),
     );
   });
-
-  it('keep the rows that are there', async () => {
-    await migrate({ url: database.url, migrations });
-    const dataSource = await open();
-    await insert(dataSource, {});
-    await migrate({ url: database.url, migrations });
-    expect(await dataSource.query('select count(*)::int as count from time_logs')).toEqual([{ count: 1 }]);
-  });
 });
 
 const GOOD = {

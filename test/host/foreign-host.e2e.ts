@@ -5,18 +5,21 @@ import {
   ConflictException,
   Controller,
   type ExceptionFilter,
+  type ExecutionContext,
   Get,
   HttpException,
+  HttpStatus,
   Injectable,
   Module,
   Param,
+  type PipeTransform,
   Post,
 } from '@nestjs/common';
 import { APP_FILTER, NestFactory, RouterModule } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { DataSource, EntitySchema, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
 import {
@@ -101,6 +104,20 @@ class ApprovalController {
   }
 }
 
+/** As many hosts have one: rebuilds whatever it is given. */
+class TrimmingPipe implements PipeTransform {
+  transform(value: unknown): unknown {
+    if (typeof value === 'string') return value.trim();
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.transform(member)]));
+  }
+}
+
+function requirePayment(context: ExecutionContext): boolean {
+  if (context.switchToHttp().getRequest<Request>().headers['x-unpaid'] === undefined) return true;
+  throw new HttpException('payment required', HttpStatus.PAYMENT_REQUIRED);
+}
+
 @Injectable()
 class MemoryTimeLogRepository extends TimeLogRepository {
   readonly logs: TimeLog[] = [];
@@ -174,6 +191,8 @@ describe('a foreign host', () => {
       abortOnError: false,
     });
     app.setGlobalPrefix('internal');
+    app.useGlobalPipes(new TrimmingPipe());
+    app.useGlobalGuards({ canActivate: (context) => requirePayment(context) });
     await app.listen(0, '127.0.0.1');
     url = `${await app.getUrl()}/internal`;
   };
@@ -234,6 +253,14 @@ describe('a foreign host', () => {
     ]);
     expect(await send('/approvals')).toEqual([409, { host: 'a conflict of the host' }]);
     expect(await send('/nowhere')).toEqual([404, { host: 'Cannot GET /internal/nowhere' }]);
+  });
+
+  it('keeps the status that a guard of the host chose', async () => {
+    const response = await fetch(`${url}/work/time-logs`, { headers: { 'x-unpaid': '1' } });
+    expect([response.status, await response.json()]).toEqual([
+      402,
+      { success: false, error: 'VALIDATION_ERROR', message: 'malformed request' },
+    ]);
   });
 
   it('extends time logs through the exported service', async () => {

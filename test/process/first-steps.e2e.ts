@@ -1,13 +1,47 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 
 const run = promisify(execFile);
+
+describe('the embedded database', () => {
+  it('ends the service with the reason when it cannot be kept running', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'time-logs-dying-'));
+    const service = await startService({ DATA_DIR: directory });
+    const exit = once(service.child, 'exit');
+    while (service.child.exitCode === null) {
+      const pid = Number.parseInt(
+        await readFile(join(directory, 'postgres', 'postmaster.pid'), 'utf8').catch(() => ''),
+        10,
+      );
+      if (pid > 0) spawnSync('kill', ['-9', String(pid)]);
+      await delay(50);
+    }
+    expect(await exit).toEqual([1, null]);
+    expect(service.output()).toMatch(/^the embedded PostgreSQL ended.*$/m);
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('gets its first token also where another was made before the first start', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'time-logs-token-first-'));
+    const command = join(import.meta.dirname, '..', '..', 'dist', 'src', 'token.command.js');
+    await run(process.execPath, [command, 'create', '--name', 'early'], {
+      env: { DATA_DIR: directory, PATH: process.env.PATH },
+    });
+    const service = await startService({ DATA_DIR: directory });
+    const token = (await readFile(join(directory, 'access-token'), 'utf8')).trim();
+    const response = await fetch(`${service.url}/health`, { headers: { authorization: `Bearer ${token}` } });
+    expect([response.status, await response.text()]).toEqual([200, 'OK']);
+    await service.end();
+    await rm(directory, { recursive: true, force: true });
+  });
+});
 
 describe('the service without DATABASE_URL', () => {
   let directory: string;

@@ -33,6 +33,7 @@ describe('the compiled service', () => {
       HOST: '127.0.0.1',
       PORT: String(first.port),
       LOG_LEVEL: 'silent',
+      SHUTDOWN_DELAY: '60',
     });
     expect(await once(child, 'exit')).toEqual([1, null]);
     expect(output()).toMatch(/^listen EADDRINUSE: .*\n$/);

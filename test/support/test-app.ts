@@ -22,13 +22,15 @@ export interface TestApp {
 
 export async function startTestApp(
   config: { declaredTokens?: string[]; shutdownDelay?: number } = {},
+  /** Leads the app's connections elsewhere, such as through a proxy. */
+  reroute: (databaseUrl: string) => string = (url) => url,
 ): Promise<TestApp> {
   const database = await createTestDatabase();
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot({
       config: { declaredTokens: [], shutdownDelay: 0, ...config },
       logging: loggingParams('silent', true),
-      databaseUrl: database.url,
+      databaseUrl: reroute(database.url),
       migrationUrl: database.url,
     }),
     { bodyParser: false, abortOnError: false, logger: false },

@@ -54,8 +54,8 @@ describe('answerForThrown', () => {
   it.each([
     [new BadRequestException(SECRET), 400, 'VALIDATION_ERROR'],
     [new NotFoundException(SECRET), 404, 'NOT_FOUND'],
-    [new HttpException(SECRET, 418), 400, 'VALIDATION_ERROR'],
-    [new HttpException(SECRET, 501), 500, 'INTERNAL_ERROR'],
+    [new HttpException(SECRET, 418), 418, 'VALIDATION_ERROR'],
+    [new HttpException(SECRET, 501), 501, 'INTERNAL_ERROR'],
     [new HttpException(SECRET, 302), 500, 'INTERNAL_ERROR'],
   ])('keeps the code of %p, but not its text', (thrown, status, error) => {
     const answer = answerForThrown(thrown);

@@ -29,6 +29,10 @@ export function answerFor(error: ErrorCode, message = ERROR_KINDS[error].message
 /** The answer for anything that was thrown. Only a DomainError speaks for itself: other texts may hold what was sent. */
 export function answerForThrown(thrown: unknown): ErrorAnswer {
   if (thrown instanceof DomainError) return answerFor(thrown.code, thrown.message);
-  if (thrown instanceof HttpException) return answerFor(codeOfStatus(thrown.getStatus()));
+  // A host's guard or pipe may choose a status that the table does not know: it is kept.
+  if (thrown instanceof HttpException) {
+    const answer = answerFor(codeOfStatus(thrown.getStatus()));
+    return thrown.getStatus() < 400 ? answer : { ...answer, status: thrown.getStatus() };
+  }
   return answerFor('INTERNAL_ERROR');
 }

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { commonHeaders, requestIdFrom } from './common-headers.js';
+import { commonHeaders, requestIdOf } from './common-headers.js';
 
 /**
  * Runs before everything else: common headers, request id, and one `Host` (RFC 9112, section 3.2).
@@ -8,7 +8,7 @@ import { commonHeaders, requestIdFrom } from './common-headers.js';
  */
 export function firstMiddleware(isDraining: () => boolean) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const requestId = requestIdFrom(request.headers['x-request-id']);
+    const requestId = requestIdOf(request);
     (request as Request & { id: string }).id = requestId;
     const headers = commonHeaders(requestId);
     for (const name in headers) response.setHeader(name, headers[name]!);

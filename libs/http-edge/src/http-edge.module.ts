@@ -4,7 +4,7 @@ import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '../../errors/src/index.js';
-import { commonHeaders, requestIdFrom } from './common-headers.js';
+import { commonHeaders, requestIdOf } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
@@ -23,7 +23,7 @@ import { UnknownRouteController } from './unknown-route.controller.js';
 export class HttpEdgeModule extends ConfigurableModuleClass implements NestModule, BeforeApplicationShutdown {
   private readonly logger = new Logger(HttpEdgeModule.name);
   private readonly nodeErrors: NodeErrorOptions = {
-    headers: (request) => commonHeaders(requestIdFrom(request?.headers['x-request-id'])),
+    headers: (request) => commonHeaders(requestIdOf(request)),
     onRefused: (error, headers) =>
       this.logger.log(`refused before routing: ${error} (${headers['X-Request-Id']})`),
   };
@@ -63,6 +63,8 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    // A start that failed has nothing to drain.
+    if (!(this.adapterHost.httpAdapter.getHttpServer() as Server).listening) return;
     await delay(this.options.shutdownDelay * 1_000);
     await this.connections?.drain();
   }

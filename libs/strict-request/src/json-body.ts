@@ -31,6 +31,12 @@ function requireJson({ headers }: IncomingMessage): void {
   if (!isJsonInUtf8(headers['content-type'])) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json in UTF-8');
   }
+  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
+    throw new DomainError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Transfer-Encoding must be chunked alone: send the body uncompressed',
+    );
+  }
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity') {
     throw new DomainError(
@@ -45,7 +51,10 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   try {
     const type = new MIMEType(contentType ?? '');
     const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
-    return type.essence === 'application/json' && charset === 'utf-8';
+    // A second or an empty charset is dropped in silence by the parser.
+    const isClear =
+      (contentType?.match(/;\s*charset/gi) ?? []).length === (type.params.has('charset') ? 1 : 0);
+    return type.essence === 'application/json' && charset === 'utf-8' && isClear;
   } catch {
     return false;
   }
@@ -62,11 +71,16 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
     };
     const tooLarge = () =>
       new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${BODY_LIMIT} bytes`);
+    const cutShort = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
     const take = (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
       if (size > BODY_LIMIT) refuse(tooLarge());
     };
+    if (request.destroyed && !request.complete) {
+      reject(cutShort());
+      return;
+    }
     if (Number(request.headers['content-length'] ?? 0) > BODY_LIMIT) {
       reject(tooLarge());
       return;
@@ -74,8 +88,7 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
     request.on('data', take);
     request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     request.once('close', () => {
-      if (!request.complete)
-        refuse(new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full'));
+      if (!request.complete) refuse(cutShort());
     });
     request.once('error', () => undefined);
   });

@@ -25,12 +25,12 @@ export class ListTimeLogsDto {
 
   @Obeys(pageLimitFault)
   limit = '50';
+}
 
-  toFilter(): TimeLogFilter {
-    return { projectId: this.projectId?.toLowerCase(), period: Period.of(this.from, this.to) };
-  }
-
-  toPage(): Page {
-    return Page.of(Number(this.page), Number(this.limit));
-  }
+/** What a validated query asks for. */
+export function criteriaOf(query: ListTimeLogsDto): { filter: TimeLogFilter; page: Page } {
+  return {
+    filter: { projectId: query.projectId?.toLowerCase(), period: Period.of(query.from, query.to) },
+    page: Page.of(Number(query.page), Number(query.limit)),
+  };
 }

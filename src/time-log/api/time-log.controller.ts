@@ -5,7 +5,7 @@ import { ErrorEnvelopeFilter } from '../../../libs/errors/src/index.js';
 import { StrictBody, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
-import { ListTimeLogsDto } from './list-time-logs.dto.js';
+import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { pageLinks } from './page-links.js';
 import {
   createdResponse,
@@ -28,7 +28,7 @@ export class TimeLogController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TimeLogListResponse> {
-    const [filter, page] = [query.toFilter(), query.toPage()];
+    const { filter, page } = criteriaOf(query);
     const found = await this.timeLogs.list(filter, page);
     const [path = ''] = request.originalUrl.split('?');
     response.setHeader('Link', pageLinks(path, filter, page, found.total));

@@ -41,8 +41,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
          from (select count(*) as total from ${this.table} ${conditions}) counted
          left join (
            select id, project_id, duration, description, to_char(date, 'YYYY-MM-DD') as date
-             from ${this.table} ${conditions}
-            order by time_logs.date desc, id desc
+             from ${this.table} log ${conditions}
+            order by log.date desc, id desc
             limit ${limit} offset ${offset}
          ) page on true
         order by page.date desc, page.id desc`,
