@@ -36,7 +36,6 @@ async function load(file: string): Promise<string> {
   try {
     const { migrationUrl: url } = database;
     await migrate({ url, migrations, signal });
-    const entities = [...accessTokenEntities, ...timeLogEntities];
     const counts = await restore({ url, entities, migrations, file, report, signal });
     const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
     return `restored ${file}: ${rows.join(', ')}`;
