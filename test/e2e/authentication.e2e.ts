@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessTokenService, type Scope } from '../../src/access-token/index.js';
+import { aroundStatements } from '../support/around-statements.js';
 import { missingDatabase } from '../support/outage.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
@@ -79,22 +80,20 @@ async function raw(lines: readonly string[]): Promise<[number, string | undefine
 async function statementsDuring(
   work: () => Promise<void>,
 ): Promise<{ lookups: number; notes: number; most: number }> {
-  const { dataSource } = app;
-  const query = dataSource.query.bind(dataSource);
   const counts = { lookups: 0, notes: 0, most: 0 };
   let running = 0;
-  dataSource.query = async <T>(sql: string, parameters?: unknown[]): Promise<T> => {
-    if (!sql.includes('access_tokens')) return query<T>(sql, parameters);
+  const unwatch = aroundStatements(app.dataSource, async (sql, statement) => {
+    if (!sql.includes('access_tokens')) return statement();
     counts[/^\s*update/i.test(sql) ? 'notes' : 'lookups']++;
     counts.most = Math.max(counts.most, ++running);
     // Slow enough for other requests to come in meanwhile.
     await delay(20);
-    return query<T>(sql, parameters).finally(() => running--);
-  };
+    return statement().finally(() => running--);
+  });
   try {
     await work();
   } finally {
-    dataSource.query = query;
+    unwatch();
   }
   return counts;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aroundStatements } from '../support/around-statements.js';
 import { closedDatabase, missingDatabase } from '../support/outage.js';
 import { type Answer, outcome, refusal, send } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -93,20 +94,18 @@ describe.each([
 
 describe('the database', () => {
   it('is asked by /readyz, and never by /livez', async () => {
-    const { dataSource } = app;
     const statements: string[] = [];
-    const query = dataSource.query.bind(dataSource);
-    dataSource.query = (sql: string, parameters?: unknown[]) => {
+    const unwatch = aroundStatements(app.dataSource, (sql, run) => {
       statements.push(sql);
-      return query(sql, parameters);
-    };
+      return run();
+    });
     try {
       await send(app, '/livez', NO_TOKEN);
       expect(statements).toEqual([]);
       await send(app, '/readyz', NO_TOKEN);
       expect(statements).toHaveLength(1);
     } finally {
-      dataSource.query = query;
+      unwatch();
     }
   });
 });

@@ -398,7 +398,10 @@ describe('backup and restore by DATABASE_URL', () => {
       await writeFile(file, sound);
       await check();
       for (const [offset, byte] of sound.entries()) {
-        await writeFile(file, sound.with(offset, byte ^ (1 << (offset % 8))));
+        const flipped = sound.with(offset, byte ^ (1 << (offset % 8)));
+        // The bits that fill up the last byte before the trailer of 8 mean nothing.
+        if (offset === sound.length - 9 && gunzipSync(flipped).equals(gunzipSync(sound))) continue;
+        await writeFile(file, flipped);
         await expect(check()).rejects.toThrow(/is damaged|is not a backup|was made by/);
       }
     });

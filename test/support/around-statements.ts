@@ -1,0 +1,19 @@
+import type { DataSource } from 'typeorm';
+
+/** Stands around every statement that a DataSource runs, until the returned function is called. */
+export function aroundStatements(
+  dataSource: DataSource,
+  around: (sql: string, run: () => Promise<unknown>) => Promise<unknown>,
+): () => void {
+  const createQueryRunner = dataSource.createQueryRunner.bind(dataSource);
+  dataSource.createQueryRunner = (mode) => {
+    const runner = createQueryRunner(mode);
+    const query = runner.query.bind(runner) as (sql: string, parameters?: unknown[]) => Promise<unknown>;
+    const watched = (sql: string, parameters?: unknown[]) => around(sql, () => query(sql, parameters));
+    runner.query = watched as typeof runner.query;
+    return runner;
+  };
+  return () => {
+    dataSource.createQueryRunner = createQueryRunner;
+  };
+}
