@@ -189,6 +189,14 @@ describe('backup and restore on the embedded database', () => {
   });
 });
 
+function holds(file: Buffer, text: string): boolean {
+  try {
+    return gunzipSync(file).toString() === text;
+  } catch {
+    return false;
+  }
+}
+
 describe('backup and restore by DATABASE_URL', () => {
   const databases: TestDatabase[] = [];
   const migrated = async () => {
@@ -400,7 +408,7 @@ describe('backup and restore by DATABASE_URL', () => {
       for (const [offset, byte] of sound.entries()) {
         const flipped = sound.with(offset, byte ^ (1 << (offset % 8)));
         // The bits that fill up the last byte before the trailer of 8 mean nothing.
-        if (offset === sound.length - 9 && gunzipSync(flipped).equals(gunzipSync(sound))) continue;
+        if (offset === sound.length - 9 && holds(flipped, text)) continue;
         await writeFile(file, flipped);
         await expect(check()).rejects.toThrow(/is damaged|is not a backup|was made by/);
       }
