@@ -189,7 +189,7 @@ describe('backup and restore on the embedded database', () => {
   });
 });
 
-function holds(file: Buffer, text: string): boolean {
+function holds(file: Uint8Array, text: string): boolean {
   try {
     return gunzipSync(file).toString() === text;
   } catch {
