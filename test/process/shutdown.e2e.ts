@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseRaw } from '../support/raw-http.js';
@@ -120,5 +122,24 @@ describe('shutdown', () => {
     expect(String(await answer)).toMatch(/^HTTP\/1\.1 200 /);
     expect(await exit).toEqual([0, null]);
     socket.destroy();
+  });
+
+  it('reaches the service where npm start gets the signal', async () => {
+    const npm = spawn('npm', ['start', '--ignore-scripts'], {
+      cwd: join(import.meta.dirname, '..', '..'),
+      env: { ...process.env, DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    // The pipe closes when nobody is left to write into it.
+    const closed = once(npm.stdout, 'close');
+    let output = '';
+    for await (const chunk of npm.stdout.iterator({ destroyOnReturn: false })) {
+      output += String(chunk);
+      if (output.includes('listening on port')) break;
+    }
+    npm.stdout.resume();
+    npm.kill('SIGTERM');
+    await closed;
+    expect(output).toContain('listening on port');
   });
 });
