@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+
+export const SPREADS = ['usual', 'sparse', 'ages'] as const;
+/** How the logs lie over projects and days. */
+export type Spread = (typeof SPREADS)[number];
+
+/** The logs of one run, in both databases. */
+export interface DataSet {
+  readonly spread: Spread;
+  readonly size: number;
+  /** Of the service. */
+  readonly serviceUrl: string;
+  /** Of both baselines. */
+  readonly baselineUrl: string;
+  /** Logs of the largest project in PERIOD. */
+  readonly totalOfProjectInPeriod: number;
+}
+
+export const PROJECTS = 1_000;
+/** Days from 0001-01-01 to 9999-12-31. */
+export const DAYS_OF_AGES = 3_652_059;
+/** About a hundred days, both ends included. */
+export const PERIOD = { from: '2020-03-01', to: '2020-06-08' };
+/** Seeded logs were created in these ten years; what a load creates comes after. Milliseconds since 1970. */
+export const SEEDED = { from: Date.UTC(2016, 0, 1), until: Date.UTC(2026, 0, 1) };
+
+/** The id of a project; number 1 is the largest. PROJECT_ID is the same in SQL. */
+export function projectId(number: number): string {
+  const hex = createHash('md5').update(`project ${number}`).digest('hex');
+  const versioned = `${hex.slice(0, 12)}4${hex.slice(13, 16)}8${hex.slice(17)}`;
+  return versioned.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+const PROJECT_ID = `overlay(overlay(md5('project ' || project) placing '4' from 13) placing '8' from 17)::uuid`;
+
+/** 10000 as 10k. */
+export function sizeName(size: number): string {
+  if (size % 1_000_000 === 0) return `${size / 1_000_000}m`;
+  return size % 1_000 === 0 ? `${size / 1_000}k` : String(size);
+}
+
+/**
+ * A query for the logs with the numbers $1 to $2, from 1: id, project_id, duration, description, date, created_at. Each depends on its
+ * number alone, so that every database gets the same.
+ */
+export function logsQuery(spread: Spread, size: number): string {
+  const step = Math.floor((SEEDED.until - SEEDED.from) / size);
+  const project = {
+    usual: skewedProject(),
+    ages: skewedProject(),
+    sparse: 'n',
+  }[spread];
+  const day = {
+    // Most work is recorded within days.
+    usual: `(created_at at time zone 'UTC')::date - (${hash(3)} % 4)::int`,
+    sparse: `(created_at at time zone 'UTC')::date - (${hash(3)} % 4)::int`,
+    ages: `date '0001-01-01' + ((n - 1) * ${DAYS_OF_AGES} / ${size})::int`,
+  }[spread];
+  return `
+    select (lpad(to_hex(created), 12, '0') || '7' || substr(digest, 1, 3) || '8' || substr(digest, 4, 15))::uuid as id,
+           ${PROJECT_ID} as project_id,
+           round((1 + ${hash(4)} % 2400) / 100.0, 2) as duration,
+           substr(digest || md5(digest) || md5(reverse(digest)), 1, 20 + (${hash(5)} % 61)::int) as description,
+           ${day} as date,
+           created_at
+      from generate_series($1::bigint, $2::bigint) n
+     cross join lateral (
+       select ${SEEDED.from} + (n - 1) * ${step} + ${hash(1)} % ${step} as created, md5(n::text) as digest, ${project} as project
+     ) facts
+     cross join lateral (select timestamptz 'epoch' + created * interval '1 millisecond' as created_at) instant`;
+}
+
+/** A tenth of all for project 1; of the others each less than the one before. */
+function skewedProject(): string {
+  const evenly = `(${hash(2)} / 2147483648.0::float8)`;
+  return `case when ${evenly} < 0.1 then 1 else 2 + floor(${PROJECTS - 1} * power((${evenly} - 0.1) / 0.9, 2))::bigint end`;
+}
+
+/** A number from 0 to 2^31-1 that looks random. */
+function hash(salt: number): string {
+  return `(hashint8extended(n, ${salt}) & 2147483647)`;
+}

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import { type DataSet, PERIOD, projectId, SEEDED, sizeName, type Spread } from './data-set.js';
+import { runCommand } from './program.js';
+import { seed, type Seeding } from './seed.js';
+import { connect, type Server } from './server.js';
+
+/** Changes with whatever changes the seeded rows, so that kept databases are made anew. */
+const MARK = 'seeded 1';
+const COLUMNS = 'id, project_id, duration, description, date';
+
+/** What the entity of the idiomatic baseline stands for. */
+const BASELINE_SCHEMA = `
+  create table if not exists time_logs (
+    id uuid primary key default gen_random_uuid(),
+    project_id uuid not null,
+    duration numeric not null,
+    description text not null,
+    date date not null,
+    created_at timestamptz(3) not null default now()
+  );
+  create index if not exists by_project_and_date on time_logs (project_id, date);
+  create index if not exists by_date on time_logs (date)`;
+
+interface Owner {
+  readonly name: string;
+  readonly columns: string;
+  /** What tells a log that an earlier run has created: it is younger than all seeded ones. */
+  readonly isNew: string;
+  /** Makes the tables, or brings those of a kept database up to date. */
+  makeTables(client: pg.Client, url: string): Promise<unknown>;
+}
+
+const SERVICE: Owner = {
+  name: 'service',
+  columns: COLUMNS,
+  isNew: `id >= '${SEEDED.until.toString(16).padStart(12, '0').padEnd(32, '0')}'`,
+  makeTables: (_client, url) => runCommand('migrate', [], url),
+};
+const BASELINE: Owner = {
+  name: 'baseline',
+  columns: `${COLUMNS}, created_at`,
+  isNew: `created_at >= to_timestamp(${SEEDED.until / 1_000})`,
+  makeTables: (client) => client.query(BASELINE_SCHEMA),
+};
+
+/** Makes the two databases of one size, or frees kept ones of what an earlier run has created in them. */
+export async function prepareDatabases(server: Server, wanted: Seeding): Promise<DataSet> {
+  const { spread, size } = wanted;
+  const serviceUrl = await provide(server, SERVICE, wanted);
+  const baselineUrl = await provide(server, BASELINE, wanted);
+  const totalOfProjectInPeriod = await countOfProjectInPeriod(baselineUrl);
+  return { spread, size, serviceUrl, baselineUrl, totalOfProjectInPeriod };
+}
+
+export async function dropDatabases(server: Server, { spread, size }: DataSet): Promise<void> {
+  for (const owner of [SERVICE, BASELINE]) await server.drop(nameOf(owner, spread, size));
+}
+
+function nameOf({ name }: Owner, spread: Spread, size: number): string {
+  return `time_logs_bench_${name}_${spread}_${sizeName(size)}`;
+}
+
+async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<string> {
+  const name = nameOf(owner, wanted.spread, wanted.size);
+  const url = server.urlOf(name);
+  const isSeeded = (await server.markOf(name)) === MARK;
+  if (!isSeeded) await server.create(name);
+  const client = await connect(url);
+  try {
+    await owner.makeTables(client, url);
+    if (isSeeded) {
+      const { rowCount } = await client.query(`delete from time_logs where ${owner.isNew}`);
+      if (rowCount !== 0) await client.query('vacuum analyze');
+    } else {
+      await seed(client, owner.columns, { ...wanted, log: (line) => wanted.log(`${name}: ${line}`) });
+      await server.mark(name, MARK);
+    }
+  } finally {
+    await client.end();
+  }
+  return url;
+}
+
+async function countOfProjectInPeriod(url: string): Promise<number> {
+  const client = await connect(url);
+  try {
+    const { rows } = await client.query<{ count: string }>(
+      `select count(*) from time_logs where project_id = $1 and date between $2 and $3`,
+      [projectId(1), PERIOD.from, PERIOD.to],
+    );
+    return Number(rows[0]!.count);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type DataSet, PERIOD, projectId, PROJECTS, SEEDED } from './data-set.js';
+
+/** In the order in which they run: create comes last, because it changes what is listed. */
+export const LOAD_NAMES = [
+  'list-project',
+  'list-first',
+  'list-last',
+  'list-middle',
+  'list-period',
+  'list-project-period-middle',
+  'create',
+] as const;
+export type LoadName = (typeof LOAD_NAMES)[number];
+
+/** What is sent again and again in one measurement. */
+export interface Load {
+  readonly status: number;
+  /** Where the programs must answer alike: the path of the one request that is sent. */
+  readonly path?: string;
+  /** Whole HTTP requests, for a program with this token. */
+  requests(token: string): string[];
+}
+
+const PATH = '/api/v1/time-logs';
+const PAGE = 50;
+/** As many different creates: no program can profit from seeing one again. */
+const CREATES = 2_048;
+const DAY = 86_400_000;
+
+export function loadOf(name: LoadName, data: DataSet): Load {
+  return name === 'create' ? create(data) : list(queryOf(name, data));
+}
+
+function queryOf(name: Exclude<LoadName, 'create'>, data: DataSet): Record<string, string> {
+  const pages = pagesOf(data.size);
+  const project = { projectId: projectId(1) };
+  switch (name) {
+    case 'list-project':
+      return project;
+    case 'list-first':
+      return {};
+    case 'list-last':
+      return { page: String(pages) };
+    case 'list-middle':
+      return { page: middleOf(pages) };
+    case 'list-period':
+      return PERIOD;
+    case 'list-project-period-middle':
+      return { ...project, ...PERIOD, page: middleOf(pagesOf(data.totalOfProjectInPeriod)) };
+  }
+}
+
+const pagesOf = (logs: number) => Math.max(1, Math.ceil(logs / PAGE));
+const middleOf = (pages: number) => String(Math.ceil(pages / 2));
+
+function list(query: Record<string, string>): Load {
+  const text = new URLSearchParams(query).toString();
+  const path = text === '' ? PATH : `${PATH}?${text}`;
+  return { status: 200, path, requests: (token) => [requestText('GET', path, token)] };
+}
+
+function create({ spread }: DataSet): Load {
+  const bodies = Array.from({ length: CREATES }, (_, index) => {
+    const random = createHash('md5').update(`create ${index}`).digest();
+    return JSON.stringify({
+      projectId: spread === 'sparse' ? randomUUID() : projectId(1 + (random.readUInt32BE(0) % PROJECTS)),
+      duration: (1 + (random.readUInt16BE(4) % 2_400)) / 100,
+      description: random
+        .toString('hex')
+        .repeat(3)
+        .slice(0, 20 + (random[6]! % 61)),
+      date: new Date(SEEDED.until - DAY * (1 + (random[7]! % 30))).toISOString().slice(0, 10),
+    });
+  });
+  return { status: 201, requests: (token) => bodies.map((body) => requestText('POST', PATH, token, body)) };
+}
+
+function requestText(method: string, path: string, token: string, body?: string): string {
+  const head = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`];
+  if (body !== undefined)
+    head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
+  return `${head.join('\r\n')}\r\n\r\n${body ?? ''}`;
+}

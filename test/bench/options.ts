@@ -1,0 +1,103 @@
+import { parseArgs } from 'node:util';
+import { type Spread, SPREADS, DAYS_OF_AGES } from './data-set.js';
+import { type LoadName, LOAD_NAMES } from './loads.js';
+
+export const USAGE = `Usage: npm run bench -- [OPTION]...
+
+  --sizes LIST        logs in the database, such as 10k,1m (default), 10m, 100m
+  --spread SPREAD     usual (default): 1,000 projects, the largest with a tenth, ten years
+                      sparse: one log a project; ages: over the years 1 to 9999 (at most ${DAYS_OF_AGES} logs)
+  --only LIST         loads by the beginning of their names: ${LOAD_NAMES.join(', ')}
+  --connections N     of a list (16); a create has 64
+  --seconds N         of a round of one program (5)
+  --rounds N          measured rounds of each program (3)
+  --data DIR          folder for PostgreSQL, kept and used again; without it a temporary one
+  --keep              leave the databases in the PostgreSQL of BENCH_DATABASE_URL, to be used again
+  --json FILE         write all raw results there
+
+BENCH_DATABASE_URL: a PostgreSQL to use instead of the embedded one, with a user who may create databases.`;
+
+/** A command line that cannot be followed; its message says why. */
+export class UsageError extends Error {}
+
+export interface Options {
+  /** Ascending. */
+  readonly sizes: readonly number[];
+  readonly spread: Spread;
+  readonly loads: readonly LoadName[];
+  readonly connections: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly data: string | undefined;
+  readonly keep: boolean;
+  readonly json: string | undefined;
+}
+
+/** What the command line asks for; undefined where it asks for help. Throws UsageError. */
+export function parseOptions(args: string[]): Options | undefined {
+  const values = parse(args);
+  if (values.help) return undefined;
+  const spread = SPREADS.find((known) => known === values.spread);
+  if (spread === undefined) throw new UsageError(`--spread takes ${SPREADS.join(', ')}`);
+  const sizes = [...new Set(values.sizes.split(',').map(parseSize))].sort((a, b) => a - b);
+  if (spread === 'ages' && sizes.at(-1)! > DAYS_OF_AGES)
+    throw new UsageError(`the years 1 to 9999 have ${DAYS_OF_AGES} days: --sizes cannot be above`);
+  return {
+    sizes,
+    spread,
+    loads: values.only === undefined ? LOAD_NAMES : loadsOf(values.only.split(',')),
+    connections: positive('connections', values.connections),
+    seconds: positive('seconds', values.seconds),
+    rounds: positive('rounds', values.rounds),
+    data: values.data,
+    keep: values.keep,
+    json: values.json,
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        sizes: { type: 'string', default: '10k,1m' },
+        spread: { type: 'string', default: 'usual' },
+        only: { type: 'string' },
+        connections: { type: 'string', default: '16' },
+        seconds: { type: 'string', default: '5' },
+        rounds: { type: 'string', default: '3' },
+        data: { type: 'string' },
+        keep: { type: 'boolean', default: false },
+        json: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'the options could not be read');
+  }
+}
+
+function parseSize(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,9})([km]?)$/i.exec(text) ?? [];
+  if (count === undefined)
+    throw new UsageError('--sizes takes numbers such as 500, 10k or 1m, with commas between');
+  return Number(count) * { '': 1, k: 1_000, m: 1_000_000 }[unit!.toLowerCase()]!;
+}
+
+/** A whole name means that load alone, even where others begin with it. */
+function loadsOf(given: readonly string[]): LoadName[] {
+  const wanted = given.flatMap((prefix) => {
+    const found = LOAD_NAMES.filter((name) => name === prefix);
+    if (found.length === 0) found.push(...LOAD_NAMES.filter((name) => name.startsWith(prefix)));
+    if (found.length === 0) throw new UsageError(`--only: no load begins with ${JSON.stringify(prefix)}`);
+    return found;
+  });
+  return LOAD_NAMES.filter((name) => wanted.includes(name));
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (/^\d{1,4}$/.test(text) && value > 0) return value;
+  throw new UsageError(`--${name} takes a whole number from 1 to 9999`);
+}
