@@ -49,7 +49,7 @@ export async function compare(bench: Bench, name: LoadName): Promise<Measurement
 }
 
 async function runRound(
-  { server, driver, options, signal }: Bench,
+  { server, driver, options }: Bench,
   name: LoadName,
   load: Load,
   { pid, port, token }: Program,
@@ -63,7 +63,7 @@ async function runRound(
     patience: PATIENCE,
   };
   const [before, databaseBefore] = [await measureProcess(pid), await server.cpu()];
-  const outcome = await driver.run(order, signal);
+  const outcome = await driver.run(order);
   const [after, databaseAfter] = [await measureProcess(pid), await server.cpu()];
   await server.calm(outcome.unfinished > 0);
   const requests = outcome.answered + outcome.unfinished;

@@ -52,7 +52,10 @@ export async function prepareDatabases(server: Server, wanted: Seeding): Promise
   return { spread, size, serviceUrl, baselineUrl, totalOfProjectInPeriod };
 }
 
-export async function dropDatabases(server: Server, { spread, size }: DataSet): Promise<void> {
+export async function dropDatabases(
+  server: Server,
+  { spread, size }: Pick<DataSet, 'spread' | 'size'>,
+): Promise<void> {
   for (const owner of [SERVICE, BASELINE]) await server.drop(nameOf(owner, spread, size));
 }
 

@@ -5,25 +5,33 @@ import type { Order, Outcome } from './drive.js';
 
 /** The load driver as seen from the bench: one process for the whole run, so that it is warm for all programs alike. */
 export class Driver {
-  private constructor(private readonly child: ChildProcess) {}
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly signal: AbortSignal,
+  ) {}
 
-  static start(): Driver {
-    return new Driver(fork(join(import.meta.dirname, 'load-driver.js')));
+  /** Starts the process; an abort ends it, and with it the load. */
+  static start(signal: AbortSignal): Driver {
+    const child = fork(join(import.meta.dirname, 'load-driver.js'), { signal, killSignal: 'SIGKILL' });
+    child.on('error', () => undefined);
+    return new Driver(child, signal);
   }
 
-  /** Runs one round. Throws where the program cannot be reached or the signal aborts. */
-  async run(order: Order, signal: AbortSignal): Promise<Outcome> {
-    signal.throwIfAborted();
+  /** Runs one round. Throws where the program cannot be reached, or the signal's reason. */
+  async run(order: Order): Promise<Outcome> {
+    this.signal.throwIfAborted();
     const ended = new AbortController();
+    const end = () => ended.abort();
+    this.child.once('exit', end);
     try {
-      const answer = once(this.child, 'message', { signal: AbortSignal.any([signal, ended.signal]) });
-      this.child.once('exit', () => ended.abort());
+      const answer = once(this.child, 'message', { signal: ended.signal });
       this.child.send(order);
       const [{ outcome, fault }] = (await answer) as [{ outcome?: Outcome; fault?: string }];
       if (outcome === undefined) throw new Error(`the load driver failed: ${fault}`);
       return outcome;
     } finally {
-      this.child.removeAllListeners('exit');
+      this.child.off('exit', end);
+      this.signal.throwIfAborted();
     }
   }
 

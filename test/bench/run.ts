@@ -26,16 +26,16 @@ export async function run(options: Options, surroundings: Surroundings): Promise
   const { server, log, signal } = surroundings;
   const { spread, seconds } = options;
   const [starts, spaces, measurements]: [number[], Space[], Measurement[]] = [[], [], []];
-  const driver = Driver.start();
+  const driver = Driver.start(signal);
   try {
     for (const size of options.sizes) {
-      const data = await prepareDatabases(server, { spread, size, log, signal });
       try {
+        const data = await prepareDatabases(server, { spread, size, log, signal });
         spaces.push(await measureSpace(data));
         if (starts.length === 0) starts.push(...(await measureStarts(data, surroundings)));
         measurements.push(...(await measureSize(data, options, driver, surroundings)));
       } finally {
-        if (options.data === undefined && !options.keep) await dropDatabases(server, data);
+        if (options.data === undefined && !options.keep) await dropDatabases(server, { spread, size });
       }
     }
   } finally {

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { drive, type Order, type Outcome } from './drive.js';
+
+describe('the load driver', () => {
+  let server: Server | undefined;
+
+  afterEach(() => {
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  async function driveAgainst(listener: RequestListener, order: Partial<Order> = {}): Promise<Outcome> {
+    server = createServer(listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const requests = ['/a', '/b'].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    return drive({ port, connections: 4, requests, status: 200, seconds: 0.2, patience: 1, ...order });
+  }
+
+  it('sends the requests in turn and counts each answer, also one that comes in pieces', async () => {
+    const asked: Record<string, number> = {};
+    const outcome = await driveAgainst((request, response) => {
+      asked[request.url!] = (asked[request.url!] ?? 0) + 1;
+      response.setHeader('Content-Length', 200_000);
+      response.write(Buffer.alloc(100_000));
+      setImmediate(() => response.end(Buffer.alloc(100_000)));
+    });
+    expect(outcome).toMatchObject({ failures: {}, unfinished: 0 });
+    expect(outcome.answered).toBe(asked['/a']! + asked['/b']!);
+    expect(Math.abs(asked['/a']! - asked['/b']!)).toBeLessThanOrEqual(1);
+    expect(outcome.perSecond).toBeGreaterThan(0);
+  });
+
+  it('counts any other status as a failure', async () => {
+    const outcome = await driveAgainst((request, response) => {
+      response.writeHead(request.url === '/a' ? 200 : 503, { 'Content-Length': 0 }).end();
+    });
+    expect(Object.keys(outcome.failures)).toEqual(['status 503']);
+    expect(Math.abs(outcome.answered - outcome.failures['status 503']!)).toBeLessThanOrEqual(1);
+  });
+
+  it('waits for what is under way at the end of the time', async () => {
+    const outcome = await driveAgainst((_request, response) => {
+      setTimeout(() => response.writeHead(200, { 'Content-Length': 0 }).end(), 400);
+    });
+    expect(outcome).toMatchObject({ answered: 4, unfinished: 0 });
+    expect(outcome.p50).toBeGreaterThanOrEqual(399);
+  });
+
+  it('counts what is not answered in time as answered at the end', async () => {
+    const outcome = await driveAgainst(() => undefined, { patience: 0.2 });
+    expect(outcome).toMatchObject({ answered: 0, unfinished: 4 });
+    expect(outcome.perSecond).toBeGreaterThan(4 / 0.5);
+    expect(outcome.p50).toBeGreaterThanOrEqual(399);
+  });
+
+  it('counts a connection that is cut, and goes on with another', async () => {
+    let isFirst = true;
+    const outcome = await driveAgainst(
+      (request, response) => {
+        if (isFirst) request.socket.destroy();
+        else response.writeHead(200, { 'Content-Length': 0 }).end();
+        isFirst = false;
+      },
+      { connections: 1 },
+    );
+    expect(outcome.failures).toEqual({ closed: 1 });
+    expect(outcome.answered).toBeGreaterThan(0);
+  });
+
+  it('refuses an answer whose length it is not told', async () => {
+    const outcome = await driveAgainst(
+      (_request, response) => {
+        response.write('a');
+        response.end('b');
+      },
+      { connections: 1 },
+    );
+    expect(Object.keys(outcome.failures)).toEqual(['answer without Content-Length']);
+    expect(outcome.answered).toBe(0);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LoadName } from './loads.js';
+import type { ProgramName } from './program.js';
+import { report } from './report.js';
+import type { Measurement, Results, Round } from './results.js';
+
+function round(perSecond: number, more: Partial<Round> = {}): Round {
+  return {
+    answered: 100,
+    unfinished: 0,
+    perSecond,
+    p50: 1_000 / perSecond,
+    p99: 2_000 / perSecond,
+    failures: {},
+    driverCpu: 10,
+    cpu: 100,
+    databaseCpu: undefined,
+    memory: 100e6,
+    ...more,
+  };
+}
+
+function measured(size: number, load: LoadName, program: ProgramName, ...rounds: Round[]): Measurement {
+  return { size, load, program, rounds };
+}
+
+function resultsOf(measurements: Measurement[], more: Partial<Results> = {}): Results {
+  return {
+    date: '2026-01-31',
+    machine: { cores: 2, memory: 2 ** 33, node: '20.0.0', postgres: '18.4' },
+    spread: 'usual',
+    seconds: 5,
+    starts: [700, 500, 600],
+    spaces: [],
+    measurements,
+    ...more,
+  };
+}
+
+/** The cells of the rows that hold a text. */
+function rows(text: string, holding: string): string[][] {
+  const found = text.split('\n').filter((line) => line.startsWith('|') && line.includes(holding));
+  return found.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+describe('the report', () => {
+  it('shows the median of the rounds, and the service against each baseline', () => {
+    const text = report(
+      resultsOf([
+        measured(10_000, 'create', 'service', round(100), round(400), round(200, { memory: 150e6 })),
+        measured(10_000, 'create', 'idiomatic', round(100)),
+        measured(10_000, 'create', 'bare', round(400)),
+      ]),
+    );
+    expect(rows(text, '| service')).toEqual([
+      ['10k', 'create', 'service', '200', '5', '10', '100', 'n/a', '150', '2', '0.5', ''],
+    ]);
+    expect(rows(text, 'create, 64 connections')).toEqual([
+      ['create, 64 connections, 10k logs: throughput of idiomatic', '≥ 1.8 ×', '2 ×', 'met'],
+      ['create, 64 connections, 10k logs: throughput of bare', '≥ 1.2 ×', '0.5 ×', '**missed**'],
+    ]);
+    expect(rows(text, 'start of the service')[0]).toContain('600 ms');
+  });
+
+  it('names each fault, and a request that took too long only of the service', () => {
+    const slow = round(10, { unfinished: 3, failures: { 'status 503': 2 } });
+    const text = report(
+      resultsOf([
+        measured(10_000, 'list-last', 'service', slow, slow),
+        measured(10_000, 'list-last', 'bare', slow),
+      ]),
+    );
+    expect(rows(text, '| service')[0]).toEqual(
+      expect.arrayContaining(['≤ 10', '≥ 100', '4 × status 503, 6 × unfinished']),
+    );
+    expect(rows(text, '| bare')[0]?.at(-1)).toBe('2 × status 503');
+  });
+
+  it('shows how each load grows, and takes the worst list for the target', () => {
+    const text = report(
+      resultsOf([
+        measured(10_000, 'list-first', 'service', round(100)),
+        measured(10_000, 'list-last', 'service', round(100)),
+        measured(10_000_000, 'list-first', 'service', round(80)),
+        measured(10_000_000, 'list-last', 'service', round(50)),
+      ]),
+    );
+    expect(rows(text, 'list-last').at(-1)).toEqual(['list-last', '2', 'n/a', 'n/a']);
+    expect(rows(text, 'list that grows most')[0]?.slice(1)).toEqual(['≤ 1.5 ×', '2 ×', '**missed**']);
+    expect(rows(text, 'growth from 10k logs to 10m (or all years) of create')).toEqual([]);
+  });
+
+  it('sets the other tables against the logs', () => {
+    const spaces = [{ size: 1_000_000, logs: 200e6, others: { time_log_counts: 20e6, time_log_years: 4e6 } }];
+    const text = report(resultsOf([], { spaces }));
+    expect(rows(text, '| 1m')).toEqual([['1m', '200', 'time_log_counts 20, time_log_years 4', '12']]);
+    expect(rows(text, 'space beside')[0]?.slice(1)).toEqual(['≤ 15 %', '12 %', 'met']);
+  });
+});
