@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
+import { qualified } from './qualified.js';
 import { isSilence, isUnavailability } from './unavailability.js';
 
 /** The one door to SQL: TypeORM's DataSource, with its failures told apart. */
@@ -33,6 +34,11 @@ export class Database {
     const { schema, tableName } = this.dataSource.getMetadata(entity);
     const parts = schema === undefined ? [tableName] : [schema, tableName];
     return parts.map((part) => this.dataSource.driver.escape(part)).join('.');
+  }
+
+  /** The quoted name of a function that a migration has made. */
+  routine(name: string): string {
+    return qualified(this.dataSource, name);
   }
 
   /** One line per outage, not one per request. */

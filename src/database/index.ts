@@ -4,5 +4,5 @@ export { Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { migrate } from './migrate.js';
 export { openDatabase, openDatabaseForCommand, type OpenDatabase } from './open-database.js';
-export { qualified } from './qualified.js';
+export { fullyQualified, qualified } from './qualified.js';
 export { checkBackup, restore } from './restore.js';

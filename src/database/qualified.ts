@@ -1,11 +1,22 @@
-import type { QueryRunner } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 
-/** The quoted name of a table for a migration: in the schema and with the prefix of the connection's options. */
-export function qualified(runner: QueryRunner, table: string): string {
-  const { options, driver } = runner.dataSource;
-  const schema = 'schema' in options ? options.schema : undefined;
-  const prefixed = `${options.entityPrefix ?? ''}${table}`;
+/** The quoted name of a table or function: in the schema and with the prefix of the connection's options. */
+export function qualified(dataSource: DataSource, name: string): string {
+  const schema = schemaOf(dataSource);
+  const prefixed = `${dataSource.options.entityPrefix ?? ''}${name}`;
   return (schema === undefined ? [prefixed] : [schema, prefixed])
-    .map((part) => driver.escape(part))
+    .map((part) => dataSource.driver.escape(part))
     .join('.');
+}
+
+/** The same for what must hold on every search path, such as the body of a function: with the schema in any case. */
+export async function fullyQualified(runner: QueryRunner, name: string): Promise<string> {
+  const { dataSource } = runner;
+  const text = qualified(dataSource, name);
+  if (schemaOf(dataSource) !== undefined) return text;
+  return `${dataSource.driver.escape((await runner.getCurrentSchema()) ?? 'public')}.${text}`;
+}
+
+function schemaOf({ options }: DataSource): string | undefined {
+  return 'schema' in options ? options.schema : undefined;
 }

@@ -1,4 +1,6 @@
 import { CreateTimeLogs1763683200000 } from './infrastructure/migrations/1763683200000-create-time-logs.js';
+import { CreateTimeLogCounts1763769600000 } from './infrastructure/migrations/1763769600000-create-time-log-counts.js';
+import { CountTimeLogs1763769700000 } from './infrastructure/migrations/1763769700000-count-time-logs.js';
 import { TimeLogSchema } from './infrastructure/time-log.schema.js';
 
 export { TimeLogService } from './application/time-log.service.js';
@@ -7,9 +9,14 @@ export { Period } from './domain/period.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from './domain/time-log.repository.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
+export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { TimeLogModule } from './time-log.module.js';
 
 /** What a DataSource must know to keep time logs. */
 export const timeLogEntities = [TimeLogSchema];
 /** What makes their tables, in order. */
-export const timeLogMigrations = [CreateTimeLogs1763683200000];
+export const timeLogMigrations = [
+  CreateTimeLogs1763683200000,
+  CreateTimeLogCounts1763769600000,
+  CountTimeLogs1763769700000,
+];

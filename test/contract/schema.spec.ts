@@ -7,8 +7,13 @@ import { timeLogEntities } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const entities = [...accessTokenEntities, ...timeLogEntities];
-const NAMES = ['CreateAccessTokens1763683100000', 'CreateTimeLogs1763683200000'];
-const TABLES = ['access_tokens', 'time_logs'];
+const NAMES = [
+  'CreateAccessTokens1763683100000',
+  'CreateTimeLogs1763683200000',
+  'CreateTimeLogCounts1763769600000',
+  'CountTimeLogs1763769700000',
+];
+const TABLES = ['access_tokens', 'time_log_counts', 'time_logs'];
 
 let database: TestDatabase;
 let opened: DataSource[];

@@ -46,7 +46,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     date: '2026-01-31',
   };
   const logNumber = (number: number, duration = 0.1) =>
-    TimeLog.record({ ...values, duration }, `019c1370-4e1b-7000-8000-00000000000${number}`);
+    TimeLog.record({ ...values, duration }, `019c1370-4e1b-7000-8000-${String(number).padStart(12, '0')}`);
   const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
@@ -62,6 +62,19 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     expect(await dataSource.query('select sum(duration)::text as sum from time_logs')).toEqual([
       { sum: '0.3' },
     ]);
+  });
+
+  it('commits together what comes while it commits, and a log that the database refuses takes no other with it', async () => {
+    const logs = Array.from({ length: 9 }, (_, index) => logNumber(10 + index));
+    const before = await commits(dataSource);
+    const outcomes = await Promise.allSettled([...logs, logs[4]!].map((log) => repository.add(log)));
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([
+      { status: 'rejected', reason: expect.objectContaining({ name: 'QueryFailedError' }) as unknown },
+    ]);
+    expect(await idsIn(repository)).toEqual(expect.arrayContaining(logs.map(({ id }) => id)));
+    // The first alone, then halves until the one that is there twice stands alone.
+    expect((await commits(dataSource)) - before).toBeLessThan(logs.length);
+    await dataSource.query('delete from time_logs where id = any($1)', [logs.map(({ id }) => id)]);
   });
 
   it('refuses with SERVICE_UNAVAILABLE where the server ends its connection, and takes the next log', async () => {
@@ -86,6 +99,12 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     await expect(repository.find({ period: Period.of() }, Page.of(1, 1))).rejects.toMatchObject(unavailable);
   });
 });
+
+/** Transactions that have written logs. */
+async function commits(dataSource: DataSource): Promise<number> {
+  const rows = await dataSource.query<{ xmin: string }[]>('select distinct xmin from time_logs');
+  return rows.length;
+}
 
 /** Ends the one session of this database that waits for a lock, as soon as there is one. */
 async function terminateWaiting(dataSource: DataSource): Promise<void> {

@@ -216,7 +216,8 @@ describe('a foreign host', () => {
         `select table_name from information_schema.tables where table_schema = $1 order by 1`,
         [SCHEMA],
       );
-    expect(rows).toEqual(['approvals', 'migrations', 'time_logs'].map((table_name) => ({ table_name })));
+    const tables = ['approvals', 'migrations', 'time_log_counts', 'time_logs'];
+    expect(rows).toEqual(tables.map((table_name) => ({ table_name })));
   });
 
   it('records and lists under its own prefix, with its own tokens', async () => {

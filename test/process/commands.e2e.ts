@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -145,5 +146,50 @@ describe('the commands on the embedded database', () => {
     } finally {
       await service.end();
     }
+  });
+});
+
+describe('the counts command', () => {
+  let database: TestDatabase;
+  const counts = (...args: string[]) => run('counts.command.js', args, { DATABASE_URL: database.url });
+  const query = async (sql: string) => {
+    const dataSource = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    await dataSource.query(sql);
+    await dataSource.destroy();
+  };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it('says what to do where there is nothing to count', async () => {
+    expect(await counts('verify')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'the database has no counts yet: npm run migrate makes them\n',
+    });
+  });
+
+  it('verifies and rebuilds', async () => {
+    await run('migrate.command.js', [], { DATABASE_URL: database.url });
+    await query(
+      `insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', gen_random_uuid(), 1, '', '2026-01-31')`,
+    );
+    expect(await counts('verify')).toEqual({ code: 0, stdout: 'the counts are right: 1 logs\n', stderr: '' });
+    await query('delete from time_log_counts');
+    const wrong = await counts('verify');
+    expect([wrong.code, wrong.stdout]).toEqual([
+      1,
+      '4 counts are wrong: npm run counts -- rebuild mends them\n',
+    ]);
+    expect((await counts('rebuild')).stdout).toBe('mended 4 counts\n');
+    expect((await counts('verify')).code).toBe(0);
+  });
+
+  it.each([[[]], [['mend']], [['verify', 'all']]])('explains itself for %j', async (args) => {
+    const { code, stdout, stderr } = await counts(...args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('Usage:');
   });
 });

@@ -6,7 +6,7 @@ export class CreateAccessTokens1763683100000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      create table ${qualified(runner, 'access_tokens')} (
+      create table ${qualified(runner.dataSource, 'access_tokens')} (
         id uuid not null constraint access_tokens_pkey primary key,
         name text not null,
         digest bytea not null constraint access_tokens_digest_key unique,
@@ -19,6 +19,6 @@ export class CreateAccessTokens1763683100000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`drop table ${qualified(runner, 'access_tokens')}`);
+    await runner.query(`drop table ${qualified(runner.dataSource, 'access_tokens')}`);
   }
 }

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Batcher } from '../../../libs/batching/src/index.js';
+import { DomainError } from '../../../libs/errors/src/index.js';
 import { Database } from '../../database/index.js';
 import type { Page } from '../domain/page.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
@@ -14,9 +16,14 @@ interface Row {
   readonly date: string;
 }
 
-/** Keeps time logs in PostgreSQL. */
+/** Logs of one statement, those that may wait for the next, and for how many milliseconds. */
+const WRITES = { batch: 200, queue: 2_000, wait: 2_500 };
+
+/** Keeps time logs in PostgreSQL. Those that come while others are being written are written together, in one commit. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
+  private readonly writes = new Batcher((logs: readonly TimeLog[]) => this.insert(logs), WRITES);
+
   constructor(private readonly database: Database) {
     super();
   }
@@ -25,28 +32,26 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.database.table(TimeLog);
   }
 
-  override async add({ id, projectId, duration, description, date }: TimeLog): Promise<void> {
-    await this.database.query(
-      `insert into ${this.table} (id, project_id, duration, description, date) values ($1, $2, $3, $4, $5)`,
-      [id, projectId, String(duration), description, date],
-    );
+  override add(log: TimeLog): Promise<void> {
+    return this.writes.add(log);
   }
 
-  override async find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage> {
-    const { conditions, parameters } = where(filter);
-    const [limit, offset] = [`$${parameters.length + 1}`, `$${parameters.length + 2}`];
-    // One statement, so that page and total are of one snapshot.
+  override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
+    // One statement, so that page and total are of one snapshot. The first row of the page is found by the counts, and
+    // the page is read from there on: nothing before it is touched.
     const rows = await this.database.query<Row>(
-      `select counted.total, page.*
-         from (select count(*) as total from ${this.table} ${conditions}) counted
-         left join (
+      `select page.total, log.*
+         from ${this.database.routine('time_log_page_start')}($1::uuid, $2::date, $3::date, $4::bigint) page
+         left join lateral (
            select id, project_id, duration, description, to_char(date, 'YYYY-MM-DD') as date
-             from ${this.table} log ${conditions}
-            order by log.date desc, id desc
-            limit ${limit} offset ${offset}
-         ) page on true
-        order by page.date desc, page.id desc`,
-      [...parameters, page.limit, String(page.offset)],
+             from ${this.table} time_log
+            where ${projectId === undefined ? '' : 'project_id = $1::uuid and'}
+                  (date, id) <= (page.start_date, page.start_id) and date >= coalesce($2::date, '-infinity')
+            order by time_log.date desc, id desc
+            limit $5
+         ) log on true
+        order by log.date desc, log.id desc`,
+      [projectId, period.from, period.to, String(page.offset), page.limit],
     );
     return {
       total: Number(rows[0]?.total),
@@ -63,17 +68,27 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         ),
     };
   }
-}
 
-function where({ projectId, period: { from, to } }: TimeLogFilter): {
-  conditions: string;
-  parameters: string[];
-} {
-  const given = [
-    ['project_id =', projectId],
-    ['date >=', from],
-    ['date <=', to],
-  ].filter((condition): condition is [string, string] => condition[1] !== undefined);
-  const conditions = given.map(([comparison], index) => `${comparison} $${index + 1}`).join(' and ');
-  return { conditions: conditions && `where ${conditions}`, parameters: given.map(([, value]) => value) };
+  /** Commits all together, or says of each why not: one that the database refuses takes no other with it. */
+  private async insert(logs: readonly TimeLog[]): Promise<(Error | undefined)[]> {
+    try {
+      await this.database.query(
+        `insert into ${this.table} (id, project_id, duration, description, date)
+         select * from unnest($1::uuid[], $2::uuid[], $3::numeric[], $4::text[], $5::date[])`,
+        [
+          logs.map(({ id }) => id),
+          logs.map(({ projectId }) => projectId),
+          logs.map(({ duration }) => String(duration)),
+          logs.map(({ description }) => description),
+          logs.map(({ date }) => date),
+        ],
+      );
+      return logs.map(() => undefined);
+    } catch (error) {
+      // Whether the database has stored them is not known, or it would not store any of them now.
+      if (error instanceof DomainError || logs.length === 1) return logs.map(() => error as Error);
+      const middle = logs.length >> 1;
+      return [...(await this.insert(logs.slice(0, middle))), ...(await this.insert(logs.slice(middle)))];
+    }
+  }
 }

@@ -1,0 +1,112 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Batcher } from './batcher.js';
+
+interface Run {
+  readonly items: readonly number[];
+  readonly finish: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
+
+describe('Batcher', () => {
+  let runs: Run[];
+  let batcher: Batcher<number, string>;
+  let now: number;
+
+  const create = () =>
+    new Batcher<number, string>(
+      (items) =>
+        new Promise((resolve, reject) => {
+          runs.push({
+            items,
+            // An odd number has an error of its own.
+            finish: () =>
+              resolve(items.map((item) => (item % 2 ? new Error(`odd ${item}`) : `even ${item}`))),
+            fail: reject,
+          });
+        }),
+      { batch: 3, queue: 5, wait: 1_000 },
+      () => now,
+    );
+  /** Lets everything run that waits for nothing but its turn. */
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  beforeEach(() => {
+    runs = [];
+    now = 5_000;
+    batcher = create();
+  });
+
+  it('hands on at once what finds nothing under way', async () => {
+    const outcome = batcher.add(2);
+    expect(runs.map(({ items }) => items)).toEqual([[2]]);
+    runs[0]!.finish();
+    expect(await outcome).toBe('even 2');
+  });
+
+  it('hands on together what came during a run, bounded and in order', async () => {
+    const outcomes = [2, 4, 6, 8, 10].map((item) => batcher.add(item));
+    for (let run = 0; run < 3; run++) {
+      expect(runs).toHaveLength(run + 1);
+      runs[run]!.finish();
+      await turn();
+    }
+    expect(runs.map(({ items }) => items)).toEqual([[2], [4, 6, 8], [10]]);
+    expect(await Promise.all(outcomes)).toEqual(['even 2', 'even 4', 'even 6', 'even 8', 'even 10']);
+  });
+
+  it('gives each item its own outcome', async () => {
+    const first = batcher.add(0);
+    const outcomes = Promise.allSettled([batcher.add(1), batcher.add(2)]);
+    runs[0]!.finish();
+    await first;
+    await turn();
+    runs[1]!.finish();
+    expect(await outcomes).toEqual([
+      { status: 'rejected', reason: new Error('odd 1') },
+      { status: 'fulfilled', value: 'even 2' },
+    ]);
+  });
+
+  it('fails all of a run that fails, and goes on with the next', async () => {
+    const outcomes = Promise.allSettled([batcher.add(2), batcher.add(4)]);
+    runs[0]!.fail(new Error('lost'));
+    await turn();
+    runs[1]!.finish();
+    expect(await outcomes).toEqual([
+      { status: 'rejected', reason: new Error('lost') },
+      { status: 'fulfilled', value: 'even 4' },
+    ]);
+  });
+
+  it('refuses at once what comes when the queue is full, and takes more when there is room again', async () => {
+    const taken = [0, 2, 4, 6, 8, 10].map((item) => batcher.add(item));
+    await expect(batcher.add(12)).rejects.toMatchObject(unavailable);
+    runs[0]!.finish();
+    await turn();
+    const later = batcher.add(14);
+    for (let run = 1; run < 3; run++) {
+      runs[run]!.finish();
+      await turn();
+    }
+    expect(runs.map(({ items }) => items)).toEqual([[0], [2, 4, 6], [8, 10, 14]]);
+    expect(await Promise.all(taken)).toHaveLength(6);
+    expect(await later).toBe('even 14');
+  });
+
+  it('does not hand on what has waited too long', async () => {
+    const first = batcher.add(0);
+    const refusal = expect(batcher.add(2)).rejects.toMatchObject(unavailable);
+    now += 1;
+    const later = batcher.add(4);
+    now += 1_000;
+    runs[0]!.finish();
+    await refusal;
+    expect(await first).toBe('even 0');
+    await turn();
+    expect(runs.map(({ items }) => items)).toEqual([[0], [4]]);
+    runs[1]!.finish();
+    expect(await later).toBe('even 4');
+  });
+});

@@ -1,0 +1,73 @@
+import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+
+/** Bounds of a Batcher. */
+export interface BatcherLimits {
+  /** Items of one run. */
+  readonly batch: number;
+  /** Items that wait for the next run. */
+  readonly queue: number;
+  /** Milliseconds that an item waits at most; whoever asked has given up by then. */
+  readonly wait: number;
+}
+
+interface Waiting<Item, Outcome> {
+  readonly item: Item;
+  readonly since: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Takes items one by one and hands them on together: what arrives during a run goes into the next one, all at once. An item
+ * that finds nothing under way is handed on at once. At most one run is under way at a time.
+ */
+export class Batcher<Item, Outcome> {
+  private queue: Waiting<Item, Outcome>[] = [];
+  private isRunning = false;
+
+  /** `run` gets 1 to `limits.batch` items and resolves with an outcome or an error for each, in their order. */
+  constructor(
+    private readonly run: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>,
+    private readonly limits: BatcherLimits,
+    /** Milliseconds. */
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** The item's own outcome. Rejects with its error, or with DomainError SERVICE_UNAVAILABLE where too many wait or it waited too long. */
+  add(item: Item): Promise<Outcome> {
+    if (this.queue.length >= this.limits.queue) return Promise.reject(unavailable());
+    return new Promise((resolve, reject) => {
+      this.queue.push({ item, since: this.now(), resolve, reject });
+      if (!this.isRunning) void this.runAll();
+    });
+  }
+
+  private async runAll(): Promise<void> {
+    this.isRunning = true;
+    while (this.queue.length > 0) await this.runSome(this.queue.splice(0, this.limits.batch));
+    this.isRunning = false;
+  }
+
+  private async runSome(waiting: readonly Waiting<Item, Outcome>[]): Promise<void> {
+    const oldest = this.now() - this.limits.wait;
+    const batch = waiting.filter(({ since, reject }) => {
+      if (since < oldest) reject(unavailable());
+      return since >= oldest;
+    });
+    if (batch.length === 0) return;
+    try {
+      const outcomes = await this.run(batch.map(({ item }) => item));
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const outcome = outcomes[index] as Outcome | Error;
+        if (outcome instanceof Error) reject(outcome);
+        else resolve(outcome);
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+}
+
+function unavailable(): DomainError {
+  return new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
+}

@@ -1,0 +1,1 @@
+export { Batcher, type BatcherLimits } from './batcher.js';

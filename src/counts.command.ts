@@ -1,0 +1,59 @@
+import 'reflect-metadata';
+import { DataSource } from 'typeorm';
+import { migrations } from './app.module.js';
+import { loadConfig } from './config.js';
+import { Database, migrate, openDatabaseForCommand, plainOptions } from './database/index.js';
+import { TimeLogCounts } from './time-log/index.js';
+
+const USAGE = `Usage:
+  npm run counts -- verify    holds the counts of logs against the logs; exits with 1 where they differ
+  npm run counts -- rebuild   mends them
+
+Both read every log, and nobody waits for them: the service may run and write.`;
+/** SQLSTATE of a function that is not there. */
+const UNDEFINED_FUNCTION = '42883';
+
+/** Returns what is printed, and leaves the exit code where the counts are wrong. */
+const ACTS: Record<string, (counts: TimeLogCounts) => Promise<string>> = {
+  verify: async (counts) => {
+    const { logs, wrong } = await counts.verify();
+    if (wrong === 0) return `the counts are right: ${logs} logs`;
+    process.exitCode = 1;
+    return `${wrong} counts are wrong: npm run counts -- rebuild mends them`;
+  },
+  rebuild: async (counts) => `mended ${await counts.rebuild()} counts`,
+};
+
+const [name = '', ...more] = process.argv.slice(2);
+const act = more.length === 0 && Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
+if (act === undefined) {
+  console.error(USAGE);
+  process.exitCode = 1;
+} else {
+  try {
+    console.log(await withCounts(act));
+  } catch (error) {
+    const hasNoCounts = (error as { code?: unknown }).code === UNDEFINED_FUNCTION;
+    const message = error instanceof Error ? error.message : error;
+    console.error(hasNoCounts ? 'the database has no counts yet: npm run migrate makes them' : message);
+    process.exitCode = 1;
+  }
+}
+
+async function withCounts(act: (counts: TimeLogCounts) => Promise<string>): Promise<string> {
+  const config = loadConfig();
+  const database = await openDatabaseForCommand({ ...config, log: () => undefined });
+  try {
+    const { migrationUrl: url } = database;
+    // The schema of another's database is for the service and for `npm run migrate` to change.
+    if (config.databaseUrl === undefined) await migrate({ url, migrations });
+    const dataSource = await new DataSource({ ...plainOptions(url), poolSize: 1 }).initialize();
+    try {
+      return await act(new TimeLogCounts(new Database(dataSource)));
+    } finally {
+      await dataSource.destroy();
+    }
+  } finally {
+    await database.close();
+  }
+}

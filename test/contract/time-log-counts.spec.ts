@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { Database, migrate, plainOptions } from '../../src/database/index.js';
+import { TimeLogCounts } from '../../src/time-log/index.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** Logs of three projects, from a number on: some days in every century, and two that are crowded. */
+const logsFrom = (first: number, count: number) => `
+  select ('019c1370-4e1b-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+         ('00000000-0000-0000-0000-' || lpad((n % 3)::text, 12, '0'))::uuid, n, '',
+         case n % 4 when 0 then date '2026-01-31' when 1 then date '2026-02-01'
+                    else date '0001-01-01' + (n::bigint * 7919 % 3652059)::integer end
+    from generate_series(${first}, ${first + count - 1}) n`;
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let counts: TimeLogCounts;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate({ url: database.url, migrations });
+  dataSource = await new DataSource({ ...plainOptions(database.url), poolSize: 20 }).initialize();
+  counts = new TimeLogCounts(new Database(dataSource));
+});
+beforeEach(async () => {
+  await dataSource.query('truncate time_logs');
+  await dataSource.query(`insert into time_logs ${logsFrom(1, 1000)}`);
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+/** A session of its own, within a transaction that the act may leave open. */
+async function inTransaction(act: (runner: QueryRunner) => Promise<void>): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await act(runner);
+  } finally {
+    if (runner.isTransactionActive) await runner.rollbackTransaction();
+    await runner.release();
+  }
+}
+
+describe('the counts are right', () => {
+  it.each([
+    ['an insert of nothing', `insert into time_logs ${logsFrom(2000, 0)}`, 1000],
+    ['an insert of one', `insert into time_logs ${logsFrom(2000, 1)}`, 1001],
+    ['an insert of many', `insert into time_logs ${logsFrom(2000, 5000)}`, 6000],
+    [
+      'an insert that skips what is there',
+      `insert into time_logs ${logsFrom(1, 1010)} on conflict do nothing`,
+      1010,
+    ],
+    [
+      'an insert that changes what is there',
+      `insert into time_logs ${logsFrom(1, 1010)} on conflict (id) do update set date = '1999-12-31'`,
+      1010,
+    ],
+    ['an update of dates', `update time_logs set date = date - 1 where date > '0001-01-01'`, 1000],
+    ['an update of projects', `update time_logs set project_id = gen_random_uuid()`, 1000],
+    ['an update of neither', `update time_logs set duration = 2`, 1000],
+    ['a delete of some', `delete from time_logs where duration <= 400`, 600],
+    ['a delete of all', `delete from time_logs`, 0],
+    ['a truncate', `truncate time_logs`, 0],
+    [
+      'a merge',
+      `merge into time_logs t using (${logsFrom(1, 10)}) s (id) on t.id = s.id when matched then delete`,
+      990,
+    ],
+  ])('after %s', async (_what, sql, logs) => {
+    await dataSource.query(sql);
+    expect(await counts.verify()).toEqual({ logs, wrong: 0 });
+  });
+
+  it('after a transaction that is rolled back, whole or in part', async () => {
+    await inTransaction(async (runner) => {
+      await runner.startTransaction();
+      await runner.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+      await runner.query('savepoint here');
+      await runner.query(`insert into time_logs ${logsFrom(3000, 10)}`);
+      await runner.query('rollback to here');
+      await runner.query(`insert into time_logs ${logsFrom(4000, 10)}`);
+      await runner.commitTransaction();
+      await runner.startTransaction();
+      await runner.query('delete from time_logs');
+      await runner.rollbackTransaction();
+    });
+    expect(await counts.verify()).toEqual({ logs: 1020, wrong: 0 });
+  });
+
+  it('after a copy, and after the restore of a dump of data alone, which holds the counts too', async () => {
+    const settings = await dataSource.query<{ folder: string }[]>(
+      `select current_setting('data_directory') as folder`,
+    );
+    const file = (table: string) =>
+      `'${settings[0]!.folder}/${database.url.split('/').at(-1)?.split('?')[0]}.${table}'`;
+    const tables = ['time_log_counts', 'time_logs'];
+    for (const table of tables) await dataSource.query(`copy ${table} to ${file(table)}`);
+    await dataSource.query('truncate time_logs');
+    for (const table of tables) await dataSource.query(`copy ${table} from ${file(table)}`);
+    expect(await counts.verify()).toEqual({ logs: 1000, wrong: 0 });
+    // As pg_restore does it with --disable-triggers.
+    await inTransaction(async (runner) => {
+      await runner.query('truncate time_logs');
+      await runner.query('set session_replication_role = replica');
+      for (const table of tables) await runner.query(`copy ${table} from ${file(table)}`);
+      await runner.query('reset session_replication_role');
+    });
+    expect(await counts.verify()).toEqual({ logs: 1000, wrong: 0 });
+  });
+
+  it('for a role that may do no more than write logs', async () => {
+    await dataSource.query('create role log_writer');
+    await inTransaction(async (runner) => {
+      await runner.startTransaction();
+      await runner.query('grant insert, delete on time_logs to log_writer');
+      await runner.query('grant select (id) on time_logs to log_writer');
+      await runner.query('set local role log_writer');
+      await runner.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+      await runner.query(`delete from time_logs where id = '019c1370-4e1b-7000-8000-000000000001'`);
+      await runner.query('reset role');
+      await runner.commitTransaction();
+    });
+    await dataSource.query('drop owned by log_writer; drop role log_writer');
+    expect(await counts.verify()).toEqual({ logs: 1009, wrong: 0 });
+  });
+});
+
+describe('transactions that write at the same time', () => {
+  it('never wait for one another', async () => {
+    const sessions = Array.from({ length: 12 }, () => dataSource.createQueryRunner());
+    // Every one writes to the same days, while all before it are still open.
+    for (const [index, session] of sessions.entries()) {
+      await session.startTransaction();
+      await session.query(`set local lock_timeout = '1ms'`);
+      await session.query(`insert into time_logs ${logsFrom(10_000 + 100 * index, 50)}`);
+    }
+    for (const [index, session] of sessions.reverse().entries()) {
+      await session.query(`insert into time_logs ${logsFrom(20_000 + 100 * index, 50)}`);
+      await session.query(`delete from time_logs where duration = ${index + 1}`);
+      await session.commitTransaction();
+      await session.release();
+    }
+    expect(await counts.verify()).toEqual({ logs: 1000 + 12 * 100 - 12, wrong: 0 });
+  });
+
+  it('keep the counts right while logs come, go and move in many sessions', async () => {
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, writer) => {
+        for (let round = 0; round < 25; round++) {
+          const first = 100_000 * (writer + 1) + round * 100;
+          await dataSource.query(`insert into time_logs ${logsFrom(first, 20)}`);
+          await dataSource.query(`update time_logs set date = '2026-03-01' where duration = ${first}`);
+          await dataSource.query(`delete from time_logs where duration = ${first + 1}`);
+        }
+      }),
+    );
+    expect(await counts.verify()).toEqual({ logs: 1000 + 8 * 25 * 19, wrong: 0 });
+  });
+});
+
+describe('verify and rebuild', () => {
+  it.each([
+    ['a count that is missing', `delete from time_log_counts where of_all`],
+    ['a total that is wrong', `update time_log_counts set total = total + 1 where width = 4096`],
+    ['a day that is wrong', `update time_log_counts set days[7] = 5 where width = 32`],
+    ['counts of nothing', `update time_log_counts set first_day = first_day + 64 where width = 32`],
+    ['no counts at all', `delete from time_log_counts`],
+  ])('see and mend %s', async (_what, damage) => {
+    await dataSource.query(damage);
+    const { wrong } = await counts.verify();
+    expect(wrong).toBeGreaterThan(0);
+    expect(await counts.rebuild()).toBe(wrong);
+    expect(await counts.verify()).toEqual({ logs: 1000, wrong: 0 });
+  });
+
+  it('are right while others write', async () => {
+    let isWriting = true;
+    let written = 0;
+    const writer = async (first: number) => {
+      while (isWriting) {
+        await dataSource.query(
+          `insert into time_logs ${logsFrom(first + written, 1)} on conflict do nothing`,
+        );
+        written += 1;
+      }
+    };
+    const writers = [writer(100_000), writer(200_000), writer(300_000)];
+    for (let round = 0; round < 5; round++) {
+      await dataSource.query('delete from time_log_counts where slot = 0 and width = 32');
+      await counts.rebuild();
+      expect(await counts.verify()).toMatchObject({ wrong: 0 });
+    }
+    isWriting = false;
+    await Promise.all(writers);
+    expect(await counts.verify()).toMatchObject({ wrong: 0 });
+  });
+});
+
+describe('the migration', () => {
+  it('counts the logs that are there, and those that come while it counts', async () => {
+    const before = await createTestDatabase();
+    const old = await new DataSource({ ...plainOptions(before.url), poolSize: 4, migrations }).initialize();
+    try {
+      await migrate({ url: before.url, migrations: migrations.slice(0, 2) });
+      await old.query(`insert into time_logs ${logsFrom(1, 20_000)}`);
+      let isDone = false;
+      let written = 0;
+      const writer = async () => {
+        while (!isDone) {
+          await old.query(`insert into time_logs ${logsFrom(100_000 + written, 1)}`);
+          written += 1;
+        }
+      };
+      const writing = writer();
+      await migrate({ url: before.url, migrations });
+      isDone = true;
+      await writing;
+      expect(await new TimeLogCounts(new Database(old)).verify()).toEqual({
+        logs: 20_000 + written,
+        wrong: 0,
+      });
+    } finally {
+      await old.destroy();
+      await before.drop();
+    }
+  });
+});

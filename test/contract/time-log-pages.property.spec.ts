@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { DataSource } from 'typeorm';
+import { v7 } from 'uuid';
+import { migrations } from '../../src/app.module.js';
+import { Database, migrate, plainOptions } from '../../src/database/index.js';
+import { Page, Period, type TimeLogFilter, timeLogEntities } from '../../src/time-log/index.js';
+import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const PROJECTS = [randomUUID(), randomUUID(), randomUUID()];
+const DAY = 86_400_000;
+const dayOf = (number: number) =>
+  new Date(Date.parse('0001-01-01') + number * DAY).toISOString().slice(0, 10);
+const LAST = (Date.parse('9999-12-31') - Date.parse('0001-01-01')) / DAY;
+/** 2026-01-01. */
+const NOW = (Date.parse('2026-01-01') - Date.parse('0001-01-01')) / DAY;
+
+/** A crowded week, a few years around it, and all days there are; their first and last are likely. */
+const anyDay = fc
+  .oneof(
+    fc.integer({ min: NOW, max: NOW + 6 }),
+    fc.integer({ min: NOW - 1_500, max: NOW + 1_500 }),
+    fc.integer({ min: 0, max: LAST }),
+    fc.constantFrom(0, 31, 32, 4_095, 4_096, LAST - 1, LAST),
+  )
+  .map(dayOf);
+const anyProject = fc.constantFrom(...PROJECTS);
+
+const anyFilter: fc.Arbitrary<TimeLogFilter> = fc
+  .record({
+    projectId: fc.option(anyProject, { nil: undefined }),
+    ends: fc.array(anyDay, { maxLength: 2 }),
+    isOpenAtStart: fc.boolean(),
+  })
+  .map(({ projectId, ends, isOpenAtStart }) => {
+    const [from, to] = ends.sort();
+    return {
+      projectId,
+      period: isOpenAtStart && to === undefined ? Period.of(undefined, from) : Period.of(from, to),
+    };
+  });
+
+/** A page by where it lies in what there is: 0 is the first, 1 the last, and beyond is past the end. */
+const anyPlace = fc.record({
+  limit: fc.oneof(fc.integer({ min: 1, max: 7 }), fc.constantFrom(50, 1000)),
+  place: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1.2, noNaN: true })),
+});
+
+let database: TestDatabase;
+let writing: DataSource;
+/** Of one connection, so that a transaction spans whatever is asked. */
+let reading: DataSource;
+let repository: TypeOrmTimeLogRepository;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate({ url: database.url, migrations });
+  writing = await new DataSource({ ...plainOptions(database.url), poolSize: 4 }).initialize();
+  reading = await new DataSource({
+    ...plainOptions(database.url),
+    entities: timeLogEntities,
+    poolSize: 1,
+  }).initialize();
+  repository = new TypeOrmTimeLogRepository(new Database(reading));
+});
+afterAll(async () => {
+  await writing.destroy();
+  await reading.destroy();
+  await database.drop();
+});
+
+async function insert(days: readonly string[], projects: readonly string[]): Promise<void> {
+  await writing.query(
+    `insert into time_logs (id, project_id, duration, description, date)
+     select id, project_id, 1, '', date from unnest($1::uuid[], $2::uuid[], $3::date[]) as log (id, project_id, date)`,
+    [days.map(() => v7()), days.map((_, index) => projects[index % projects.length]), days],
+  );
+}
+
+/** Random changes, one after the other, until it is told to stop. */
+async function write(isOver: () => boolean): Promise<number> {
+  let changes = 0;
+  const anyChange = fc.record({
+    days: fc.array(anyDay, { minLength: 1, maxLength: 40 }),
+    projects: fc.uniqueArray(anyProject, { minLength: 1 }),
+    kind: fc.constantFrom('insert', 'insert', 'insert', 'move', 'delete'),
+  });
+  for (; !isOver(); changes++) {
+    const [{ days, projects, kind }] = fc.sample(anyChange, 1) as [
+      { days: string[]; projects: string[]; kind: string },
+    ];
+    const some = `id in (select id from time_logs order by md5(id::text || $1::text) limit 20 for update skip locked)`;
+    if (kind === 'insert') await insert(days, projects);
+    else if (kind === 'move')
+      await writing.query(`update time_logs set date = $1::date where ${some}`, [days[0]]);
+    else await writing.query(`delete from time_logs where ${some}`, [days[0]]);
+  }
+  return changes;
+}
+
+/** What count(*) and offset say. */
+async function oracle(
+  { projectId, period }: TimeLogFilter,
+  page: Page,
+): Promise<{ total: number; ids: string[] }> {
+  const matching = `from time_logs where ($1::uuid is null or project_id = $1)
+    and date >= coalesce($2::date, '-infinity') and date <= coalesce($3::date, 'infinity')`;
+  const parameters = [projectId, period.from, period.to];
+  const [{ total }] = await reading.query<[{ total: string }]>(
+    `select count(*) as total ${matching}`,
+    parameters,
+  );
+  const rows = await reading.query<{ id: string }[]>(
+    `select id ${matching} order by date desc, id desc limit $4 offset $5`,
+    [...parameters, page.limit, String(page.offset)],
+  );
+  return { total: Number(total), ids: rows.map(({ id }) => id) };
+}
+
+it('any page of any filter is what count and offset say, while others write', async () => {
+  await insert(fc.sample(anyDay, 3_000), PROJECTS);
+  let isOver = false;
+  const writers = [write(() => isOver), write(() => isOver), write(() => isOver)];
+  let read = 0;
+  try {
+    await fc.assert(
+      fc.asyncProperty(anyFilter, anyPlace, async (filter, { limit, place }) => {
+        await reading.query('begin isolation level repeatable read');
+        try {
+          const { total } = await oracle(filter, Page.of(1, 1));
+          const page = Page.of(1 + Math.floor((place * Math.max(0, total - 1)) / limit), limit);
+          const found = await repository.find(filter, page);
+          expect({ total: found.total, ids: found.logs.map(({ id }) => id) }).toEqual(
+            await oracle(filter, page),
+          );
+          read += found.logs.length;
+        } finally {
+          await reading.query('commit');
+        }
+      }),
+      { numRuns: 400 },
+    );
+  } finally {
+    isOver = true;
+    const changes = await Promise.all(writers);
+    expect(Math.min(...changes)).toBeGreaterThan(10);
+  }
+  expect(read).toBeGreaterThan(1_000);
+}, 120_000);
