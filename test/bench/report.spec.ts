@@ -95,6 +95,19 @@ describe('the report', () => {
     expect(rows(text, 'growth from 10k logs to 10m (or all years) of create')).toEqual([]);
   });
 
+  it('lets no target go unnoticed where the service answered nothing', () => {
+    const nothing = round(0, { p50: NaN, p99: NaN });
+    const text = report(
+      resultsOf([
+        measured(10_000, 'list-last', 'service', round(100)),
+        measured(10_000_000, 'list-last', 'service', nothing),
+        measured(10_000_000, 'list-last', 'bare', round(10)),
+      ]),
+    );
+    expect(rows(text, 'list that grows most')[0]?.slice(1)).toEqual(['≤ 1.5 ×', '∞ ×', '**missed**']);
+    expect(rows(text, 'throughput of bare')[0]?.slice(1)).toEqual(['≥ 200 ×', '0 ×', '**missed**']);
+  });
+
   it('sets the other tables against the logs', () => {
     const spaces = [{ size: 1_000_000, logs: 200e6, others: { time_log_counts: 20e6, time_log_years: 4e6 } }];
     const text = report(resultsOf([], { spaces }));

@@ -115,7 +115,8 @@ const NOT_MEASURED = 'n/a';
 
 /** Three digits tell all that such a measurement knows. */
 function figure(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return NOT_MEASURED;
+  if (value === undefined || Number.isNaN(value)) return NOT_MEASURED;
+  if (value === Infinity) return '∞';
   return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
 
