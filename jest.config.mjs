@@ -1,7 +1,7 @@
 export default {
   rootDir: import.meta.dirname,
   roots: ['<rootDir>/src', '<rootDir>/libs', '<rootDir>/test'],
-  testMatch: ['**/*.spec.ts', '**/*.e2e.ts'],
+  testMatch: ['**/*.spec.ts', '**/*.e2e.ts', '**/*.faults.ts'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
@@ -10,5 +10,6 @@ export default {
   coverageProvider: 'v8',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  reporters: ['default', '<rootDir>/test/faults/support/survival-reporter.mjs'],
   testTimeout: 30_000,
 };

@@ -1,0 +1,51 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { isFull } from './support/extent.js';
+import { PostgresCluster } from './support/postgres-cluster.js';
+import { underWrites } from './support/service-under-writes.js';
+
+const KILLS = isFull ? 50 : 3;
+
+describe('a service that is killed', () => {
+  let postgres: PostgresCluster;
+
+  beforeAll(async () => {
+    postgres = await PostgresCluster.create();
+  });
+  afterAll(() => postgres.remove());
+
+  it(
+    `loses no acknowledged log through ${KILLS} SIGKILLs under concurrent writes, and serves at once when it is back`,
+    () => survivesKills(false),
+    KILLS * 6_000 + 30_000,
+  );
+
+  async function survivesKills(areKeyed: boolean): Promise<void> {
+    const url = await postgres.createDatabase();
+    await underWrites({ url, areKeyed }, async (scene) => {
+      const { writers, ledger } = scene;
+      let killsInFlight = 0;
+      for (let kill = 0; kill < KILLS; kill++) {
+        const before = ledger.acknowledged.size;
+        // Not always after the same number, so that the kills meet the writers in every state.
+        const enough = before + 100 + randomInt(50);
+        const isTime = () => ledger.acknowledged.size >= enough && ledger.inFlight.size > 0;
+        await writers.until(isTime, `100 acknowledged creates since kill ${kill}`);
+        const inFlight = [...ledger.inFlight];
+        const { child } = scene.service;
+        const exit = once(child, 'exit');
+        child.kill('SIGKILL');
+        expect(await exit).toEqual([null, 'SIGKILL']);
+        await writers.until(() => ledger.inFlight.size === 0, 'an end of every create of the killed service');
+        if (inFlight.some((description) => ledger.unknown.get(description) === 'cut')) killsInFlight++;
+        await scene.restart();
+        await writers.acknowledge(1, 2_000);
+      }
+      scene.count({ kills: KILLS, killsInFlight });
+      expect(killsInFlight).toBe(KILLS);
+      // The service was never unavailable, only gone.
+      expect(ledger.count('refused')).toBe(0);
+    });
+  }
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from './support/eventually.js';
+import { isFull } from './support/extent.js';
+import { PostgresCluster } from './support/postgres-cluster.js';
+import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
+
+const ROUNDS = isFull ? 5 : 1;
+/** Milliseconds from the database's return to the first create that is acknowledged again. */
+const RETURN_LIMIT = 2_000;
+/** Connections that the service may have. */
+const POOL_SIZE = 10;
+
+describe('a service whose database goes away under writes', () => {
+  let postgres: PostgresCluster;
+
+  beforeAll(async () => {
+    postgres = await PostgresCluster.create();
+  });
+  afterAll(() => postgres.remove());
+
+  it.each([
+    ['SIGKILL of the postmaster', 'SIGKILL'],
+    ['pg_ctl stop -m immediate', 'SIGQUIT'],
+    ['pg_ctl stop -m fast', 'SIGINT'],
+  ] as const)(
+    'answers 503 on %s, stays up, and serves again within 2 s of the database',
+    (_name, signal) =>
+      survives(async ({ writers, ledger }) => {
+        await postgres.end(signal);
+        // An outage of some length: every writer is refused several times.
+        const enough = ledger.count('refused') + 40;
+        await writers.until(() => ledger.count('refused') >= enough, '40 creates refused with 503');
+        await postgres.start();
+      }),
+    60_000 * ROUNDS,
+  );
+
+  it(
+    'answers 503 on SIGKILL of one backend, which takes all others with it, and serves again within 2 s of the database',
+    () =>
+      survives(async ({ writers, ledger }) => {
+        const [backend] = await postgres.query<{ pid: number }>(
+          `select pid from pg_stat_activity where application_name = 'time-logs' order by state_change desc limit 1`,
+        );
+        const before = ledger.count('refused');
+        process.kill(backend!.pid, 'SIGKILL');
+        await writers.until(() => ledger.count('refused') > before, 'a create refused with 503');
+        await eventually(() => postgres.query('select 1'));
+      }),
+    60_000 * ROUNDS,
+  );
+
+  /** Takes the database away and brings it back, again and again. */
+  async function survives(outage: (scene: ServiceUnderWrites) => Promise<void>): Promise<void> {
+    await underWrites({ url: await postgres.createDatabase() }, async (scene) => {
+      const { service, writers, ledger } = scene;
+      for (let round = 1; round <= ROUNDS; round++) {
+        await outage(scene);
+        await writers.acknowledge(1, RETURN_LIMIT);
+        await writers.acknowledge(100);
+        expect([service.child.exitCode, service.child.signalCode]).toEqual([null, null]);
+        // At most one line for each connection that is lost, not one for each request that it cost.
+        const lines = linesOf(service.output(), 'database unavailable');
+        expect(lines).toBeGreaterThanOrEqual(round);
+        expect(lines).toBeLessThanOrEqual(round * POOL_SIZE);
+      }
+      expect(ledger.count('cut')).toBe(0);
+    });
+  }
+});
+
+function linesOf(output: string, message: string): number {
+  return output.split('\n').filter((line) => line.includes(message)).length;
+}

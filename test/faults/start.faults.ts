@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { endProcess, type ServiceProcess, spawnService, startService } from '../support/service-process.js';
+import { ask } from './support/ask.js';
+import { eventually } from './support/eventually.js';
+import { isFull } from './support/extent.js';
+import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
+import { TOKEN } from './support/service-under-writes.js';
+
+const ROUNDS = isFull ? 10 : 2;
+
+describe('a service that starts', () => {
+  let postgres: PostgresCluster;
+  const services: ServiceProcess[] = [];
+
+  beforeAll(async () => {
+    postgres = await PostgresCluster.create();
+  });
+  afterEach(async () => {
+    await Promise.all(services.splice(0).map((service) => service.end('SIGKILL')));
+  });
+  afterAll(() => postgres.remove());
+
+  it(
+    'migrates an empty database once where two start at the same time',
+    async () => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const url = await postgres.createDatabase();
+        const env = { DATABASE_URL: url, ACCESS_TOKEN: TOKEN };
+        const both = await Promise.all([startService(env), startService(env)]);
+        services.push(...both);
+        for (const service of both) {
+          expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
+        }
+        const names = await queryOnce<{ name: string }>(url, 'select name from migrations');
+        expect(new Set(names.map(({ name }) => name)).size).toBe(names.length);
+        expect(names.length).toBeGreaterThan(0);
+        expect(both.filter(({ output }) => output().includes('migrated: '))).toHaveLength(1);
+        expect(await Promise.all(both.map((service) => service.end('SIGTERM')))).toEqual([0, 0]);
+      }
+    },
+    20_000 * ROUNDS,
+  );
+
+  it('waits for a database that is away, and serves when it comes', async () => {
+    const url = await postgres.createDatabase();
+    await postgres.end('SIGINT');
+    const starting = startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    starting.then(
+      (service) => services.push(service),
+      () => undefined,
+    );
+    await postgres.start();
+    const service = await starting;
+    expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
+  });
+
+  it('gives a database that stays away a bounded number of tries, says so in one clear line, and exits with 1', async () => {
+    const url = await postgres.createDatabase();
+    await postgres.end('SIGINT');
+    const { child, output } = spawnService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    try {
+      await eventually(() => expect(output()).toContain('waiting for the database'));
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      const lines = output().trim().split('\n');
+      expect(lines.filter((line) => line.includes('waiting for the database'))).toHaveLength(1);
+      expect(
+        lines.filter((line) => /^the database could not be reached: .*check DATABASE_URL/.test(line)),
+      ).toEqual([lines.at(-1)]);
+      expect(output()).not.toMatch(/^\s+at /m);
+    } finally {
+      await endProcess(child, 'SIGKILL');
+      await postgres.start();
+    }
+  }, 60_000);
+});

@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, open, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Whether a file system of a chosen size can be mounted here, which takes root. */
+export const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
+
+/** A small disk of its own, which can be filled to the last block and emptied again. */
+export class SmallDisk {
+  private constructor(readonly path: string) {}
+
+  static async mount(
+    path: string,
+    size: string,
+    { uid, gid }: { readonly uid: number; readonly gid: number },
+  ): Promise<SmallDisk> {
+    await mkdir(path);
+    const options = `size=${size},mode=700,uid=${uid},gid=${gid}`;
+    const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]);
+    if (status !== 0) throw new Error(`mount: ${String(stderr)}`);
+    return new SmallDisk(path);
+  }
+
+  /** Leaves no free block. */
+  async fill(): Promise<void> {
+    const file = await open(this.ballast, 'w');
+    const { bsize, bavail } = await statfs(this.path);
+    await file.write(Buffer.alloc(bsize * bavail)).finally(() => file.close());
+  }
+
+  /** Gives back what `fill` took. */
+  async relieve(): Promise<void> {
+    await rm(this.ballast, { force: true });
+  }
+
+  unmount(): void {
+    spawnSync('umount', [this.path]);
+  }
+
+  private get ballast(): string {
+    return join(this.path, 'ballast');
+  }
+}

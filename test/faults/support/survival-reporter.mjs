@@ -1,0 +1,35 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const FILE = /\.faults\.ts$/;
+
+/** A Jest reporter whose line, the last of a run, says which faults were survived, from what the tests themselves counted. */
+export default class SurvivalReporter {
+  onRunStart() {
+    this.directory = mkdtempSync(join(tmpdir(), 'faults-tally-'));
+    // Inherited by the processes that run the tests.
+    process.env.FAULTS_TALLY = join(this.directory, 'counts');
+    writeFileSync(process.env.FAULTS_TALLY, '');
+  }
+
+  onRunComplete(_contexts, { testResults }) {
+    const lines = readFileSync(process.env.FAULTS_TALLY, 'utf8').trim().split('\n');
+    rmSync(this.directory, { recursive: true });
+    const tests = testResults
+      .filter(({ testFilePath }) => FILE.test(testFilePath))
+      .flatMap((file) => file.testResults);
+    const survived = tests.filter(({ status }) => status === 'passed').length;
+    const failed = tests.filter(({ status }) => status === 'failed').length;
+    if (survived + failed === 0) return;
+    const all = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+    const sum = (name) => all.reduce((total, counts) => total + (counts[name] ?? 0), 0).toLocaleString('en');
+    const line =
+      `survived: ${survived} of ${survived + failed} faults, ${sum('kills')} kills of the service ` +
+      `(${sum('killsInFlight')} with a create in flight), ${sum('acknowledged')} acknowledged, ` +
+      `${sum('lost')} lost, ${sum('doubled')} doubled, ${sum('refused')} answered 503, ${sum('cut')} cut off ` +
+      `(${sum('storedUnanswered')} of both stored, none twice), ${sum('unexpected')} other answers`;
+    // After all that Jest itself has to say.
+    process.once('exit', () => console.log(line));
+  }
+}

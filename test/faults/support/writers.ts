@@ -1,0 +1,151 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AnsweredLog, IntendedLog, Ledger, Outcome } from './ledger.js';
+
+/** Milliseconds that a writer waits before it tries again: a short one, so that an outage meets many requests. */
+const PAUSE = 20;
+
+export interface WritersOptions {
+  readonly token: string;
+  readonly ledger: Ledger;
+  /** How many write at the same time, each on a connection that it keeps. */
+  readonly count?: number;
+  /** Sends an Idempotency-Key with each create and repeats it with the same key until it is acknowledged. */
+  readonly areKeyed?: boolean;
+}
+
+interface Waiter {
+  readonly holds: () => boolean;
+  readonly resolve: () => void;
+}
+
+/** Clients that create logs one after the other, whatever happens, and note in the ledger what they are told. */
+export class Writers {
+  private readonly agent = new Agent({ keepAlive: true });
+  private readonly waiters = new Set<Waiter>();
+  private writing: Promise<unknown> = Promise.resolve();
+  private isWriting = false;
+  private port = 0;
+
+  constructor(private readonly options: WritersOptions) {}
+
+  /** Has them write to a port of loopback from now on. */
+  aim(port: number): void {
+    this.port = port;
+  }
+
+  start(): void {
+    this.isWriting = true;
+    const count = this.options.count ?? 8;
+    this.writing = Promise.all(Array.from({ length: count }, () => this.write()));
+  }
+
+  /** Has them finish what they have begun. */
+  async stop(): Promise<void> {
+    this.isWriting = false;
+    await this.writing;
+    this.agent.destroy();
+  }
+
+  /** Resolves in the very moment that an outcome has made the condition true; rejects after the limit (milliseconds). */
+  async until(holds: () => boolean, what: string, limit = 20_000): Promise<void> {
+    if (holds()) return;
+    let waiter!: Waiter;
+    const held = new Promise<void>((resolve) => (waiter = { holds, resolve }));
+    this.waiters.add(waiter);
+    const ending = new AbortController();
+    const overdue = delay(limit, undefined, { signal: ending.signal }).then(
+      () => Promise.reject(new Error(`not within ${limit} ms: ${what}`)),
+      () => undefined,
+    );
+    await Promise.race([held, overdue]).finally(() => {
+      this.waiters.delete(waiter);
+      ending.abort();
+    });
+  }
+
+  /** Resolves when so many more creates have been acknowledged. */
+  async acknowledge(count: number, limit?: number): Promise<void> {
+    const { acknowledged } = this.options.ledger;
+    const target = acknowledged.size + count;
+    await this.until(() => acknowledged.size >= target, `${count} more acknowledged creates`, limit);
+  }
+
+  private async write(): Promise<void> {
+    while (this.isWriting) {
+      const log = this.options.ledger.intend();
+      let outcome: Outcome | undefined;
+      do {
+        outcome = await this.record(log);
+        if (outcome?.kind !== 'acknowledged') await delay(PAUSE);
+      } while (!this.isSettled(outcome));
+    }
+  }
+
+  private isSettled(outcome: Outcome | undefined): boolean {
+    // Never sent: nobody knows of it, so the same log is tried again.
+    if (outcome === undefined) return !this.isWriting;
+    return !this.options.areKeyed || outcome.kind === 'acknowledged' || outcome.kind === 'unexpected';
+  }
+
+  /** Creates one log and notes the outcome; undefined where there was no connection to send it on. */
+  async record(log: IntendedLog): Promise<Outcome | undefined> {
+    const { ledger } = this.options;
+    const began = performance.now();
+    const outcome = await this.send(log);
+    if (outcome === undefined) ledger.inFlight.delete(log.description);
+    else ledger.settle(log, outcome, performance.now() - began);
+    for (const waiter of this.waiters) if (waiter.holds()) waiter.resolve();
+    return outcome;
+  }
+
+  private send(log: IntendedLog): Promise<Outcome | undefined> {
+    const { ledger, token, areKeyed } = this.options;
+    const body = JSON.stringify(log);
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...(areKeyed && { 'idempotency-key': log.description }),
+    };
+    return new Promise((resolve) => {
+      const options = { host: '127.0.0.1', port: this.port, method: 'POST', path: '/api/v1/time-logs' };
+      const outgoing = request({ ...options, agent: this.agent, headers }, (answer) => {
+        readText(answer).then(
+          (text) => resolve(outcomeOf(log, answer, text)),
+          () => resolve({ kind: 'cut' }),
+        );
+      });
+      outgoing.on('error', (error: NodeJS.ErrnoException) =>
+        resolve(error.code === 'ECONNREFUSED' ? undefined : { kind: 'cut' }),
+      );
+      outgoing.on('finish', () => ledger.inFlight.add(log.description)).end(body);
+    });
+  }
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Tells an answer that a fault excuses, a whole and honest one, from any other. */
+function outcomeOf(log: IntendedLog, { statusCode, headers }: IncomingMessage, text: string): Outcome {
+  if (statusCode === 201) {
+    const { success, data } = JSON.parse(text) as { success: boolean; data: AnsweredLog };
+    const { id, createdAt, ...rest } = data;
+    const isSame = Object.entries(log).every(([name, value]) => rest[name as keyof IntendedLog] === value);
+    if (success && isSame && id !== '' && createdAt !== '') return { kind: 'acknowledged', log: data };
+  }
+  if (statusCode === 503 && /^[1-9]\d*$/.test(headers['retry-after'] ?? '') && isRefusal(text)) {
+    return { kind: 'refused' };
+  }
+  return { kind: 'unexpected', what: `${statusCode} ${JSON.stringify(headers)} ${text}` };
+}
+
+function isRefusal(text: string): boolean {
+  const { success, error, message, ...rest } = JSON.parse(text) as Record<string, unknown>;
+  const isEmpty = Object.keys(rest).length === 0;
+  return success === false && error === 'SERVICE_UNAVAILABLE' && typeof message === 'string' && isEmpty;
+}
