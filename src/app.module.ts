@@ -1,10 +1,9 @@
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { LoggerModule, type Params } from 'nestjs-pino';
 import { DataSource } from 'typeorm';
 import { AuthModule } from '../libs/auth/src/index.js';
-import { HttpEdgeModule } from '../libs/http-edge/src/index.js';
+import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import {
   accessTokenEntities,
   accessTokenMigrations,
@@ -23,22 +22,22 @@ export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
 
 export interface AppOptions {
   readonly config: Pick<Config, 'declaredTokens' | 'shutdownDelay'>;
-  readonly logging: Params;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
   /** Gives up waiting for the database. */
   readonly signal?: AbortSignal;
+  /** The access log. */
+  readonly onClose?: HttpEdgeOptions['onClose'];
 }
 
 /** The composition root: the service as it runs by itself. */
 @Module({})
 export class AppModule {
-  static forRoot({ config, logging, databaseUrl, migrationUrl, signal }: AppOptions): DynamicModule {
+  static forRoot({ config, databaseUrl, migrationUrl, signal, onClose }: AppOptions): DynamicModule {
     const accessTokens = AccessTokenModule.forRoot({ declared: config.declaredTokens });
     return {
       module: AppModule,
       imports: [
-        LoggerModule.forRoot(logging),
         TypeOrmModule.forRootAsync({
           useFactory: () => ({
             ...connectionOptions(databaseUrl, entities),
@@ -56,11 +55,16 @@ export class AppModule {
           inject: [AccessTokenVerifier],
           useFactory: (verifier: AccessTokenVerifier) => ({ verifier, realm: 'time-logs' }),
         }),
-        HealthModule,
+        // In the order in which the router tries them.
         TimeLogModule,
+        HealthModule,
         RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
         // Last: its controller answers whatever no other does.
-        HttpEdgeModule.forRoot({ openPaths: ['/livez', '/readyz'], shutdownDelay: config.shutdownDelay }),
+        HttpEdgeModule.forRoot({
+          openPaths: ['/livez', '/readyz'],
+          shutdownDelay: config.shutdownDelay,
+          ...(onClose && { onClose }),
+        }),
       ],
     };
   }

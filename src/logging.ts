@@ -1,30 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { Logger, type Params, PinoLogger } from 'nestjs-pino';
 
-type IdentifiedRequest = IncomingMessage & { readonly id: string; readonly originalUrl?: string };
-
-/**
- * The log: one line for each request that was refused or failed, and at `debug` for each that was served. A line holds the
- * request id and the path, never the query (a client may have put a token there), a header or a body.
- */
+/** How the log is written: lines of JSON, or lines for a person at a terminal. */
 export function loggingParams(level: string, asJson: boolean): Params {
   return {
     pinoHttp: {
       level,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
-      quietReqLogger: true,
-      quietResLogger: true,
-      // Left alone it holds all headers.
-      serializers: { req: ({ id }: { id: string }) => ({ id }) },
-      customAttributeKeys: { reqId: 'requestId' },
-      genReqId: (request) => (request as IdentifiedRequest).id,
-      customLogLevel: (_request, response) => levelFor(response.statusCode),
-      customSuccessObject: summary,
-      customErrorObject: (request, response, _error, times: object) => summary(request, response, times),
-      customSuccessMessage: () => 'request',
-      customErrorMessage: () => 'request',
       ...(!asJson && {
         transport: { target: 'pino-pretty', options: { singleLine: true, ignore: 'pid,hostname' } },
       }),
@@ -35,17 +18,6 @@ export function loggingParams(level: string, asJson: boolean): Params {
 function levelFor(status: number): 'error' | 'info' | 'debug' {
   if (status >= 500) return 'error';
   return status >= 400 ? 'info' : 'debug';
-}
-
-function summary(request: IncomingMessage, response: ServerResponse, times: object): object {
-  return {
-    method: request.method,
-    path: (request as IdentifiedRequest).originalUrl?.split('?')[0],
-    status: response.statusCode,
-    // Left there by the filter.
-    error: (response as Response).locals.error as string | undefined,
-    milliseconds: 'responseTime' in times ? times.responseTime : undefined,
-  };
 }
 
 /** Contexts in which Nest tells at every start what it wires. */
@@ -59,8 +31,33 @@ const WIRING = new Set([
 
 /** Nest's logger over pino; what it wires is for `debug`, not for every start. */
 export class ServiceLogger extends Logger {
+  private readonly requests: PinoLogger;
+
   constructor(params: Params) {
-    super(new PinoLogger(params), params);
+    const pino = new PinoLogger(params);
+    super(pino, params);
+    this.requests = pino;
+  }
+
+  /**
+   * One line for each request that was refused or failed, and at `debug` for each that was served. It holds the request id
+   * and the path, never the query (a client may have put a token there), a header or a body.
+   */
+  logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
+    const level = levelFor(response.statusCode);
+    if (!this.requests.logger.isLevelEnabled(level)) return;
+    const { id: requestId, method } = request;
+    const line = {
+      requestId,
+      method,
+      path: request.originalUrl.split('?')[0],
+      status: response.statusCode,
+      // Left there by the filter.
+      error: response.locals.error as string | undefined,
+      milliseconds: Math.round(milliseconds),
+      ...(!response.writableFinished && { aborted: true }),
+    };
+    this.requests.logger[level](line, 'request');
   }
 
   /** What ends a start is told by main.ts, in one line; Nest would add it with its stack. */

@@ -33,8 +33,7 @@ process.exit(0);
 /** Serves until the signal, then drains. Whatever was begun is ended, also where the start fails half-way. */
 async function serve(config: Config, stop: AbortController): Promise<void> {
   const { signal } = stop;
-  const logging = loggingParams(config.logLevel, config.logAsJson);
-  const logger = new ServiceLogger(logging);
+  const logger = new ServiceLogger(loggingParams(config.logLevel, config.logAsJson));
   signal.addEventListener('abort', () => {
     logger.log('shutting down');
     setTimeout(() => process.exit(0), END_LIMIT + config.shutdownDelay * 1_000).unref();
@@ -49,7 +48,13 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
   try {
     const { url: databaseUrl, migrationUrl } = database;
     const app = await NestFactory.create<NestExpressApplication>(
-      AppModule.forRoot({ config, logging, databaseUrl, migrationUrl, signal }),
+      AppModule.forRoot({
+        config,
+        databaseUrl,
+        migrationUrl,
+        signal,
+        onClose: (...request) => logger.logRequest(...request),
+      }),
       { bodyParser: false, abortOnError: false, logger },
     );
     try {

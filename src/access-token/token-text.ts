@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** `tl_` and 256 random bits in base64url. */
 const FORM = /^tl_[A-Za-z0-9_-]{43}$/;
@@ -15,5 +15,5 @@ export function hasTokenForm(text: string): boolean {
 
 /** SHA-256: enough for a token of 256 random bits, where a password would need a slow hash. */
 export function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }

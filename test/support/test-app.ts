@@ -4,7 +4,6 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
 import { AccessTokenService, SCOPES } from '../../src/access-token/index.js';
 import { AppModule } from '../../src/app.module.js';
-import { loggingParams } from '../../src/logging.js';
 import { createTestDatabase } from './test-database.js';
 
 /** The service as main.ts boots it, on a database of its own, listening on loopback. */
@@ -29,7 +28,6 @@ export async function startTestApp(
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot({
       config: { declaredTokens: [], shutdownDelay: 0, ...config },
-      logging: loggingParams('silent', true),
       databaseUrl: reroute(database.url),
       migrationUrl: database.url,
     }),

@@ -1,7 +1,7 @@
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BearerStrategy } from './bearer.strategy.js';
@@ -22,6 +22,12 @@ export class BearerAuthGuard extends AuthGuard() {
     super({ defaultStrategy: strategy.name });
   }
 
+  /** What passport works on: the headers are all that it needs, and what it leaves on it is of no use to anybody. */
+  override getRequest(context: ExecutionContext): never {
+    const { headers, rawHeaders } = context.switchToHttp().getRequest<Request>();
+    return { headers, rawHeaders } as never;
+  }
+
   /** Called by @nestjs/passport with the strategy's verdict: an error, a principal, or the challenge in `info`. */
   override handleRequest<TUser extends Principal = Principal>(
     error: unknown,
@@ -35,6 +41,7 @@ export class BearerAuthGuard extends AuthGuard() {
       throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
     }
     this.requireScopes(principal, context);
+    context.switchToHttp().getRequest<Request>().user = principal;
     return principal;
   }
 

@@ -8,9 +8,10 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorEnvelopeFilter.name);
 
   catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<{ readonly id?: unknown }>();
     const response = host.switchToHttp().getResponse<Response>();
     const { status, body, headers } = answerForThrown(thrown);
-    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown);
+    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, request.id);
     // Read by the access log.
     response.locals.error = body.error;
     if (response.headersSent) {
@@ -25,8 +26,10 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
   }
 
   /** Name, message and stack only: a driver's error also carries SQL and its parameters. */
-  private logUnexpected(thrown: unknown): void {
-    if (thrown instanceof Error) this.logger.error(`${thrown.name}: ${thrown.message}`, thrown.stack);
-    else this.logger.error(`thrown: ${typeof thrown}`);
+  private logUnexpected(thrown: unknown, requestId: unknown): void {
+    const request = typeof requestId === 'string' ? ` (${requestId})` : '';
+    if (thrown instanceof Error)
+      this.logger.error(`${thrown.name}: ${thrown.message}${request}`, thrown.stack);
+    else this.logger.error(`thrown: ${typeof thrown}${request}`);
   }
 }

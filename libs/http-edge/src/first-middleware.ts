@@ -1,15 +1,22 @@
 import type { NextFunction, Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
 import { commonHeaders, requestIdOf } from './common-headers.js';
+import type { HttpEdgeOptions, IdentifiedRequest } from './http-edge.options.js';
 
 /**
  * Runs before everything else: common headers, request id, and one `Host` (RFC 9112, section 3.2).
  * `isDraining` tells whether connections are to be closed after their answer.
  */
-export function firstMiddleware(isDraining: () => boolean) {
+export function firstMiddleware(isDraining: () => boolean, onClose: HttpEdgeOptions['onClose']) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const requestId = requestIdOf(request);
-    (request as Request & { id: string }).id = requestId;
+    (request as IdentifiedRequest).id = requestId;
+    if (onClose) {
+      const begun = performance.now();
+      response.once('close', () =>
+        onClose(request as IdentifiedRequest, response, performance.now() - begun),
+      );
+    }
     const headers = commonHeaders(requestId);
     for (const name in headers) response.setHeader(name, headers[name]!);
     if (isDraining()) response.setHeader('Connection', 'close');

@@ -59,7 +59,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     });
     const connections = new ConnectionDrain(server, this.nodeErrors);
     this.connections = connections;
-    app.use(firstMiddleware(() => connections.isDraining));
+    app.use(firstMiddleware(() => connections.isDraining, this.options.onClose));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -7,12 +7,7 @@ import { TimeLogService } from '../application/time-log.service.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { pageLinks } from './page-links.js';
-import {
-  createdResponse,
-  listResponse,
-  type TimeLogCreatedResponse,
-  type TimeLogListResponse,
-} from './time-log.response.js';
+import { createdResponse, listResponse, send } from './time-log.response.js';
 
 /** Time logs over HTTP. Guard and filter are bound here, so that a host's own routes are left alone. */
 @Controller('time-logs')
@@ -26,18 +21,21 @@ export class TimeLogController {
   async list(
     @StrictQuery(ListTimeLogsDto) query: ListTimeLogsDto,
     @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<TimeLogListResponse> {
+    @Res() response: Response,
+  ): Promise<void> {
     const { filter, page } = criteriaOf(query);
     const found = await this.timeLogs.list(filter, page);
     const [path = ''] = request.originalUrl.split('?');
     response.setHeader('Link', pageLinks(path, filter, page, found.total));
-    return listResponse(found, page);
+    send(response, 200, listResponse(found, page));
   }
 
   @Post()
   @Scopes(['time-logs:write'])
-  async record(@StrictBody(CreateTimeLogDto) body: CreateTimeLogDto): Promise<TimeLogCreatedResponse> {
-    return createdResponse(await this.timeLogs.record(body));
+  async record(
+    @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
+    @Res() response: Response,
+  ): Promise<void> {
+    send(response, 201, createdResponse(await this.timeLogs.record(body)));
   }
 }

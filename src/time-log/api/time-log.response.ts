@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Page } from '../domain/page.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import type { TimeLog } from '../domain/time-log.js';
@@ -12,13 +13,13 @@ interface TimeLogItem {
   readonly createdAt: string;
 }
 
-export interface TimeLogListResponse {
+interface TimeLogListResponse {
   readonly success: true;
   readonly data: readonly TimeLogItem[];
   readonly meta: { readonly total: number; readonly page: number; readonly limit: number };
 }
 
-export interface TimeLogCreatedResponse {
+interface TimeLogCreatedResponse {
   readonly success: true;
   readonly data: TimeLogItem & { readonly date: string };
 }
@@ -40,4 +41,17 @@ export function createdResponse(log: TimeLog): TimeLogCreatedResponse {
     success: true,
     data: { id, projectId, duration, description, date, createdAt: createdAt.toISOString() },
   };
+}
+
+/** Ends the response with a body as text, which goes out together with the headers; Express would make a Buffer of it first. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: TimeLogListResponse | TimeLogCreatedResponse,
+): void {
+  const text = JSON.stringify(body);
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
 }
