@@ -6,10 +6,10 @@ import type { Page } from '../domain/page.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 
-/** A row of a list; every row carries the total, and where the page is empty one row carries nothing else. */
+/** A row of a page; the first has the total and nothing else. */
 interface Row {
-  readonly total: string;
-  readonly id: string | null;
+  readonly total: string | null;
+  readonly id: string;
   readonly project_id: string;
   readonly duration: string;
   readonly description: string;
@@ -37,35 +37,16 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
-    // One statement, so that page and total are of one snapshot. The first row of the page is found by the counts, and
-    // the page is read from there on: nothing before it is touched.
-    const rows = await this.database.query<Row>(
-      `select page.total, log.*
-         from ${this.database.routine('time_log_page_start')}($1::uuid, $2::date, $3::date, $4::bigint) page
-         left join lateral (
-           select id, project_id, duration, description, to_char(date, 'YYYY-MM-DD') as date
-             from ${this.table} time_log
-            where ${projectId === undefined ? '' : 'project_id = $1::uuid and'}
-                  (date, id) <= (page.start_date, page.start_id) and date >= coalesce($2::date, '-infinity')
-            order by time_log.date desc, id desc
-            limit $5
-         ) log on true
-        order by log.date desc, log.id desc`,
+    // One statement, so that page and total are of one snapshot.
+    const [first, ...rows] = await this.database.query<Row>(
+      `select * from ${this.database.routine('time_log_page')}($1, $2, $3, $4, $5)`,
       [projectId, period.from, period.to, String(page.offset), page.limit],
     );
     return {
-      total: Number(rows[0]?.total),
-      logs: rows
-        .filter(({ id }) => id !== null)
-        .map((row) =>
-          TimeLog.restore({
-            id: row.id!,
-            projectId: row.project_id,
-            duration: Number(row.duration),
-            description: row.description,
-            date: row.date,
-          }),
-        ),
+      total: Number(first!.total),
+      logs: rows.map(({ id, project_id, duration, description, date }) =>
+        TimeLog.restore({ id, projectId: project_id, duration: Number(duration), description, date }),
+      ),
     };
   }
 
