@@ -10,6 +10,8 @@ const FAST = 500;
 const RETURN_LIMIT = 2_000;
 /** Milliseconds for the wait for a connection, for the statement, and for a machine under load. */
 const BOUND = 2_000 + 1_500 + 1_000;
+/** Creates at once: more than may wait. */
+const CROWD = 2_500;
 /** SQLSTATE. */
 const TOO_MANY_CONNECTIONS = '53300';
 
@@ -50,6 +52,25 @@ describe('a service whose database has no room for it', () => {
       await writers.acknowledge(200);
       expect(ledger.count('refused')).toBe(refused);
       expect(ledger.slowest).toBeLessThan(BOUND);
+    });
+  });
+
+  it('refuses with 503 what it has no room to keep waiting, and recovers by itself', async () => {
+    const url = await postgres.createDatabase();
+    await underWrites({ url }, async ({ service, writers, ledger }) => {
+      const owner = await connected(url);
+      try {
+        await owner.query('begin; lock table time_logs in access exclusive mode');
+        const crowd = Array.from({ length: CROWD }, () => writers.record(ledger.intend()));
+        for (const outcome of await Promise.all(crowd)) expect(outcome).toEqual({ kind: 'refused' });
+      } finally {
+        await owner.end();
+      }
+      await writers.acknowledge(1, RETURN_LIMIT);
+      await writers.acknowledge(100);
+      const refused = ledger.count('refused');
+      await writers.acknowledge(200);
+      expect([ledger.count('refused'), service.child.exitCode]).toEqual([refused, null]);
     });
   });
 

@@ -5,7 +5,7 @@ import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
-const ROUNDS = isFull ? 20 : 2;
+const ROUNDS = isFull ? 20 : 1;
 
 describe('a service whose connection is lost while a commit is in flight', () => {
   let postgres: PostgresCluster;

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectUnavailable } from './support/ask.js';
+import { keepListing } from './support/listing.js';
 import { eventually } from './support/eventually.js';
 import { isFull } from './support/extent.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
@@ -54,17 +56,25 @@ describe('a service whose database goes away under writes', () => {
   async function survives(outage: (scene: ServiceUnderWrites) => Promise<void>): Promise<void> {
     await underWrites({ url: await postgres.createDatabase() }, async (scene) => {
       const { service, writers, ledger } = scene;
-      for (let round = 1; round <= ROUNDS; round++) {
-        await outage(scene);
-        await writers.acknowledge(1, RETURN_LIMIT);
-        await writers.acknowledge(100);
-        expect([service.child.exitCode, service.child.signalCode]).toEqual([null, null]);
-        // At most one line for each connection that is lost, not one for each request that it cost.
-        const lines = linesOf(service.output(), 'database unavailable');
-        expect(lines).toBeGreaterThanOrEqual(round);
-        expect(lines).toBeLessThanOrEqual(round * POOL_SIZE);
+      const listing = keepListing(service.url, 4);
+      try {
+        for (let round = 1; round <= ROUNDS; round++) {
+          await outage(scene);
+          await writers.acknowledge(1, RETURN_LIMIT);
+          await writers.acknowledge(100);
+          expect([service.child.exitCode, service.child.signalCode]).toEqual([null, null]);
+          // At most one line for each connection that is lost, not one for each request that it cost.
+          const lines = linesOf(service.output(), 'database unavailable');
+          expect(lines).toBeGreaterThanOrEqual(round);
+          expect(lines).toBeLessThanOrEqual(round * POOL_SIZE);
+        }
+        expect(ledger.count('cut')).toBe(0);
+      } finally {
+        await listing.stop();
       }
-      expect(ledger.count('cut')).toBe(0);
+      const refusals = await listing.stop();
+      expect(refusals.length).toBeGreaterThan(0);
+      refusals.forEach(expectUnavailable);
     });
   }
 });

@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ANSWER_LIMIT, ask } from './support/ask.js';
 import { eventually } from './support/eventually.js';
@@ -44,7 +46,9 @@ describe('a service whose database refuses what it is asked', () => {
     'answers 503 while the disk of the table is full (where a disk can be mounted), and recovers by itself',
     async () => {
       const url = await postgres.createDatabase();
-      const disk = await SmallDisk.mount(`${postgres.place}/disk`, '2m', postgres.owner);
+      const place = join(postgres.place, 'disk');
+      await mkdir(place);
+      const disk = SmallDisk.mount(place, '2m', postgres.owner);
       const tablespace = `small_${process.pid}`;
       try {
         await postgres.query(`create tablespace ${tablespace} location '${disk.path}'`);
@@ -62,6 +66,35 @@ describe('a service whose database refuses what it is asked', () => {
         await postgres.query(`drop tablespace ${tablespace}`);
       } finally {
         disk.unmount();
+      }
+    },
+  );
+
+  (canMount ? it : it.skip)(
+    'answers 503 while the disk of the whole database is full (where a disk can be mounted), and serves when there is room',
+    async () => {
+      let disk!: SmallDisk;
+      const whole = await PostgresCluster.create({}, (place) => (disk = SmallDisk.mount(place, '150m')));
+      try {
+        const url = await whole.createDatabase();
+        await underWrites({ url }, async (scene) => {
+          await disk.fill();
+          // Each asks for a new file of the write-ahead log; the first that does not get it ends the server.
+          const exhaust = async () => {
+            for (;;) await whole.query('select pg_switch_wal()');
+          };
+          await expect(exhaust()).rejects.toThrow();
+          await refusedCreates(scene, 40);
+          await disk.relieve();
+          expect(whole.logged(/^PANIC: .*No space left on device/)).toBeGreaterThan(0);
+          await whole.end('SIGQUIT');
+          await whole.start();
+          await recovered(scene);
+        });
+      } finally {
+        await whole.end('SIGQUIT');
+        disk.unmount();
+        await whole.remove();
       }
     },
   );

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, open, rm, statfs } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Whether a file system of a chosen size can be mounted here, which takes root. */
@@ -9,12 +9,8 @@ export const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mou
 export class SmallDisk {
   private constructor(readonly path: string) {}
 
-  static async mount(
-    path: string,
-    size: string,
-    { uid, gid }: { readonly uid: number; readonly gid: number },
-  ): Promise<SmallDisk> {
-    await mkdir(path);
+  /** Puts a new disk of a size (such as `2m`) in the place of a directory. */
+  static mount(path: string, size: string, { uid, gid } = { uid: 0, gid: 0 }): SmallDisk {
     const options = `size=${size},mode=700,uid=${uid},gid=${gid}`;
     const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]);
     if (status !== 0) throw new Error(`mount: ${String(stderr)}`);

@@ -33,9 +33,13 @@ export class PostgresCluster {
     private readonly settings: Settings,
   ) {}
 
-  /** Makes the files of a server in a directory of temporary files, and starts it. */
-  static async create(settings: Settings = {}): Promise<PostgresCluster> {
+  /** Makes the files of a server in a directory of temporary files, made ready by `prepare`, and starts it. */
+  static async create(
+    settings: Settings = {},
+    prepare: (directory: string) => void = () => undefined,
+  ): Promise<PostgresCluster> {
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
+    prepare(directory);
     const installation = await install(join(directory, 'postgres'), thisMachine);
     const cluster = new PostgresCluster(directory, installation, settings);
     await cluster.start();
