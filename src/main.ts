@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { EdgeAdapter } from '../libs/http-edge/src/index.js';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
 import { AppModule } from './app.module.js';
 import { type Config, loadConfig } from './config.js';
@@ -55,6 +56,7 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
         signal,
         onClose: (...request) => logger.logRequest(...request),
       }),
+      new EdgeAdapter(),
       { bodyParser: false, abortOnError: false, logger },
     );
     try {

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
+import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { AccessTokenService, SCOPES } from '../../src/access-token/index.js';
 import { AppModule } from '../../src/app.module.js';
 import { createTestDatabase } from './test-database.js';
@@ -31,6 +32,7 @@ export async function startTestApp(
       databaseUrl: reroute(database.url),
       migrationUrl: database.url,
     }),
+    new EdgeAdapter(),
     { bodyParser: false, abortOnError: false, logger: false },
   );
   await app.listen(0, '127.0.0.1');
