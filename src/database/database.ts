@@ -9,19 +9,22 @@ import { isSilence, isUnavailability } from './unavailability.js';
 export class Database {
   private readonly logger = new Logger(Database.name);
   private isAway = false;
+  /** On the clock of `performance`. */
+  private changedAt = -Infinity;
 
   constructor(private readonly dataSource: DataSource) {}
 
   /** Runs one statement. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it at the moment. */
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const begun = performance.now();
     const runner = this.dataSource.createQueryRunner();
     try {
       const rows = (await runner.query(sql, parameters as unknown[])) as Row[];
-      this.noteReturn();
+      if (this.isAway) this.note(begun);
       return rows;
     } catch (error) {
       if (!isUnavailability(error)) throw error;
-      this.noteOutage(error);
+      if (!this.isAway) this.note(begun, error);
       if (isSilence(error)) await discardConnection(runner);
       throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message, { cause: error });
     } finally {
@@ -41,16 +44,14 @@ export class Database {
     return qualified(this.dataSource, name);
   }
 
-  /** One line per outage, not one per request. */
-  private noteOutage(error: unknown): void {
-    if (!this.isAway)
+  /** One line per outage, not one per request: what began before the last change says nothing about what came after it. */
+  private note(begun: number, error?: unknown): void {
+    if (begun < this.changedAt) return;
+    this.isAway = !this.isAway;
+    this.changedAt = performance.now();
+    if (this.isAway)
       this.logger.error(`database unavailable: ${error instanceof Error ? error.message : 'unknown'}`);
-    this.isAway = true;
-  }
-
-  private noteReturn(): void {
-    if (this.isAway) this.logger.log('database available again');
-    this.isAway = false;
+    else this.logger.log('database available again');
   }
 }
 

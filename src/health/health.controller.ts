@@ -1,5 +1,7 @@
-import { Controller, Get, Header, type OnModuleDestroy, UseFilters, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, type OnModuleDestroy, Req, UseFilters, UseGuards } from '@nestjs/common';
+import type { Request } from 'express';
 import { BearerAuthGuard } from '../../libs/auth/src/index.js';
+import { withinDeadline } from '../../libs/deadline/src/index.js';
 import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { Database } from '../database/index.js';
 
@@ -18,8 +20,8 @@ export class HealthController implements OnModuleDestroy {
   @Get('health')
   @UseGuards(BearerAuthGuard)
   @Header('Content-Type', TEXT)
-  async health(): Promise<string> {
-    await this.ping();
+  async health(@Req() request: Request): Promise<string> {
+    await withinDeadline(request, this.ping());
     return 'OK';
   }
 
@@ -33,9 +35,9 @@ export class HealthController implements OnModuleDestroy {
   /** For load balancers, open: as `health`, but refusing from the moment that the shutdown begins. */
   @Get('readyz')
   @Header('Content-Type', TEXT)
-  async ready(): Promise<string> {
+  async ready(@Req() request: Request): Promise<string> {
     if (this.isShuttingDown) throw new DomainError('SERVICE_UNAVAILABLE', 'the service is shutting down');
-    return this.health();
+    return this.health(request);
   }
 
   /** One statement for all who ask at the same time: an open path must not be a way to drown the database. */

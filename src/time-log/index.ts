@@ -1,9 +1,12 @@
 import { CreateTimeLogs1763683200000 } from './infrastructure/migrations/1763683200000-create-time-logs.js';
 import { CreateTimeLogCounts1763769600000 } from './infrastructure/migrations/1763769600000-create-time-log-counts.js';
 import { CountTimeLogs1763769700000 } from './infrastructure/migrations/1763769700000-count-time-logs.js';
+import { CreateTimeLogKeys1763856000000 } from './infrastructure/migrations/1763856000000-create-time-log-keys.js';
+import { TimeLogKeySchema } from './infrastructure/time-log-key.schema.js';
 import { TimeLogSchema } from './infrastructure/time-log.schema.js';
 
 export { TimeLogService } from './application/time-log.service.js';
+export { fingerprintOf, type IdempotencyKey } from './domain/idempotency-key.js';
 export { Page } from './domain/page.js';
 export { Period } from './domain/period.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
@@ -13,10 +16,11 @@ export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { TimeLogModule } from './time-log.module.js';
 
 /** What a DataSource must know to keep time logs. */
-export const timeLogEntities = [TimeLogSchema];
+export const timeLogEntities = [TimeLogSchema, TimeLogKeySchema];
 /** What makes their tables, in order. */
 export const timeLogMigrations = [
   CreateTimeLogs1763683200000,
   CreateTimeLogCounts1763769600000,
   CountTimeLogs1763769700000,
+  CreateTimeLogKeys1763856000000,
 ];

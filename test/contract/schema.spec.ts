@@ -12,8 +12,9 @@ const NAMES = [
   'CreateTimeLogs1763683200000',
   'CreateTimeLogCounts1763769600000',
   'CountTimeLogs1763769700000',
+  'CreateTimeLogKeys1763856000000',
 ];
-const TABLES = ['access_tokens', 'time_log_counts', 'time_logs'];
+const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_logs'];
 
 let database: TestDatabase;
 let opened: DataSource[];

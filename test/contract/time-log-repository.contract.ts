@@ -215,6 +215,81 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       expect(found).toEqual({ logs: logs.toReversed(), total: 100 });
     });
 
+    describe('adds a log once under a key', () => {
+      const alice = { principal: 'alice', text: 'key' };
+      const outcomesOf = (logs: readonly TimeLog[], key = { ...alice, text: randomUUID() }) =>
+        Promise.all(
+          logs.map((log) =>
+            repository.addOnce(log, key).catch((error: unknown) => (error as { code?: unknown }).code),
+          ),
+        );
+
+      it('and gives the id of the first log to whoever repeats it', async () => {
+        const projectId = randomUUID();
+        const [first, second] = [newLog({ projectId }), newLog({ projectId })];
+        const key = { principal: randomUUID(), text: ' ~' };
+        expect(await repository.addOnce(first, key)).toBe(first.id);
+        expect(await repository.addOnce(second, key)).toBe(first.id);
+        expect(await repository.find({ ...everything, projectId }, Page.of(1, 50))).toEqual({
+          logs: [first],
+          total: 1,
+        });
+      });
+
+      it.each([
+        ['projectId', { projectId: '11111111-1111-1111-1111-111111111112' }],
+        ['duration', { duration: 1.0000000000000002 }],
+        ['description', { description: ' ' }],
+        ['date', { date: '2026-02-01' }],
+      ])('and refuses the key with another %s', async (_name, other) => {
+        const values = { projectId: '11111111-1111-1111-1111-111111111111' };
+        const key = { principal: randomUUID(), text: 'key' };
+        const first = newLog(values);
+        await repository.addOnce(first, key);
+        await expect(repository.addOnce(newLog({ ...values, ...other }), key)).rejects.toMatchObject({
+          code: 'IDEMPOTENCY_KEY_REUSED',
+        });
+        expect(await repository.addOnce(newLog(values), key)).toBe(first.id);
+      });
+
+      it('but keeps the keys of different principals apart, and different keys of one', async () => {
+        const logs = Array.from({ length: 4 }, () => newLog());
+        const [one, other] = [randomUUID(), randomUUID()];
+        const keys = [one, other].flatMap((principal) => ['a', 'A'].map((text) => ({ principal, text })));
+        const ids = await Promise.all(logs.map((log, index) => repository.addOnce(log, keys[index]!)));
+        expect(ids).toEqual(logs.map(({ id }) => id));
+      });
+
+      it('also where many come at once', async () => {
+        const projectId = randomUUID();
+        const logs = Array.from({ length: 50 }, () => newLog({ projectId }));
+        const ids = new Set(await outcomesOf(logs));
+        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50));
+        expect(found.total).toBe(1);
+        expect(ids).toEqual(new Set([found.logs[0]!.id]));
+      });
+
+      it('and takes one of several that come at once with different values', async () => {
+        const projectId = randomUUID();
+        const logs = [1, 2, 3].map((duration) => newLog({ projectId, duration }));
+        const outcomes = await outcomesOf(logs);
+        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50));
+        expect(found.total).toBe(1);
+        expect(outcomes.toSorted()).toEqual(
+          [found.logs[0]!.id, 'IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_REUSED'].toSorted(),
+        );
+      });
+
+      it('and leaves the key free where the log is refused', async () => {
+        const first = newLog();
+        await repository.add(first);
+        const key = { principal: randomUUID(), text: 'key' };
+        await expect(repository.addOnce(first, key)).rejects.toThrow();
+        const second = newLog({ projectId: first.projectId });
+        expect(await repository.addOnce(second, key)).toBe(second.id);
+      });
+    });
+
     it('tells a page and a total of one moment while logs are added', async () => {
       const projectId = randomUUID();
       const adding = Promise.all(Array.from({ length: 60 }, () => repository.add(newLog({ projectId }))));

@@ -126,6 +126,11 @@ class MemoryTimeLogRepository extends TimeLogRepository {
     this.logs.push(log);
   }
 
+  override async addOnce(log: TimeLog): Promise<string> {
+    this.logs.push(log);
+    return log.id;
+  }
+
   override async find(): Promise<TimeLogPage> {
     return { logs: this.logs, total: this.logs.length };
   }

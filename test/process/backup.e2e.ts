@@ -72,7 +72,7 @@ async function everything(dataSource: DataSource): Promise<Record<string, string
   const content: Record<string, string[]> = {};
   for (const { name } of tables) {
     const rows: { row: string }[] = await dataSource.query(
-      `select to_json(t)::text as row from ${name} t order by id`,
+      `select to_json(t)::text as row from ${name} t order by 1`,
     );
     content[name] = rows.map(({ row }) => row);
   }
@@ -126,6 +126,10 @@ describe('backup and restore on the embedded database', () => {
     await withSqlIn(source, async (dataSource) => {
       await addOddRows(dataSource);
       await addRows(dataSource, 10, 2_500);
+      await dataSource.query(
+        `insert into time_log_keys (principal, text, fingerprint, time_log_id)
+         select 'Ada', '\\ "key"', sha256('values'), id from time_logs limit 1`,
+      );
     });
   });
 
@@ -133,13 +137,13 @@ describe('backup and restore on the embedded database', () => {
     const [file, target] = [fresh(), fresh()];
     expect(await run('backup', [file], { DATA_DIR: source })).toEqual({
       code: 0,
-      stdout: `saved ${file}: access_tokens 1 rows, time_logs ${2_491 + ODD.length} rows\n`,
+      stdout: `saved ${file}: access_tokens 1 rows, time_logs ${2_491 + ODD.length} rows, time_log_keys 1 rows\n`,
       stderr: '',
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await run('restore', [file], { DATA_DIR: target })).toEqual({
       code: 0,
-      stdout: `restored ${file}: access_tokens 1 rows, time_logs ${2_491 + ODD.length} rows\n`,
+      stdout: `restored ${file}: access_tokens 1 rows, time_logs ${2_491 + ODD.length} rows, time_log_keys 1 rows\n`,
       stderr: '',
     });
     const before = await withSqlIn(source, everything);

@@ -1,3 +1,5 @@
+import { DomainError } from '../../libs/errors/src/index.js';
+import { fingerprintOf, type IdempotencyKey } from '../../src/time-log/domain/idempotency-key.js';
 import type { Page } from '../../src/time-log/domain/page.js';
 import {
   type TimeLogFilter,
@@ -9,10 +11,23 @@ import type { TimeLog } from '../../src/time-log/domain/time-log.js';
 /** Keeps time logs in memory; the contract suite holds it equal to the one over PostgreSQL. */
 export class FakeTimeLogRepository extends TimeLogRepository {
   private readonly logs = new Map<string, TimeLog>();
+  private readonly keys = new Map<string, TimeLog>();
 
   override async add(log: TimeLog): Promise<void> {
-    if (this.logs.has(log.id)) throw new Error(`there is a log ${log.id} already`);
-    this.logs.set(log.id, log);
+    this.keep(log);
+  }
+
+  override async addOnce(log: TimeLog, { principal, text }: IdempotencyKey): Promise<string> {
+    const name = JSON.stringify([principal, text]);
+    const first = this.keys.get(name);
+    if (first === undefined) {
+      this.keep(log);
+      this.keys.set(name, log);
+      return log.id;
+    }
+    if (fingerprintOf(first) !== fingerprintOf(log))
+      throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'the Idempotency-Key was used with other values');
+    return first.id;
   }
 
   override async find({ projectId, period }: TimeLogFilter, { limit, offset }: Page): Promise<TimeLogPage> {
@@ -22,6 +37,11 @@ export class FakeTimeLogRepository extends TimeLogRepository {
       .sort((a, b) => descending(a.date, b.date) || descending(a.id, b.id));
     const start = Number(offset);
     return { logs: found.slice(start, start + limit), total: found.length };
+  }
+
+  private keep(log: TimeLog): void {
+    if (this.logs.has(log.id)) throw new Error(`there is a log ${log.id} already`);
+    this.logs.set(log.id, log);
   }
 }
 

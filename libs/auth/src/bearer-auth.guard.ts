@@ -2,6 +2,7 @@ import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
+import { withinDeadline } from '../../deadline/src/index.js';
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BearerStrategy } from './bearer.strategy.js';
@@ -20,6 +21,11 @@ export class BearerAuthGuard extends AuthGuard() {
     private readonly reflector: Reflector,
   ) {
     super({ defaultStrategy: strategy.name });
+  }
+
+  override canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    return withinDeadline(request, super.canActivate(context) as Promise<boolean>);
   }
 
   /** What passport works on: the headers are all that it needs, and what it leaves on it is of no use to anybody. */

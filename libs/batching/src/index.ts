@@ -1,1 +1,2 @@
 export { Batcher, type BatcherLimits } from './batcher.js';
+export { halving } from './halving.js';

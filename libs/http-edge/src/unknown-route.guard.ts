@@ -16,9 +16,9 @@ export class UnknownRouteGuard extends BearerAuthGuard {
     super(strategy, auth, reflector);
   }
 
-  override canActivate(context: ExecutionContext): ReturnType<BearerAuthGuard['canActivate']> {
+  override canActivate(context: ExecutionContext): Promise<boolean> {
     // As Express matches: any case, with or without a trailing slash.
     const path = context.switchToHttp().getRequest<Request>().path.toLowerCase().replace(/\/$/, '');
-    return this.edge.openPaths.includes(path) || super.canActivate(context);
+    return this.edge.openPaths.includes(path) ? Promise.resolve(true) : super.canActivate(context);
   }
 }

@@ -1,2 +1,2 @@
 export { Obeys, type Rule } from './obeys.decorator.js';
-export { StrictBody, StrictQuery } from './strict-request.decorators.js';
+export { StrictBody, StrictHeaders, StrictQuery } from './strict-request.decorators.js';

@@ -9,7 +9,7 @@ const NAME_LENGTH = 40;
 
 export interface Naming {
   /** What a member of the input is called in a message. */
-  readonly member: 'field' | 'parameter';
+  readonly member: 'field' | 'parameter' | 'header';
   /** Members that came more than once and may not. */
   readonly repeated?: ReadonlySet<string>;
 }
@@ -47,7 +47,7 @@ export function validated<T extends object>(dto: Dto<T>, input: object, naming: 
 const fieldsByDto = new WeakMap<object, readonly string[]>();
 
 /** The decorated properties of a DTO, in the order in which they are declared. */
-function fieldsOf(dto: Dto<object>): readonly string[] {
+export function fieldsOf(dto: Dto<object>): readonly string[] {
   const known = fieldsByDto.get(dto);
   if (known) return known;
   const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);

@@ -1,12 +1,14 @@
 import { Controller, Get, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { BearerAuthGuard, Scopes } from '../../../libs/auth/src/index.js';
+import { BearerAuthGuard, type Principal, Scopes } from '../../../libs/auth/src/index.js';
+import { withinDeadline } from '../../../libs/deadline/src/index.js';
 import { ErrorEnvelopeFilter } from '../../../libs/errors/src/index.js';
-import { StrictBody, StrictQuery } from '../../../libs/strict-request/src/index.js';
+import { StrictBody, StrictHeaders, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { pageLinks } from './page-links.js';
+import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { createdResponse, listResponse, send } from './time-log.response.js';
 
 /** Time logs over HTTP. Guard and filter are bound here, so that a host's own routes are left alone. */
@@ -24,7 +26,7 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
-    const found = await this.timeLogs.list(filter, page);
+    const found = await withinDeadline(request, this.timeLogs.list(filter, page));
     const [path = ''] = request.originalUrl.split('?');
     response.setHeader('Link', pageLinks(path, filter, page, found.total));
     send(response, 200, listResponse(found, page));
@@ -33,9 +35,19 @@ export class TimeLogController {
   @Post()
   @Scopes(['time-logs:write'])
   async record(
+    @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
     @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    send(response, 201, createdResponse(await this.timeLogs.record(body)));
+    const text = headers['Idempotency-Key'];
+    if (text === undefined) {
+      send(response, 201, createdResponse(await withinDeadline(request, this.timeLogs.record(body))));
+      return;
+    }
+    const key = { principal: (request.user as Principal).id, text };
+    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key));
+    if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
+    send(response, 201, createdResponse(log));
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
@@ -17,6 +18,19 @@ export class TimeLogService {
     const log = TimeLog.record(values, this.ids.next());
     await this.timeLogs.add(log);
     return log;
+  }
+
+  /**
+   * Records a log unless the key has recorded it before: then the first log comes again. Resolves when it is durably
+   * stored. Throws as `record` does, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
+   */
+  async recordOnce(
+    values: TimeLogValues,
+    key: IdempotencyKey,
+  ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
+    const log = TimeLog.record(values, this.ids.next());
+    const id = await this.timeLogs.addOnce(log, key);
+    return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
   }
 
   /** One page of the logs that match, newest work first, with their total. Throws DomainError SERVICE_UNAVAILABLE. */

@@ -1,3 +1,4 @@
+import type { IdempotencyKey } from './idempotency-key.js';
 import type { Page } from './page.js';
 import type { Period } from './period.js';
 import type { TimeLog } from './time-log.js';
@@ -14,10 +15,16 @@ export interface TimeLogPage {
   readonly total: number;
 }
 
-/** The port to wherever time logs are kept. Both methods throw DomainError SERVICE_UNAVAILABLE where that cannot be reached. */
+/** The port to wherever time logs are kept. All methods throw DomainError SERVICE_UNAVAILABLE where that cannot be reached. */
 export abstract class TimeLogRepository {
   /** Resolves when the log is durably stored. */
   abstract add(log: TimeLog): Promise<void>;
+
+  /**
+   * Stores the log with its key, both or neither, unless the key has made a log within the last 24 hours. Resolves with
+   * the id of the log that the key made. Throws DomainError IDEMPOTENCY_KEY_REUSED where that one has other values.
+   */
+  abstract addOnce(log: TimeLog, key: IdempotencyKey): Promise<string>;
 
   /** Newest work first: by date, then by creation, both descending. */
   abstract find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage>;

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher } from '../../../libs/batching/src/index.js';
+import { Batcher, halving } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { Database } from '../../database/index.js';
+import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
+import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
+import { TIME_LOG_ARRAYS, timeLogArrays } from './time-log-arrays.js';
 
 /** A row of a page; the first has the total and nothing else. */
 interface Row {
@@ -22,10 +25,21 @@ const WRITES = { batch: 200, queue: 2_000, wait: 2_500 };
 /** Keeps time logs in PostgreSQL. Those that come while others are being written are written together, in one commit. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
-  private readonly writes = new Batcher((logs: readonly TimeLog[]) => this.insert(logs), WRITES);
+  private readonly writes = new Batcher(
+    (logs: readonly TimeLog[]) =>
+      halving(
+        logs,
+        (some) => this.insert(some),
+        // Whether the database has stored them is not known, or it would not store any of them now.
+        (error) => error instanceof DomainError,
+      ),
+    WRITES,
+  );
+  private readonly keyedWrites: KeyedTimeLogWrites;
 
   constructor(private readonly database: Database) {
     super();
+    this.keyedWrites = new KeyedTimeLogWrites(database, WRITES);
   }
 
   private get table(): string {
@@ -34,6 +48,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override add(log: TimeLog): Promise<void> {
     return this.writes.add(log);
+  }
+
+  override addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
+    return this.keyedWrites.add(log, key);
   }
 
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
@@ -50,26 +68,13 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     };
   }
 
-  /** Commits all together, or says of each why not: one that the database refuses takes no other with it. */
-  private async insert(logs: readonly TimeLog[]): Promise<(Error | undefined)[]> {
-    try {
-      await this.database.query(
-        `insert into ${this.table} (id, project_id, duration, description, date)
-         select * from unnest($1::uuid[], $2::uuid[], $3::numeric[], $4::text[], $5::date[])`,
-        [
-          logs.map(({ id }) => id),
-          logs.map(({ projectId }) => projectId),
-          logs.map(({ duration }) => String(duration)),
-          logs.map(({ description }) => description),
-          logs.map(({ date }) => date),
-        ],
-      );
-      return logs.map(() => undefined);
-    } catch (error) {
-      // Whether the database has stored them is not known, or it would not store any of them now.
-      if (error instanceof DomainError || logs.length === 1) return logs.map(() => error as Error);
-      const middle = logs.length >> 1;
-      return [...(await this.insert(logs.slice(0, middle))), ...(await this.insert(logs.slice(middle)))];
-    }
+  /** Commits all together. */
+  private async insert(logs: readonly TimeLog[]): Promise<undefined[]> {
+    await this.database.query(
+      `insert into ${this.table} (id, project_id, duration, description, date)
+       select * from unnest(${TIME_LOG_ARRAYS})`,
+      timeLogArrays(logs),
+    );
+    return logs.map(() => undefined);
   }
 }

@@ -1,0 +1,45 @@
+import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+
+/** Milliseconds that a request waits in all where nobody has set another limit. */
+const LIMIT = 2_500;
+const LEFT = Symbol('milliseconds left');
+
+/** Sets how many milliseconds a request may wait in all; to be called before it has waited for anything. */
+export function limitWaiting(request: object, milliseconds: number): void {
+  (request as WaitingRequest)[LEFT] = milliseconds;
+}
+
+/**
+ * Waits for what a request needs from elsewhere. All waits of one request share one deadline, in which the time that its
+ * client takes to send it does not count. Rejects with DomainError SERVICE_UNAVAILABLE when the time is up: what was
+ * begun goes on, within limits of its own, and nobody learns its outcome.
+ */
+export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<T> {
+  const waiting = request as WaitingRequest;
+  const left = waiting[LEFT] ?? LIMIT;
+  const begun = performance.now();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      waiting[LEFT] = 0;
+      reject(new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message));
+    }, left);
+    const end = () => {
+      clearTimeout(timer);
+      waiting[LEFT] = left - (performance.now() - begun);
+    };
+    answer.then(
+      (value) => {
+        end();
+        resolve(value);
+      },
+      (error: unknown) => {
+        end();
+        reject(error);
+      },
+    );
+  });
+}
+
+interface WaitingRequest {
+  [LEFT]?: number;
+}

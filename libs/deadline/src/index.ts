@@ -1,0 +1,1 @@
+export { limitWaiting, withinDeadline } from './deadline.js';

@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
+import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
+import type { Database } from '../../database/index.js';
+import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
+import { TimeLog } from '../domain/time-log.js';
+import { TIME_LOG_ARRAYS, timeLogArrays } from './time-log-arrays.js';
+import { TimeLogKey } from './time-log-key.schema.js';
+
+/** How long a key holds, in SQL. */
+const LIFETIME = `interval '24 hours'`;
+/** Milliseconds after which a log whose key somebody else is just using is tried again. */
+const BUSY = 25;
+/** Expired keys removed by one statement, and milliseconds between two looks for them. */
+const SWEEP = { batch: 1_000, pause: 60_000 };
+
+interface KeyedLog {
+  readonly log: TimeLog;
+  readonly key: IdempotencyKey;
+  /** In hex. */
+  readonly fingerprint: string;
+}
+
+interface KeptKey {
+  readonly principal: string;
+  readonly text: string;
+  readonly fingerprint: string;
+  readonly timeLogId: string;
+}
+
+/**
+ * Writes logs that come with a key: key and log in one transaction, many of them together. They have a lane of their
+ * own, so that other logs never wait for them. Whoever writes a key holds an advisory lock on it until the commit, and
+ * nobody waits for that lock: a key that another instance is just using holds up no neighbour.
+ */
+export class KeyedTimeLogWrites {
+  private readonly logger = new Logger(KeyedTimeLogWrites.name);
+  private readonly writes: Batcher<KeyedLog, string | undefined>;
+  private nextSweep = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly limits: BatcherLimits,
+  ) {
+    this.writes = new Batcher(
+      (keyed) =>
+        halving(
+          keyed,
+          (some) => this.write(some),
+          (error) => error instanceof DomainError,
+        ),
+      limits,
+    );
+  }
+
+  /** The id of the log that the key made, now or before. Throws DomainError IDEMPOTENCY_KEY_REUSED or SERVICE_UNAVAILABLE. */
+  async add(log: TimeLog, key: IdempotencyKey): Promise<string> {
+    const keyed = { log, key, fingerprint: fingerprintOf(log) };
+    const end = performance.now() + this.limits.wait;
+    while (performance.now() < end) {
+      const id = await this.writes.add(keyed);
+      if (id !== undefined) return id;
+      await delay(BUSY);
+    }
+    throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
+  }
+
+  /** The id of each one's log; undefined where somebody else is just using the key. */
+  private async write(keyed: readonly KeyedLog[]): Promise<(string | undefined | Error)[]> {
+    const made = await this.insert(keyed);
+    const others = keyed.filter(({ log }) => !made.has(log.id));
+    // In a statement of its own: what another instance has committed meanwhile is not in the snapshot of the first.
+    const kept = others.length > 0 ? await this.find(others) : new Map<string, KeptKey>();
+    void this.sweep();
+    return keyed.map(({ log, key, fingerprint }) => {
+      if (made.has(log.id)) return log.id;
+      const known = kept.get(nameOf(key));
+      return known === undefined || known.fingerprint === fingerprint ? known?.timeLogId : reused();
+    });
+  }
+
+  /** Stores those whose key is neither known nor in use; returns their ids. Of several with one key the first is taken. */
+  private async insert(keyed: readonly KeyedLog[]): Promise<ReadonlySet<string>> {
+    const [keys, logs] = [this.database.table(TimeLogKey), this.database.table(TimeLog)];
+    const rows = await this.database.query<{ id: string }>(
+      `with asked as (
+         select distinct on (principal, text) *
+           from unnest(${TIME_LOG_ARRAYS}, $6::text[], $7::text[], $8::text[])
+                with ordinality as given (id, project_id, duration, description, date, principal, text, fingerprint, number)
+          order by principal, text, number
+       ), free as materialized (
+         select * from asked
+          where pg_try_advisory_xact_lock(hashtextextended(principal || ' ' || text, $9::regclass::oid::bigint))
+       ), kept as (
+         insert into ${keys} as keys (principal, text, fingerprint, time_log_id)
+         select principal, text, decode(fingerprint, 'hex'), id from free
+             on conflict on constraint time_log_keys_pkey do update
+            set fingerprint = excluded.fingerprint, time_log_id = excluded.time_log_id, created_at = excluded.created_at
+          where keys.created_at < now() - ${LIFETIME}
+         returning time_log_id as id
+       ), written as (
+         insert into ${logs} (id, project_id, duration, description, date)
+         select id, project_id, duration, description, date from free join kept using (id)
+       )
+       select id from kept`,
+      [
+        ...timeLogArrays(keyed.map(({ log }) => log)),
+        keyed.map(({ key }) => key.principal),
+        keyed.map(({ key }) => key.text),
+        keyed.map(({ fingerprint }) => fingerprint),
+        keys,
+      ],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  private async find(keyed: readonly KeyedLog[]): Promise<ReadonlyMap<string, KeptKey>> {
+    const rows = await this.database.query<KeptKey>(
+      `select principal, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId"
+         from ${this.database.table(TimeLogKey)}
+         join (select distinct * from unnest($1::text[], $2::text[]) as given (principal, text)) asked using (principal, text)
+        where created_at >= now() - ${LIFETIME}`,
+      [keyed.map(({ key }) => key.principal), keyed.map(({ key }) => key.text)],
+    );
+    return new Map(rows.map((kept) => [nameOf(kept), kept]));
+  }
+
+  /** Removes expired keys, the oldest first and some at a time, where the last look is a while ago. Nobody waits for it. */
+  private async sweep(): Promise<void> {
+    if (performance.now() < this.nextSweep) return;
+    this.nextSweep = performance.now() + SWEEP.pause;
+    const keys = this.database.table(TimeLogKey);
+    try {
+      for (let removed = SWEEP.batch; removed === SWEEP.batch;) {
+        const rows = await this.database.query<unknown>(
+          `with expired as (
+             select principal, text from ${keys} where created_at < now() - ${LIFETIME}
+              order by created_at limit ${SWEEP.batch} for update skip locked
+           ), removed as (delete from ${keys} keys using expired
+               where keys.principal = expired.principal and keys.text = expired.text returning 1)
+           select from removed`,
+        );
+        removed = rows.length;
+      }
+    } catch (error) {
+      this.logger.debug(`expired keys not removed: ${error instanceof Error ? error.message : 'unknown'}`);
+    }
+  }
+}
+
+/** No two keys have the same: a text has no line break. */
+function nameOf({ principal, text }: Pick<IdempotencyKey, 'principal' | 'text'>): string {
+  return `${text}\n${principal}`;
+}
+
+function reused(): DomainError {
+  return new DomainError('IDEMPOTENCY_KEY_REUSED', ERROR_KINDS.IDEMPOTENCY_KEY_REUSED.message);
+}

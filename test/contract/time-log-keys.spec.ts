@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { connectionOptions, Database, migrate, plainOptions } from '../../src/database/index.js';
+import type { IdempotencyKey } from '../../src/time-log/domain/idempotency-key.js';
+import { TimeLog } from '../../src/time-log/domain/time-log.js';
+import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
+import { timeLogEntities } from '../../src/time-log/index.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
+let lastId = 0;
+const newLog = () =>
+  TimeLog.record(values, `019c1370-4e1b-7000-8000-${String((lastId += 1)).padStart(12, '0')}`);
+const newKey = (): IdempotencyKey => ({ principal: 'alice', text: randomUUID() });
+
+describe('idempotency keys in PostgreSQL', () => {
+  let database: TestDatabase;
+  /** As of several instances of the service, and one of the test's own. */
+  let dataSources: DataSource[];
+  let instances: TypeOrmTimeLogRepository[];
+  let sql: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    const [own, ...theirs] = [
+      // Without limits, so that it can stand still in the middle of a transaction.
+      { ...plainOptions(database.url), entities: timeLogEntities },
+      ...Array.from({ length: 3 }, () => connectionOptions(database.url, timeLogEntities)),
+    ].map((options) => new DataSource(options));
+    sql = own!;
+    dataSources = [sql, ...theirs];
+    await Promise.all(dataSources.map((dataSource) => dataSource.initialize()));
+    instances = theirs.map((dataSource) => new TypeOrmTimeLogRepository(new Database(dataSource)));
+  });
+  afterAll(async () => {
+    await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
+    await database.drop();
+  });
+
+  const count = async (table: string) => {
+    const [row] = await sql.query<{ n: number }[]>(`select count(*)::int as n from ${table}`);
+    return row!.n;
+  };
+  const keep = (key: IdempotencyKey, age: string) =>
+    sql.query(
+      `insert into time_log_keys (principal, text, fingerprint, time_log_id, created_at)
+       values ($1, $2, '', gen_random_uuid(), now() - $3::interval)`,
+      [key.principal, key.text, age],
+    );
+
+  it('make one log of many creates over several instances', async () => {
+    for (let round = 0; round < 20; round++) {
+      const key = newKey();
+      const before = await count('time_logs');
+      const ids = await Promise.all(
+        Array.from({ length: 51 }, (_, index) => instances[index % 3]!.addOnce(newLog(), key)),
+      );
+      expect(new Set(ids).size).toBe(1);
+      expect(await count('time_logs')).toBe(before + 1);
+    }
+  });
+
+  it('make one log each where several instances take many keys at once, in any order', async () => {
+    const keys = Array.from({ length: 60 }, newKey);
+    const before = await count('time_logs');
+    const idsOf = await Promise.all(
+      instances.map((instance, index) => {
+        const ordered = index === 1 ? keys.toReversed() : keys;
+        return Promise.all(
+          ordered.map(async (key) => [key.text, await instance.addOnce(newLog(), key)] as const),
+        );
+      }),
+    );
+    const [first, ...others] = idsOf.map((pairs) => Object.fromEntries(pairs));
+    for (const other of others) expect(other).toEqual(first);
+    expect(await count('time_logs')).toBe(before + 60);
+  });
+
+  it('hold up no neighbour while another instance is using one, and are told apart when it is done', async () => {
+    const [used, free] = [newKey(), newKey()];
+    const log = newLog();
+    // An instance that has written and is stopped before its commit.
+    const stopped = sql.createQueryRunner();
+    await stopped.startTransaction();
+    try {
+      await new TypeOrmTimeLogRepository({
+        query: (text: string, parameters: unknown[]) => stopped.query(text, parameters),
+        table: (entity: never) => new Database(sql).table(entity),
+      } as never).addOnce(log, used);
+      const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+      const waiting = expect(instances[0]!.addOnce(newLog(), used)).rejects.toMatchObject(unavailable);
+      const begun = performance.now();
+      const other = newLog();
+      expect(await instances[0]!.addOnce(other, free)).toBe(other.id);
+      expect(performance.now() - begun).toBeLessThan(500);
+      await waiting;
+      const last = instances[2]!.addOnce(newLog(), used);
+      await stopped.commitTransaction();
+      expect(await last).toBe(log.id);
+    } finally {
+      if (stopped.isTransactionActive) await stopped.rollbackTransaction();
+      await stopped.release();
+    }
+  });
+
+  it('hold for 24 hours, and make a new log afterwards', async () => {
+    const [young, old] = [newKey(), newKey()];
+    await keep(young, '23 hours 59 minutes');
+    await keep(old, '24 hours 1 minute');
+    await expect(instances[0]!.addOnce(newLog(), young)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
+    const log = newLog();
+    expect(await instances[0]!.addOnce(log, old)).toBe(log.id);
+    expect(await instances[1]!.addOnce(newLog(), old)).toBe(log.id);
+  });
+
+  it('are removed when they have expired, without a look at the others', async () => {
+    await sql.query(
+      `insert into time_log_keys (principal, text, fingerprint, time_log_id, created_at)
+       select 'bob', n::text, '', gen_random_uuid(), now() - interval '1 day' - n * interval '1 second'
+         from generate_series(1, 2500) n`,
+    );
+    await sql.query(
+      `insert into time_log_keys (principal, text, fingerprint, time_log_id)
+       select 'carol', n::text, '', gen_random_uuid() from generate_series(1, 20000) n`,
+    );
+    await sql.query('analyze time_log_keys');
+    // An instance looks for expired keys with its first keyed create, and then once a minute at most.
+    await new TypeOrmTimeLogRepository(new Database(sql)).addOnce(newLog(), newKey());
+    const expired = `time_log_keys where created_at < now() - interval '1 day'`;
+    while ((await count(expired)) > 0) await sql.query('select pg_sleep(0.01)');
+    expect(await count(`time_log_keys where principal = 'bob'`)).toBe(0);
+    const plan = await sql.query<{ 'QUERY PLAN': string }[]>(
+      `explain select principal, text from ${expired} order by created_at limit 1000 for update skip locked`,
+    );
+    expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toContain('time_log_keys_created_at_idx');
+  });
+});
