@@ -27,16 +27,7 @@ export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<
       clearTimeout(timer);
       waiting[LEFT] = left - (performance.now() - begun);
     };
-    answer.then(
-      (value) => {
-        end();
-        resolve(value);
-      },
-      (error: unknown) => {
-        end();
-        reject(error);
-      },
-    );
+    answer.finally(end).then(resolve, reject);
   });
 }
 
