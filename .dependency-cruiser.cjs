@@ -30,7 +30,7 @@ module.exports = {
       to: {
         path: [
           '^src/[^/]+/(api|infrastructure)/',
-          '^src/database/',
+          '^src/(own-)?database/',
           '(^|/)node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
           '(^|/)node_modules/@nestjs/platform-express/',
         ],
@@ -42,7 +42,11 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/[^/]+/api/' },
       to: {
-        path: ['^src/[^/]+/infrastructure/', '^src/database/', '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/'],
+        path: [
+          '^src/[^/]+/infrastructure/',
+          '^src/(own-)?database/',
+          '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/',
+        ],
       },
     },
     {

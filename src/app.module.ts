@@ -11,8 +11,8 @@ import {
   AccessTokenVerifier,
 } from './access-token/index.js';
 import type { Config } from './config.js';
-import { connectionOptions, migrate } from './database/index.js';
 import { HealthModule } from './health/index.js';
+import { connectionOptions, migrate } from './own-database/index.js';
 import { timeLogEntities, timeLogMigrations, TimeLogModule } from './time-log/index.js';
 
 /** What the service's DataSource must know. */

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { entities, migrations } from './app.module.js';
 import { loadConfig } from './config.js';
-import { backup, openDatabaseForCommand } from './database/index.js';
+import { backup, openDatabaseForCommand } from './own-database/index.js';
 
 const USAGE = `Usage:
   npm run backup -- FILE

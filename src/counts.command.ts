@@ -2,7 +2,8 @@ import 'reflect-metadata';
 import { DataSource } from 'typeorm';
 import { migrations } from './app.module.js';
 import { loadConfig } from './config.js';
-import { Database, migrate, openDatabaseForCommand, plainOptions } from './database/index.js';
+import { Database } from './database/index.js';
+import { migrate, openDatabaseForCommand, plainOptions } from './own-database/index.js';
 import { TimeLogCounts } from './time-log/index.js';
 
 const USAGE = `Usage:

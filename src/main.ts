@@ -9,9 +9,9 @@ import { EdgeAdapter } from '../libs/http-edge/src/index.js';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
 import { AppModule } from './app.module.js';
 import { type Config, loadConfig } from './config.js';
-import { openDatabase } from './database/index.js';
 import { firstSteps } from './first-steps.js';
 import { loggingParams, ServiceLogger } from './logging.js';
+import { openDatabase } from './own-database/index.js';
 
 /** Milliseconds that the end may take after the shutdown delay, whatever hangs. */
 const END_LIMIT = 9_500;

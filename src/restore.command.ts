@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { entities, migrations } from './app.module.js';
 import { loadConfig } from './config.js';
-import { checkBackup, migrate, openDatabaseForCommand, restore } from './database/index.js';
+import { checkBackup, migrate, openDatabaseForCommand, restore } from './own-database/index.js';
 
 const USAGE = `Usage:
   npm run restore -- FILE

@@ -12,7 +12,7 @@ import {
 } from './access-token/index.js';
 import { migrations } from './app.module.js';
 import { loadConfig } from './config.js';
-import { migrate, openDatabaseForCommand, plainOptions } from './database/index.js';
+import { migrate, openDatabaseForCommand, plainOptions } from './own-database/index.js';
 
 const USAGE = `Usage:
   npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]

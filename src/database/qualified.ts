@@ -11,10 +11,16 @@ export function qualified(dataSource: DataSource, name: string): string {
 
 /** The same for what must hold on every search path, such as the body of a function: with the schema in any case. */
 export async function fullyQualified(runner: QueryRunner, name: string): Promise<string> {
-  const { dataSource } = runner;
+  const dataSource = dataSourceOf(runner);
   const text = qualified(dataSource, name);
   if (schemaOf(dataSource) !== undefined) return text;
   return `${dataSource.driver.escape((await runner.getCurrentSchema()) ?? 'public')}.${text}`;
+}
+
+/** What a query runner belongs to, by the name that TypeORM 0.3 has for it too. */
+export function dataSourceOf(runner: QueryRunner): DataSource {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- `dataSource` came with TypeORM 1
+  return runner.connection;
 }
 
 function schemaOf({ options }: DataSource): string | undefined {

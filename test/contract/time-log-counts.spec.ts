@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
-import { Database, migrate, plainOptions } from '../../src/database/index.js';
+import { Database } from '../../src/database/index.js';
+import { migrate, plainOptions } from '../../src/own-database/index.js';
 import { TimeLogCounts } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

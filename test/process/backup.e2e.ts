@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
-import { checkBackup, openDatabaseForCommand } from '../../src/database/index.js';
+import { checkBackup, openDatabaseForCommand } from '../../src/own-database/index.js';
 import { startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

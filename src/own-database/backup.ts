@@ -13,7 +13,7 @@ import {
   trailerLine,
 } from './backup-format.js';
 import { plainOptions } from './connection-options.js';
-import { Database } from './database.js';
+import { Database } from '../database/index.js';
 
 /** Rows read at once: few enough that the longest of them fit in memory. */
 const PAGE = 1_000;

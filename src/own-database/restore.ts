@@ -2,7 +2,7 @@ import { DataSource, type QueryRunner } from 'typeorm';
 import type { BackupOptions } from './backup.js';
 import { BackupFileError, Progress, readBackup, type RowCounts } from './backup-format.js';
 import { plainOptions } from './connection-options.js';
-import { Database } from './database.js';
+import { Database } from '../database/index.js';
 
 /** Reads a whole backup. Throws BackupFileError with one clear line where it is damaged or of another version. */
 export async function checkBackup({
