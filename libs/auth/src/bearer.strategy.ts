@@ -48,9 +48,13 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
   return count;
 }
 
+/** Typed by what others need of it, so that a host needs no types of passport. */
+const NamedStrategy: new (options: { realm: string }) => { readonly name: string } =
+  PassportStrategy(HeaderBearerStrategy);
+
 /** Decides every request that needs a token, by asking the TokenVerifier. */
 @Injectable()
-export class BearerStrategy extends PassportStrategy(HeaderBearerStrategy) {
+export class BearerStrategy extends NamedStrategy {
   constructor(@Inject(AUTH_OPTIONS) private readonly options: AuthOptions) {
     super({ realm: options.realm });
   }

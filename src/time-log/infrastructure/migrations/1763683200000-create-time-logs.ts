@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { qualified } from '../../../database/index.js';
+import { dataSourceOf, qualified } from '../../../database/index.js';
 
 export class CreateTimeLogs1763683200000 implements MigrationInterface {
   // TypeORM asks for a name that is not lost in a minifying build.
   readonly name = 'CreateTimeLogs1763683200000';
 
   async up(runner: QueryRunner): Promise<void> {
-    const table = qualified(runner.dataSource, 'time_logs');
+    const table = qualified(dataSourceOf(runner), 'time_logs');
     await runner.query(`
       create table ${table} (
         id uuid not null constraint time_logs_pkey primary key,
@@ -24,6 +24,6 @@ export class CreateTimeLogs1763683200000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`drop table ${qualified(runner.dataSource, 'time_logs')}`);
+    await runner.query(`drop table ${qualified(dataSourceOf(runner), 'time_logs')}`);
   }
 }
