@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { qualified } from '../../../database/index.js';
+import { dataSourceOf, qualified } from '../../../database/index.js';
 
 export class CreateTimeLogKeys1763856000000 implements MigrationInterface {
   readonly name = 'CreateTimeLogKeys1763856000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    const table = qualified(runner.dataSource, 'time_log_keys');
+    const table = qualified(dataSourceOf(runner), 'time_log_keys');
     await runner.query(`
       create table ${table} (
         principal text not null,
@@ -19,6 +19,6 @@ export class CreateTimeLogKeys1763856000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`drop table ${qualified(runner.dataSource, 'time_log_keys')}`);
+    await runner.query(`drop table ${qualified(dataSourceOf(runner), 'time_log_keys')}`);
   }
 }
