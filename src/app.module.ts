@@ -21,7 +21,7 @@ export const entities = [...accessTokenEntities, ...timeLogEntities];
 export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'declaredTokens' | 'shutdownDelay'>;
+  readonly config: Pick<Config, 'declaredTokens' | 'corsOrigins' | 'shutdownDelay'>;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
   /** Gives up waiting for the database. */
@@ -62,6 +62,7 @@ export class AppModule {
         // Last: its controller answers whatever no other does.
         HttpEdgeModule.forRoot({
           openPaths: ['/livez', '/readyz'],
+          corsOrigins: config.corsOrigins,
           shutdownDelay: config.shutdownDelay,
           ...(onClose && { onClose }),
         }),

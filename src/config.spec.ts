@@ -28,6 +28,7 @@ describe('loadConfig', () => {
       logLevel: 'info',
       logAsJson: false,
       declaredTokens: [],
+      corsOrigins: [],
       shutdownDelay: 0,
     });
     expect(isAbsolute(config.dataDir)).toBe(true);
@@ -43,6 +44,7 @@ describe('loadConfig', () => {
         DATA_DIR: 'some/where',
         LOG_LEVEL: 'debug',
         ACCESS_TOKEN: TOKEN,
+        CORS_ORIGINS: 'https://app.example, http://localhost:5173',
         SHUTDOWN_DELAY: '15',
       },
       false,
@@ -56,6 +58,7 @@ describe('loadConfig', () => {
       logLevel: 'debug',
       logAsJson: true,
       declaredTokens: [TOKEN],
+      corsOrigins: ['https://app.example', 'http://localhost:5173'],
       shutdownDelay: 15,
     });
   });
@@ -70,6 +73,7 @@ describe('loadConfig', () => {
       'LOG_LEVEL',
       'ACCESS_TOKEN',
       'ACCESS_TOKEN_FILE',
+      'CORS_ORIGINS',
       'SHUTDOWN_DELAY',
       'NODE_ENV',
     ];
@@ -95,6 +99,10 @@ describe('loadConfig', () => {
     ['PORT', '65535'],
     ['LOG_LEVEL', 'silent'],
     ['LOG_LEVEL', 'fatal'],
+    ['CORS_ORIGINS', '*'],
+    ['CORS_ORIGINS', 'http://127.0.0.1:8080'],
+    ['CORS_ORIGINS', 'https://[::1]:8443,https://xn--bcher-kva.example'],
+    ['CORS_ORIGINS', 'capacitor://localhost,chrome-extension://abcdefghijklmnop'],
     ['SHUTDOWN_DELAY', '3600'],
   ])('takes %s=%s', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([]);
@@ -119,6 +127,25 @@ describe('loadConfig', () => {
     ['MIGRATION_DATABASE_URL', 'x'],
     ['LOG_LEVEL', 'verbose'],
     ['LOG_LEVEL', 'INFO'],
+    ['CORS_ORIGINS', 'app.example'],
+    ['CORS_ORIGINS', 'localhost:5173'],
+    ['CORS_ORIGINS', 'https://app.example/'],
+    ['CORS_ORIGINS', 'https://app.example/path'],
+    ['CORS_ORIGINS', 'https://app.example?'],
+    ['CORS_ORIGINS', 'https://user@app.example'],
+    ['CORS_ORIGINS', 'https://App.example'],
+    ['CORS_ORIGINS', 'HTTPS://app.example'],
+    ['CORS_ORIGINS', 'https://bücher.example'],
+    ['CORS_ORIGINS', 'https://app.example:443'],
+    ['CORS_ORIGINS', 'https://*.example'],
+    ['CORS_ORIGINS', 'https://app.example,*'],
+    ['CORS_ORIGINS', '*,*'],
+    ['CORS_ORIGINS', 'https://app.example,'],
+    ['CORS_ORIGINS', 'https://app.example https://other.example'],
+    ['CORS_ORIGINS', 'https://app.example\r\nX: y'],
+    ['CORS_ORIGINS', 'file://'],
+    ['CORS_ORIGINS', 'https://'],
+    ['CORS_ORIGINS', 'null'],
     ['SHUTDOWN_DELAY', '3601'],
     ['SHUTDOWN_DELAY', '1.5'],
     ['SHUTDOWN_DELAY', '10s'],
@@ -134,12 +161,14 @@ describe('loadConfig', () => {
       LOG_LEVEL: 'secret-4',
       ACCESS_TOKEN: 'secret-5',
       ACCESS_TOKEN_FILE: '/secret-6',
+      CORS_ORIGINS: 'secret-8',
       SHUTDOWN_DELAY: 'secret-7',
     });
     const named = new Set(faults.map((fault) => fault.split(':')[0]));
     expect([...named].sort()).toEqual([
       'ACCESS_TOKEN',
       'ACCESS_TOKEN_FILE',
+      'CORS_ORIGINS',
       'DATABASE_URL',
       'LOG_LEVEL',
       'MIGRATION_DATABASE_URL',

@@ -16,6 +16,8 @@ export interface Config {
   /** One line of JSON for each event, instead of lines for a person at a terminal. */
   readonly logAsJson: boolean;
   readonly declaredTokens: readonly string[];
+  /** Origins whose pages may call the service from a browser; `*` alone for all. */
+  readonly corsOrigins: readonly string[];
   /** Seconds. */
   readonly shutdownDelay: number;
 }
@@ -36,13 +38,15 @@ const wholeNumber = (most: number, message: string) =>
     .transform(Number)
     .refine((value) => value <= most, message);
 const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a URL that begins with postgres://');
-const tokens = z
-  .string()
-  .transform((text) => text.split(',').map((token) => token.trim()))
-  .refine(
-    (list) => list.length <= 2 && list.every((token) => TOKEN.test(token)),
-    'must be one or two tokens (comma between), each at least 32 characters of A-Z a-z 0-9 - . _ ~ + / (= at the end)',
-  );
+const list = z.string().transform((text) => text.split(',').map((item) => item.trim()));
+const tokens = list.refine(
+  (given) => given.length <= 2 && given.every((token) => TOKEN.test(token)),
+  'must be one or two tokens (comma between), each at least 32 characters of A-Z a-z 0-9 - . _ ~ + / (= at the end)',
+);
+const origins = list.refine(
+  (given) => given.join() === '*' || given.every(isOrigin),
+  'must be * or origins (comma between) as browsers send them: scheme://host[:port] in lower case, such as https://app.example, without path, wildcard or default port',
+);
 
 const environment = z.object({
   PORT: wholeNumber(65_535, 'must be a whole number from 0 to 65535').default(3000),
@@ -53,6 +57,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LEVELS, `must be one of ${LEVELS.join(', ')}`).default('info'),
   ACCESS_TOKEN: tokens.optional(),
   ACCESS_TOKEN_FILE: z.string().optional(),
+  CORS_ORIGINS: origins.default([]),
   SHUTDOWN_DELAY: wholeNumber(3_600, 'must be whole seconds from 0 to 3600').default(0),
   NODE_ENV: z.string().optional(),
 });
@@ -84,8 +89,16 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
     logLevel: data.LOG_LEVEL,
     logAsJson: data.NODE_ENV === 'production' || !isTerminal,
     declaredTokens: data.ACCESS_TOKEN ?? [],
+    corsOrigins: data.CORS_ORIGINS,
     shutdownDelay: data.SHUTDOWN_DELAY,
   };
+}
+
+/** The origin of a page in the one form that a browser sends (Fetch standard, section 3.2): it is compared as it is written. */
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, host } = new URL(text);
+  return host !== '' && !host.includes('*') && text === `${protocol}//${host}`;
 }
 
 /** A variable that is set to nothing counts as absent, as compose files and shells set it. */

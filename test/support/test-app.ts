@@ -4,7 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { AccessTokenService, SCOPES } from '../../src/access-token/index.js';
-import { AppModule } from '../../src/app.module.js';
+import { AppModule, type AppOptions } from '../../src/app.module.js';
 import { createTestDatabase } from './test-database.js';
 
 /** The service as main.ts boots it, on a database of its own, listening on loopback. */
@@ -21,14 +21,14 @@ export interface TestApp {
 }
 
 export async function startTestApp(
-  config: { declaredTokens?: string[]; shutdownDelay?: number } = {},
+  config: Partial<AppOptions['config']> = {},
   /** Leads the app's connections elsewhere, such as through a proxy. */
   reroute: (databaseUrl: string) => string = (url) => url,
 ): Promise<TestApp> {
   const database = await createTestDatabase();
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot({
-      config: { declaredTokens: [], shutdownDelay: 0, ...config },
+      config: { declaredTokens: [], corsOrigins: [], shutdownDelay: 0, ...config },
       databaseUrl: reroute(database.url),
       migrationUrl: database.url,
     }),

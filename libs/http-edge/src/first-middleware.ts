@@ -1,23 +1,27 @@
 import type { NextFunction, Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { commonHeaders, requestIdOf } from './common-headers.js';
+import { requestIdOf } from './common-headers.js';
 import type { HttpEdgeOptions, IdentifiedRequest } from './http-edge.options.js';
 
-/**
- * Runs before everything else: common headers, request id, and one `Host` (RFC 9112, section 3.2).
- * `isDraining` tells whether connections are to be closed after their answer.
- */
-export function firstMiddleware(isDraining: () => boolean, onClose: HttpEdgeOptions['onClose']) {
+interface FirstMiddlewareOptions {
+  /** The headers that every answer carries. */
+  readonly headers: (request: Request) => Record<string, string>;
+  /** Whether connections are to be closed after their answer. */
+  readonly isDraining: () => boolean;
+  readonly onClose: HttpEdgeOptions['onClose'];
+}
+
+/** Runs before everything else: request id, common headers, and one `Host` (RFC 9112, section 3.2). */
+export function firstMiddleware({ headers: headersOf, isDraining, onClose }: FirstMiddlewareOptions) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const requestId = requestIdOf(request);
-    (request as IdentifiedRequest).id = requestId;
+    (request as IdentifiedRequest).id = requestIdOf(request);
     if (onClose) {
       const begun = performance.now();
       response.once('close', () =>
         onClose(request as IdentifiedRequest, response, performance.now() - begun),
       );
     }
-    const headers = commonHeaders(requestId);
+    const headers = headersOf(request);
     for (const name in headers) response.setHeader(name, headers[name]!);
     if (isDraining()) response.setHeader('Connection', 'close');
     if (!hasOneHost(request)) {

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
@@ -6,6 +6,7 @@ import type { Application } from 'express';
 import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '../../errors/src/index.js';
 import { commonHeaders, requestIdOf } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
+import { answerPreflight, corsHeaders } from './cors.js';
 import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
 import { routable } from './request-target.js';
@@ -23,7 +24,7 @@ import { UnknownRouteController } from './unknown-route.controller.js';
 export class HttpEdgeModule extends ConfigurableModuleClass implements NestModule, BeforeApplicationShutdown {
   private readonly logger = new Logger(HttpEdgeModule.name);
   private readonly nodeErrors: NodeErrorOptions = {
-    headers: (request) => commonHeaders(requestIdOf(request)),
+    headers: (request) => this.headersFor(request),
     onRefused: (error, headers) =>
       this.logger.log(`refused before routing: ${error} (${headers['X-Request-Id']})`),
   };
@@ -59,7 +60,22 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     });
     const connections = new ConnectionDrain(server, this.nodeErrors);
     this.connections = connections;
-    app.use(firstMiddleware(() => connections.isDraining, this.options.onClose));
+    app.use(
+      firstMiddleware({
+        headers: (request) => this.headersFor(request),
+        isDraining: () => connections.isDraining,
+        onClose: this.options.onClose,
+      }),
+    );
+    if (this.options.corsOrigins?.length) app.use(answerPreflight);
+  }
+
+  private headersFor(request: IncomingMessage | undefined): Record<string, string> {
+    const headers = commonHeaders(requestIdOf(request));
+    const { corsOrigins } = this.options;
+    return corsOrigins?.length
+      ? { ...headers, ...corsHeaders(corsOrigins, request?.headers.origin) }
+      : headers;
   }
 
   async beforeApplicationShutdown(): Promise<void> {

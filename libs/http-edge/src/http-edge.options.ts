@@ -8,6 +8,8 @@ export interface HttpEdgeOptions {
   readonly openPaths: readonly string[];
   /** Seconds between the begin of the shutdown and the drain, in which requests are served as ever. */
   readonly shutdownDelay: number;
+  /** Origins whose pages may call the app from a browser, as browsers send them, or `*` for all; none without it. */
+  readonly corsOrigins?: readonly string[];
   /** Told of each request when its answer is complete or given up, and how many milliseconds it took. */
   readonly onClose?: (request: IdentifiedRequest, response: Response, milliseconds: number) => void;
 }

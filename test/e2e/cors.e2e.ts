@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { missingDatabase } from '../support/outage.js';
+import { parseRaw, sendRaw } from '../support/raw-http.js';
+import { type Answer, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const ORIGIN = 'https://app.example';
+const OTHER = 'http://localhost:5173';
+const EXPOSED =
+  'Link, X-Request-Id, Retry-After, Idempotency-Replayed, WWW-Authenticate, RateLimit, RateLimit-Policy, Allow';
+/** What a browser sends by itself before a create: no token. */
+const preflight = (origin: string) => ({
+  method: 'OPTIONS',
+  headers: {
+    authorization: undefined,
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type',
+  },
+});
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, HEAD, POST',
+  'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
+  'access-control-max-age': '7200',
+};
+const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
+const notAllowed = refusal('METHOD_NOT_ALLOWED', 'method not allowed on this path; see the Allow header');
+
+/** Every answer that a page may be given: what is asked, and the status. */
+const REQUESTS: readonly [
+  number,
+  string,
+  string,
+  { body?: string; headers?: Record<string, string | undefined> },
+][] = [
+  [200, 'GET', TIME_LOGS, {}],
+  [200, 'HEAD', TIME_LOGS, {}],
+  [201, 'POST', TIME_LOGS, { body: JSON.stringify(LOG), headers: { 'content-type': 'application/json' } }],
+  [200, 'GET', '/health', {}],
+  [200, 'GET', '/livez', { headers: { authorization: undefined } }],
+  [400, 'GET', `${TIME_LOGS}?page=x`, {}],
+  [400, 'POST', TIME_LOGS, { body: '{', headers: { 'content-type': 'application/json' } }],
+  [401, 'GET', TIME_LOGS, { headers: { authorization: undefined } }],
+  [401, 'POST', TIME_LOGS, { body: '{', headers: { authorization: 'Bearer wrong' } }],
+  [404, 'GET', '/nowhere', {}],
+  [405, 'DELETE', TIME_LOGS, {}],
+  [405, 'OPTIONS', TIME_LOGS, {}],
+  [413, 'POST', TIME_LOGS, { body: ' '.repeat(70_000), headers: { 'content-type': 'application/json' } }],
+  [415, 'POST', TIME_LOGS, { body: 'x', headers: { 'content-type': 'text/plain' } }],
+];
+
+/** The headers of an answer that are about CORS, and `Vary`. */
+function corsOf(headers: Headers | Record<string, string>): Record<string, string> {
+  const all = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  return Object.fromEntries(all.filter(([name]) => name === 'vary' || name.startsWith('access-control-')));
+}
+
+async function ask(app: TestApp, origin: string | undefined): Promise<[number, Answer][]> {
+  const answers = REQUESTS.map(
+    async ([status, method, path, { body, headers }]): Promise<[number, Answer]> => [
+      status,
+      await send(app, path, { method, body, headers: { origin, ...headers } }),
+    ],
+  );
+  return Promise.all(answers);
+}
+
+describe('with CORS_ORIGINS', () => {
+  const readable = (origin: string) => ({
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': EXPOSED,
+    vary: 'Origin',
+  });
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp({ corsOrigins: [ORIGIN, OTHER] });
+  });
+  afterAll(() => app.close());
+
+  it.each([ORIGIN, OTHER])('lets pages of %s read every answer, refusals too', async (origin) => {
+    for (const [status, answer] of await ask(app, origin)) {
+      expect([answer.status, corsOf(answer.headers)]).toEqual([status, readable(origin)]);
+    }
+  });
+
+  it('lets a page read that the database is away', async () => {
+    await missingDatabase(app, async () => {
+      const { status, headers } = await send(app, '/health', { headers: { origin: ORIGIN } });
+      expect([status, corsOf(headers)]).toEqual([503, readable(ORIGIN)]);
+    });
+  });
+
+  it('lets a page read what is refused below the router', async () => {
+    const head = (...lines: string[]) =>
+      [`GET /health HTTP/1.1`, `Origin: ${ORIGIN}`, ...lines, 'Connection: close', '', ''].join('\r\n');
+    for (const [status, text] of [
+      [400, head('Host: x', 'Host: y')],
+      [417, head('Host: x', 'Expect: foo')],
+    ] as const) {
+      const answer = parseRaw(await sendRaw(app.port, text));
+      expect([answer.status, corsOf(answer.headers)]).toEqual([status, readable(ORIGIN)]);
+    }
+  });
+
+  it.each([
+    undefined,
+    'null',
+    'https://evil.example',
+    'https://app.example.evil.example',
+    'https://sub.app.example',
+    'http://app.example',
+    'https://app.example:8443',
+    'https://APP.example',
+    `${ORIGIN}, ${OTHER}`,
+    '*',
+  ])('serves others as ever, without a header that would let a page read it (%s)', async (origin) => {
+    for (const [status, answer] of await ask(app, origin)) {
+      expect([answer.status, corsOf(answer.headers)]).toEqual([status, { vary: 'Origin' }]);
+    }
+  });
+
+  it.each([TIME_LOGS, '/health', '/livez', '/', '/nowhere', `${TIME_LOGS}?page=x`, '/%ff'])(
+    'answers a preflight without a token, and alike whatever the path (%s)',
+    async (path) => {
+      const { status, headers, text } = await send(app, path, preflight(ORIGIN));
+      expect([status, text]).toEqual([204, '']);
+      expect(corsOf(headers)).toEqual({ ...readable(ORIGIN), ...PREFLIGHT_HEADERS });
+      expect(headers.get('x-request-id')).not.toBeNull();
+      for (const name of ['content-type', 'content-length', 'access-control-allow-credentials'])
+        expect(headers.get(name)).toBeNull();
+    },
+  );
+
+  it('serves the request after a preflight on the same connection', async () => {
+    const options = [
+      `OPTIONS ${TIME_LOGS} HTTP/1.1`,
+      'Host: x',
+      `Origin: ${ORIGIN}`,
+      'Access-Control-Request-Method: GET',
+    ];
+    const get = [`GET ${TIME_LOGS} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${app.token}`];
+    const requests = [options, [...get, 'Connection: close']].map((lines) => `${lines.join('\r\n')}\r\n\r\n`);
+    const text = await sendRaw(app.port, requests.join(''));
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['204', '200']);
+  });
+
+  it.each([
+    ['of an origin that is not allowed', preflight('https://evil.example').headers],
+    ['without an origin', { 'access-control-request-method': 'POST' }],
+    ['that says no method', { origin: ORIGIN }],
+  ])('asks for a token where OPTIONS is no preflight: one %s', async (_what, headers) => {
+    for (const path of [TIME_LOGS, '/nowhere']) {
+      const anonymous = { ...headers, authorization: undefined };
+      const answer = await send(app, path, { method: 'OPTIONS', headers: anonymous });
+      expect(outcome(answer)).toEqual([401, unauthorized]);
+    }
+    const authorization = `Bearer ${app.token}`;
+    const known = await send(app, TIME_LOGS, { method: 'OPTIONS', headers: { ...headers, authorization } });
+    expect(outcome(known)).toEqual([405, notAllowed]);
+  });
+
+  it('takes no other method for a preflight', async () => {
+    const { headers } = preflight(ORIGIN);
+    for (const method of ['GET', 'POST']) {
+      expect(outcome(await send(app, TIME_LOGS, { method, headers }))).toEqual([401, unauthorized]);
+    }
+  });
+});
+
+describe('with CORS_ORIGINS=*', () => {
+  const readable = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp({ corsOrigins: ['*'] });
+  });
+  afterAll(() => app.close());
+
+  it.each([ORIGIN, 'null', undefined])('says the same to every origin (%s)', async (origin) => {
+    for (const [status, answer] of await ask(app, origin)) {
+      expect([answer.status, corsOf(answer.headers)]).toEqual([status, readable]);
+    }
+  });
+
+  it('answers every preflight, and no OPTIONS that is none', async () => {
+    const { status, headers } = await send(app, TIME_LOGS, preflight('https://any.example'));
+    expect([status, corsOf(headers)]).toEqual([204, { ...readable, ...PREFLIGHT_HEADERS }]);
+    const plain = await send(app, TIME_LOGS, { method: 'OPTIONS', headers: { authorization: undefined } });
+    expect(outcome(plain)).toEqual([401, unauthorized]);
+  });
+});
+
+describe('without CORS_ORIGINS', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.close());
+
+  it('has no header of CORS, and takes a preflight for any other OPTIONS', async () => {
+    for (const [status, answer] of await ask(app, ORIGIN)) {
+      expect([answer.status, corsOf(answer.headers)]).toEqual([status, {}]);
+    }
+    expect(outcome(await send(app, TIME_LOGS, preflight(ORIGIN)))).toEqual([401, unauthorized]);
+    const headers = { ...preflight(ORIGIN).headers, authorization: `Bearer ${app.token}` };
+    const known = await send(app, TIME_LOGS, { method: 'OPTIONS', headers });
+    expect(outcome(known)).toEqual([405, notAllowed]);
+  });
+});
