@@ -4,6 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { AuthModule } from '../libs/auth/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
+import { RateLimitModule } from '../libs/rate-limit/src/index.js';
 import {
   accessTokenEntities,
   accessTokenMigrations,
@@ -21,7 +22,7 @@ export const entities = [...accessTokenEntities, ...timeLogEntities];
 export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'declaredTokens' | 'corsOrigins' | 'shutdownDelay'>;
+  readonly config: Pick<Config, 'declaredTokens' | 'corsOrigins' | 'rateLimit' | 'shutdownDelay'>;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
   /** Gives up waiting for the database. */
@@ -55,6 +56,7 @@ export class AppModule {
           inject: [AccessTokenVerifier],
           useFactory: (verifier: AccessTokenVerifier) => ({ verifier, realm: 'time-logs' }),
         }),
+        ...(config.rateLimit ? [RateLimitModule.forRoot(config.rateLimit)] : []),
         // In the order in which the router tries them.
         TimeLogModule,
         HealthModule,

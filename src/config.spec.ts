@@ -29,6 +29,7 @@ describe('loadConfig', () => {
       logAsJson: false,
       declaredTokens: [],
       corsOrigins: [],
+      rateLimit: undefined,
       shutdownDelay: 0,
     });
     expect(isAbsolute(config.dataDir)).toBe(true);
@@ -45,6 +46,7 @@ describe('loadConfig', () => {
         LOG_LEVEL: 'debug',
         ACCESS_TOKEN: TOKEN,
         CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+        RATE_LIMIT: '600/minute',
         SHUTDOWN_DELAY: '15',
       },
       false,
@@ -59,6 +61,7 @@ describe('loadConfig', () => {
       logAsJson: true,
       declaredTokens: [TOKEN],
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
+      rateLimit: { requests: 600, seconds: 60 },
       shutdownDelay: 15,
     });
   });
@@ -74,6 +77,7 @@ describe('loadConfig', () => {
       'ACCESS_TOKEN',
       'ACCESS_TOKEN_FILE',
       'CORS_ORIGINS',
+      'RATE_LIMIT',
       'SHUTDOWN_DELAY',
       'NODE_ENV',
     ];
@@ -103,6 +107,8 @@ describe('loadConfig', () => {
     ['CORS_ORIGINS', 'http://127.0.0.1:8080'],
     ['CORS_ORIGINS', 'https://[::1]:8443,https://xn--bcher-kva.example'],
     ['CORS_ORIGINS', 'capacitor://localhost,chrome-extension://abcdefghijklmnop'],
+    ['RATE_LIMIT', '1/second'],
+    ['RATE_LIMIT', '999999999/hour'],
     ['SHUTDOWN_DELAY', '3600'],
   ])('takes %s=%s', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([]);
@@ -146,6 +152,16 @@ describe('loadConfig', () => {
     ['CORS_ORIGINS', 'file://'],
     ['CORS_ORIGINS', 'https://'],
     ['CORS_ORIGINS', 'null'],
+    ['RATE_LIMIT', '600'],
+    ['RATE_LIMIT', '0/minute'],
+    ['RATE_LIMIT', '-1/minute'],
+    ['RATE_LIMIT', '1.5/minute'],
+    ['RATE_LIMIT', '1000000000/hour'],
+    ['RATE_LIMIT', '600/min'],
+    ['RATE_LIMIT', '600/day'],
+    ['RATE_LIMIT', '600/Minute'],
+    ['RATE_LIMIT', '600 / minute'],
+    ['RATE_LIMIT', '600/minute/token'],
     ['SHUTDOWN_DELAY', '3601'],
     ['SHUTDOWN_DELAY', '1.5'],
     ['SHUTDOWN_DELAY', '10s'],
@@ -162,6 +178,7 @@ describe('loadConfig', () => {
       ACCESS_TOKEN: 'secret-5',
       ACCESS_TOKEN_FILE: '/secret-6',
       CORS_ORIGINS: 'secret-8',
+      RATE_LIMIT: 'secret-9',
       SHUTDOWN_DELAY: 'secret-7',
     });
     const named = new Set(faults.map((fault) => fault.split(':')[0]));
@@ -173,6 +190,7 @@ describe('loadConfig', () => {
       'LOG_LEVEL',
       'MIGRATION_DATABASE_URL',
       'PORT',
+      'RATE_LIMIT',
       'SHUTDOWN_DELAY',
     ]);
     expect(faults.join('\n')).not.toContain('secret');

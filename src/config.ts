@@ -18,6 +18,8 @@ export interface Config {
   readonly declaredTokens: readonly string[];
   /** Origins whose pages may call the service from a browser; `*` alone for all. */
   readonly corsOrigins: readonly string[];
+  /** How much each token may ask of this process; undefined: as much as it likes. */
+  readonly rateLimit: { readonly requests: number; readonly seconds: number } | undefined;
   /** Seconds. */
   readonly shutdownDelay: number;
 }
@@ -48,6 +50,18 @@ const origins = list.refine(
   'must be * or origins (comma between) as browsers send them: scheme://host[:port] in lower case, such as https://app.example, without path, wildcard or default port',
 );
 
+const UNITS = { second: 1, minute: 60, hour: 3_600 };
+const rate = z
+  .string()
+  .regex(
+    /^[1-9]\d{0,8}\/(second|minute|hour)$/,
+    'must be N/second, N/minute or N/hour with a whole number N from 1 to 999999999, such as 600/minute',
+  )
+  .transform((text) => {
+    const [requests, unit] = text.split('/');
+    return { requests: Number(requests), seconds: UNITS[unit as keyof typeof UNITS] };
+  });
+
 const environment = z.object({
   PORT: wholeNumber(65_535, 'must be a whole number from 0 to 65535').default(3000),
   HOST: z.string().optional(),
@@ -58,6 +72,7 @@ const environment = z.object({
   ACCESS_TOKEN: tokens.optional(),
   ACCESS_TOKEN_FILE: z.string().optional(),
   CORS_ORIGINS: origins.default([]),
+  RATE_LIMIT: rate.optional(),
   SHUTDOWN_DELAY: wholeNumber(3_600, 'must be whole seconds from 0 to 3600').default(0),
   NODE_ENV: z.string().optional(),
 });
@@ -90,6 +105,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
     logAsJson: data.NODE_ENV === 'production' || !isTerminal,
     declaredTokens: data.ACCESS_TOKEN ?? [],
     corsOrigins: data.CORS_ORIGINS,
+    rateLimit: data.RATE_LIMIT,
     shutdownDelay: data.SHUTDOWN_DELAY,
   };
 }

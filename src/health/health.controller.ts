@@ -3,12 +3,14 @@ import type { Request } from 'express';
 import { BearerAuthGuard } from '../../libs/auth/src/index.js';
 import { withinDeadline } from '../../libs/deadline/src/index.js';
 import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
+import { Unlimited } from '../../libs/rate-limit/src/index.js';
 import { Database } from '../database/index.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 
 /** Whether the service is available. Answers `OK`, else the error body. */
 @Controller()
+@Unlimited()
 @UseFilters(ErrorEnvelopeFilter)
 export class HealthController implements OnModuleDestroy {
   private isShuttingDown = false;

@@ -28,7 +28,7 @@ export async function startTestApp(
   const database = await createTestDatabase();
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot({
-      config: { declaredTokens: [], corsOrigins: [], shutdownDelay: 0, ...config },
+      config: { declaredTokens: [], corsOrigins: [], rateLimit: undefined, shutdownDelay: 0, ...config },
       databaseUrl: reroute(database.url),
       migrationUrl: database.url,
     }),

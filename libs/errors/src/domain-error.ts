@@ -21,12 +21,15 @@ export type ErrorCode =
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
+  /** Seconds after which the caller may try again, where that is known better than by the code alone. */
+  readonly retryAfter: number | undefined;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    options?: ErrorOptions,
+    options: ErrorOptions & { readonly retryAfter?: number } = {},
   ) {
     super(message, options);
+    this.retryAfter = options.retryAfter;
   }
 }

@@ -51,6 +51,11 @@ describe('answerForThrown', () => {
     expect(body).toEqual({ success: false, error: 'VALIDATION_ERROR', message: 'duration must be positive' });
   });
 
+  it('says when to try again where the DomainError knows', () => {
+    const { headers } = answerForThrown(new DomainError('RATE_LIMITED', 'wait', { retryAfter: 42 }));
+    expect(headers).toMatchObject({ 'Retry-After': '42' });
+  });
+
   it.each([
     [new BadRequestException(SECRET), 400, 'VALIDATION_ERROR'],
     [new NotFoundException(SECRET), 404, 'NOT_FOUND'],

@@ -17,18 +17,23 @@ export interface ErrorAnswer {
 }
 
 /** Seconds after which a client may try again (RFC 9110, section 10.2.3). */
-const RETRY_AFTER = '1';
+const RETRY_AFTER = 1;
 
 /** The answer for a code; without a message, the code's own. */
-export function answerFor(error: ErrorCode, message = ERROR_KINDS[error].message): ErrorAnswer {
+export function answerFor(
+  error: ErrorCode,
+  message = ERROR_KINDS[error].message,
+  retryAfter = RETRY_AFTER,
+): ErrorAnswer {
   const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' };
-  if (error === 'SERVICE_UNAVAILABLE' || error === 'RATE_LIMITED') headers['Retry-After'] = RETRY_AFTER;
+  if (error === 'SERVICE_UNAVAILABLE' || error === 'RATE_LIMITED')
+    headers['Retry-After'] = String(retryAfter);
   return { status: ERROR_KINDS[error].status, body: { success: false, error, message }, headers };
 }
 
 /** The answer for anything that was thrown. Only a DomainError speaks for itself: other texts may hold what was sent. */
 export function answerForThrown(thrown: unknown): ErrorAnswer {
-  if (thrown instanceof DomainError) return answerFor(thrown.code, thrown.message);
+  if (thrown instanceof DomainError) return answerFor(thrown.code, thrown.message, thrown.retryAfter);
   // A host's guard or pipe may choose a status that the table does not know: it is kept.
   if (thrown instanceof HttpException) {
     const answer = answerFor(codeOfStatus(thrown.getStatus()));

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { RateLimiter } from './rate-limiter.js';
+
+describe('RateLimiter', () => {
+  let now: number;
+  let limiter: RateLimiter;
+
+  beforeEach(() => {
+    now = 1_000;
+    limiter = new RateLimiter({ requests: 3, seconds: 60 }, () => now);
+  });
+  const take = (key: string, times: number) => Array.from({ length: times }, () => limiter.take(key));
+
+  it('lets a key make its quota, and no more', () => {
+    expect(take('a', 5)).toEqual([
+      { isAllowed: true, remaining: 2, seconds: 60 },
+      { isAllowed: true, remaining: 1, seconds: 60 },
+      { isAllowed: true, remaining: 0, seconds: 60 },
+      { isAllowed: false, remaining: 0, seconds: 60 },
+      { isAllowed: false, remaining: 0, seconds: 60 },
+    ]);
+  });
+
+  it('gives each key a quota of its own', () => {
+    take('a', 4);
+    expect(limiter.take('b')).toEqual({ isAllowed: true, remaining: 2, seconds: 60 });
+  });
+
+  it('gives the whole quota again when the window ends, and not before', () => {
+    take('a', 3);
+    now += 59_999;
+    expect(limiter.take('a')).toEqual({ isAllowed: false, remaining: 0, seconds: 1 });
+    now += 1;
+    expect(limiter.take('a')).toEqual({ isAllowed: true, remaining: 2, seconds: 60 });
+  });
+
+  it('begins the window of a key with its first request', () => {
+    limiter.take('a');
+    now += 30_000;
+    limiter.take('b');
+    now += 15_500;
+    expect([limiter.take('a').seconds, limiter.take('b').seconds]).toEqual([15, 45]);
+  });
+
+  it('does not prolong a wait by what is refused meanwhile', () => {
+    take('a', 100);
+    now += 60_000;
+    expect(limiter.take('a').isAllowed).toBe(true);
+  });
+
+  it('remembers no key whose window has ended, once another begins', () => {
+    for (let i = 0; i < 1_000; i++) limiter.take(`idle-${i}`);
+    expect(limiter.size).toBe(1_000);
+    now += 60_000;
+    take('a', 2);
+    expect(limiter.size).toBe(1);
+  });
+
+  it('keeps those whose window has not ended', () => {
+    take('a', 3);
+    now += 1;
+    take('b', 3);
+    now += 59_999;
+    limiter.take('c');
+    expect([limiter.take('a').isAllowed, limiter.take('b').isAllowed]).toEqual([true, false]);
+  });
+
+  it('remembers a bounded number of keys, and forgets the oldest first', () => {
+    take('first', 3);
+    for (let i = 0; i < 300_000; i++) limiter.take(`key-${i}`);
+    expect(limiter.size).toBe(100_000);
+    expect(limiter.take('first').remaining).toBe(2);
+    expect(limiter.take('key-299999').remaining).toBe(1);
+  });
+});
