@@ -13,8 +13,14 @@ import {
 } from './access-token/index.js';
 import type { Config } from './config.js';
 import { HealthModule } from './health/index.js';
-import { connectionOptions, migrate } from './own-database/index.js';
-import { timeLogEntities, timeLogMigrations, TimeLogModule } from './time-log/index.js';
+import { connectionOptions, migrate, requireDurability } from './own-database/index.js';
+import {
+  timeLogEntities,
+  timeLogMigrations,
+  TimeLogModule,
+  WRITE_LIMITS,
+  type WriteLimits,
+} from './time-log/index.js';
 
 /** What the service's DataSource must know. */
 export const entities = [...accessTokenEntities, ...timeLogEntities];
@@ -22,7 +28,7 @@ export const entities = [...accessTokenEntities, ...timeLogEntities];
 export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'declaredTokens' | 'corsOrigins' | 'rateLimit' | 'shutdownDelay'>;
+  readonly config: Pick<Config, 'declaredTokens' | 'corsOrigins' | 'limits' | 'rateLimit' | 'shutdownDelay'>;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
   /** Gives up waiting for the database. */
@@ -35,19 +41,29 @@ export interface AppOptions {
 @Module({})
 export class AppModule {
   static forRoot({ config, databaseUrl, migrationUrl, signal, onClose }: AppOptions): DynamicModule {
-    const accessTokens = AccessTokenModule.forRoot({ declared: config.declaredTokens });
+    const { limits } = config;
+    const accessTokens = AccessTokenModule.forRoot({
+      declared: config.declaredTokens,
+      cacheSize: limits.tokenCache,
+    });
+    const timeLogs = TimeLogModule.withAdapters({
+      provide: WRITE_LIMITS,
+      useValue: { queue: limits.writeQueue, wait: limits.deadline } satisfies WriteLimits,
+    });
     return {
       module: AppModule,
       imports: [
         TypeOrmModule.forRootAsync({
           useFactory: () => ({
-            ...connectionOptions(databaseUrl, entities),
+            ...connectionOptions(databaseUrl, entities, limits),
             toRetry: () => false,
           }),
           dataSourceFactory: async (options) => {
             const done = await migrate({ url: migrationUrl, migrations, signal });
             if (done.length > 0) new Logger('Migrations').log(`migrated: ${done.join(', ')}`);
-            return new DataSource(options!).initialize();
+            const dataSource = await new DataSource(options!).initialize();
+            await requireDurability(dataSource);
+            return dataSource;
           },
         }),
         accessTokens,
@@ -58,7 +74,7 @@ export class AppModule {
         }),
         ...(config.rateLimit ? [RateLimitModule.forRoot(config.rateLimit)] : []),
         // In the order in which the router tries them.
-        TimeLogModule,
+        timeLogs,
         HealthModule,
         RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
         // Last: its controller answers whatever no other does.
@@ -66,6 +82,7 @@ export class AppModule {
           openPaths: ['/livez', '/readyz'],
           corsOrigins: config.corsOrigins,
           shutdownDelay: config.shutdownDelay,
+          limits,
           ...(onClose && { onClose }),
         }),
       ],

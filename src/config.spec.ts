@@ -31,6 +31,17 @@ describe('loadConfig', () => {
       corsOrigins: [],
       rateLimit: undefined,
       shutdownDelay: 0,
+      limits: {
+        headersTimeout: 10_000,
+        requestTimeout: 15_000,
+        keepAliveTimeout: 65_000,
+        headersLimit: 16_384,
+        bodyLimit: 65_536,
+        deadline: 2_500,
+        poolSize: 10,
+        writeQueue: 2_000,
+        tokenCache: 10_000,
+      },
     });
     expect(isAbsolute(config.dataDir)).toBe(true);
   });
@@ -48,6 +59,15 @@ describe('loadConfig', () => {
         CORS_ORIGINS: 'https://app.example, http://localhost:5173',
         RATE_LIMIT: '600/minute',
         SHUTDOWN_DELAY: '15',
+        HEADERS_TIMEOUT: '1',
+        REQUEST_TIMEOUT: '2',
+        KEEP_ALIVE_TIMEOUT: '3',
+        HEADERS_LIMIT: '4096',
+        BODY_LIMIT: '5000',
+        DEADLINE: '0.6',
+        POOL_SIZE: '7',
+        WRITE_QUEUE: '8',
+        TOKEN_CACHE: '9',
       },
       false,
     );
@@ -63,6 +83,17 @@ describe('loadConfig', () => {
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       rateLimit: { requests: 600, seconds: 60 },
       shutdownDelay: 15,
+      limits: {
+        headersTimeout: 1_000,
+        requestTimeout: 2_000,
+        keepAliveTimeout: 3_000,
+        headersLimit: 4_096,
+        bodyLimit: 5_000,
+        deadline: 600,
+        poolSize: 7,
+        writeQueue: 8,
+        tokenCache: 9,
+      },
     });
   });
 
@@ -79,6 +110,15 @@ describe('loadConfig', () => {
       'CORS_ORIGINS',
       'RATE_LIMIT',
       'SHUTDOWN_DELAY',
+      'HEADERS_TIMEOUT',
+      'REQUEST_TIMEOUT',
+      'KEEP_ALIVE_TIMEOUT',
+      'HEADERS_LIMIT',
+      'BODY_LIMIT',
+      'DEADLINE',
+      'POOL_SIZE',
+      'WRITE_QUEUE',
+      'TOKEN_CACHE',
       'NODE_ENV',
     ];
     const empty = Object.fromEntries(names.map((name) => [name, '']));
@@ -110,6 +150,9 @@ describe('loadConfig', () => {
     ['RATE_LIMIT', '1/second'],
     ['RATE_LIMIT', '999999999/hour'],
     ['SHUTDOWN_DELAY', '3600'],
+    ['DEADLINE', '5'],
+    ['DEADLINE', '0.125'],
+    ['BODY_LIMIT', '1048576'],
   ])('takes %s=%s', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([]);
   });
@@ -118,6 +161,13 @@ describe('loadConfig', () => {
     expect(faultsOf({ MIGRATION_DATABASE_URL: 'postgres://a@b/c' })).toEqual([
       'MIGRATION_DATABASE_URL: goes with DATABASE_URL; the embedded database needs neither',
     ]);
+  });
+
+  it('refuses a time for the request that is below that for its headers', () => {
+    expect(faultsOf({ HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '19' })).toEqual([
+      'REQUEST_TIMEOUT: must not be below HEADERS_TIMEOUT, which is a part of it',
+    ]);
+    expect(faultsOf({ HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '20' })).toEqual([]);
   });
 
   it.each([
@@ -165,6 +215,23 @@ describe('loadConfig', () => {
     ['SHUTDOWN_DELAY', '3601'],
     ['SHUTDOWN_DELAY', '1.5'],
     ['SHUTDOWN_DELAY', '10s'],
+    ['HEADERS_TIMEOUT', '0'],
+    ['HEADERS_TIMEOUT', '601'],
+    ['REQUEST_TIMEOUT', 'never'],
+    ['KEEP_ALIVE_TIMEOUT', '0'],
+    ['HEADERS_LIMIT', '16k'],
+    ['HEADERS_LIMIT', '100'],
+    ['BODY_LIMIT', '0'],
+    ['BODY_LIMIT', '1048577'],
+    ['DEADLINE', '0'],
+    ['DEADLINE', '5.1'],
+    ['DEADLINE', '1e1'],
+    ['DEADLINE', '-1'],
+    ['POOL_SIZE', '1'],
+    ['POOL_SIZE', '1001'],
+    ['WRITE_QUEUE', '0'],
+    ['TOKEN_CACHE', '0'],
+    ['TOKEN_CACHE', 'Infinity'],
   ])('refuses %s=%s in one line that names it', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must be `)]);
   });

@@ -22,6 +22,26 @@ export interface Config {
   readonly rateLimit: { readonly requests: number; readonly seconds: number } | undefined;
   /** Seconds. */
   readonly shutdownDelay: number;
+  readonly limits: Limits;
+}
+
+/** The bounds of what a client may send and of what the service waits for and keeps in memory. Times in milliseconds. */
+export interface Limits {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  /** Bytes of request line and headers. */
+  readonly headersLimit: number;
+  /** Bytes of a body. */
+  readonly bodyLimit: number;
+  /** What a request waits for the database in all. */
+  readonly deadline: number;
+  /** Connections to the database. */
+  readonly poolSize: number;
+  /** Creates that wait for the next commit. */
+  readonly writeQueue: number;
+  /** Tokens whose verdict is remembered. */
+  readonly tokenCache: number;
 }
 
 /** What is wrong with the environment: one line for each variable, which names it and says what it takes. */
@@ -33,12 +53,16 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
 
 // A message never repeats a value: some of them are secrets.
-const wholeNumber = (most: number, message: string) =>
+const wholeNumber = (least: number, most: number, unit = 'be a whole number') =>
+  number(/^\d{1,9}$/, least, most, `must ${unit} from ${least} to ${most}`);
+const number = (form: RegExp, least: number, most: number, message: string) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, message)
+    .regex(form, message)
     .transform(Number)
-    .refine((value) => value <= most, message);
+    .refine((value) => value >= least && value <= most, message);
+const seconds = (most: number) => wholeNumber(1, most, 'be whole seconds');
+const bytes = (least: number, most: number) => wholeNumber(least, most, 'be whole bytes');
 const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a URL that begins with postgres://');
 const list = z.string().transform((text) => text.split(',').map((item) => item.trim()));
 const tokens = list.refine(
@@ -63,7 +87,7 @@ const rate = z
   });
 
 const environment = z.object({
-  PORT: wholeNumber(65_535, 'must be a whole number from 0 to 65535').default(3000),
+  PORT: wholeNumber(0, 65_535).default(3000),
   HOST: z.string().optional(),
   DATABASE_URL: databaseUrl.optional(),
   MIGRATION_DATABASE_URL: databaseUrl.optional(),
@@ -73,7 +97,17 @@ const environment = z.object({
   ACCESS_TOKEN_FILE: z.string().optional(),
   CORS_ORIGINS: origins.default([]),
   RATE_LIMIT: rate.optional(),
-  SHUTDOWN_DELAY: wholeNumber(3_600, 'must be whole seconds from 0 to 3600').default(0),
+  SHUTDOWN_DELAY: wholeNumber(0, 3_600, 'be whole seconds').default(0),
+  HEADERS_TIMEOUT: seconds(600).default(10),
+  REQUEST_TIMEOUT: seconds(3_600).default(15),
+  KEEP_ALIVE_TIMEOUT: seconds(3_600).default(65),
+  HEADERS_LIMIT: bytes(4_096, 1_048_576).default(16_384),
+  BODY_LIMIT: bytes(1_024, 1_048_576).default(65_536),
+  // At most what the drain leaves to a request in flight.
+  DEADLINE: number(/^\d(\.\d{1,3})?$/, 0.1, 5, 'must be seconds from 0.1 to 5, such as 2.5').default(2.5),
+  POOL_SIZE: wholeNumber(2, 1_000).default(10),
+  WRITE_QUEUE: wholeNumber(1, 100_000).default(2_000),
+  TOKEN_CACHE: wholeNumber(1, 1_000_000).default(10_000),
   NODE_ENV: z.string().optional(),
 });
 
@@ -94,6 +128,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
   if (data?.MIGRATION_DATABASE_URL !== undefined && data.DATABASE_URL === undefined) {
     faults.push('MIGRATION_DATABASE_URL: goes with DATABASE_URL; the embedded database needs neither');
   }
+  if (data && data.REQUEST_TIMEOUT < data.HEADERS_TIMEOUT) {
+    faults.push('REQUEST_TIMEOUT: must not be below HEADERS_TIMEOUT, which is a part of it');
+  }
   if (!data || faults.length > 0) throw new ConfigError(faults.join('\n'));
   return {
     port: data.PORT,
@@ -107,6 +144,17 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
     corsOrigins: data.CORS_ORIGINS,
     rateLimit: data.RATE_LIMIT,
     shutdownDelay: data.SHUTDOWN_DELAY,
+    limits: {
+      headersTimeout: data.HEADERS_TIMEOUT * 1_000,
+      requestTimeout: data.REQUEST_TIMEOUT * 1_000,
+      keepAliveTimeout: data.KEEP_ALIVE_TIMEOUT * 1_000,
+      headersLimit: data.HEADERS_LIMIT,
+      bodyLimit: data.BODY_LIMIT,
+      deadline: data.DEADLINE * 1_000,
+      poolSize: data.POOL_SIZE,
+      writeQueue: data.WRITE_QUEUE,
+      tokenCache: data.TOKEN_CACHE,
+    },
   };
 }
 

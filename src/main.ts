@@ -61,7 +61,7 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
         signal,
         onClose: (...request) => logger.logRequest(...request),
       }),
-      new EdgeAdapter(),
+      new EdgeAdapter(config.limits.headersLimit),
       { bodyParser: false, abortOnError: false, logger },
     );
     try {

@@ -8,12 +8,14 @@ import { DeclaredTokens } from './declared-tokens.js';
 export interface AccessTokenOptions {
   /** Tokens that the deployment declares itself, beside those in the database. */
   readonly declared: readonly string[];
+  /** Tokens whose verdict is remembered. */
+  readonly cacheSize?: number;
 }
 
 /** Access tokens: managed by the service, verified by the verifier. */
 @Module({})
 export class AccessTokenModule {
-  static forRoot({ declared }: AccessTokenOptions): DynamicModule {
+  static forRoot({ declared, cacheSize }: AccessTokenOptions): DynamicModule {
     return {
       module: AccessTokenModule,
       imports: [DatabaseModule],
@@ -24,7 +26,7 @@ export class AccessTokenModule {
           provide: AccessTokenVerifier,
           inject: [AccessTokenLookup],
           useFactory: (lookup: AccessTokenLookup) =>
-            new AccessTokenVerifier(lookup, new DeclaredTokens(declared), () => performance.now()),
+            new AccessTokenVerifier(lookup, new DeclaredTokens(declared), cacheSize),
         },
       ],
       exports: [AccessTokenService, AccessTokenVerifier],

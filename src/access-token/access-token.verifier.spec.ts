@@ -64,7 +64,7 @@ describe('AccessTokenVerifier', () => {
   beforeEach(() => {
     lookup = new FakeLookup();
     now = 1_000_000;
-    verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([DECLARED]), () => now);
+    verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([DECLARED]), 10_000, () => now);
   });
 
   it('gives the principal of a known token', async () => {

@@ -8,8 +8,6 @@ import { VerdictCache } from './verdict-cache.js';
 
 /** Milliseconds that a verdict holds: below the 5 s within which a revocation must hold everywhere. */
 const VERDICT_LIFETIME = 4_000;
-/** Verdicts remembered, good and bad ones apart, so that a flood of unknown tokens cannot push out a known one. */
-const CAPACITY = 10_000;
 /** Tokens looked up in one statement, those that may wait for the next, and for how many milliseconds. */
 const LOOKUPS = { batch: 500, queue: 5_000, wait: 5_000 };
 
@@ -24,8 +22,8 @@ interface Asked {
  */
 @Injectable()
 export class AccessTokenVerifier extends TokenVerifier {
-  private readonly good = new VerdictCache(CAPACITY);
-  private readonly bad = new VerdictCache(CAPACITY);
+  private readonly good: VerdictCache;
+  private readonly bad: VerdictCache;
   private readonly lookups = new Batcher((asked: readonly Asked[]) => this.lookUp(asked), LOOKUPS);
   /** The answers that are awaited, each for all who ask for the same token. */
   private readonly answers = new Map<string, Promise<Principal | undefined>>();
@@ -33,9 +31,14 @@ export class AccessTokenVerifier extends TokenVerifier {
   constructor(
     private readonly lookup: AccessTokenLookup,
     private readonly declared: DeclaredTokens,
-    private readonly now: () => number,
+    /** Verdicts remembered, good and bad ones apart, so that a flood of unknown tokens cannot push out a known one. */
+    capacity = 10_000,
+    /** Milliseconds. */
+    private readonly now: () => number = () => performance.now(),
   ) {
     super();
+    this.good = new VerdictCache(capacity);
+    this.bad = new VerdictCache(capacity);
   }
 
   override async verify(token: string): Promise<Principal | undefined> {

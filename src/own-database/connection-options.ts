@@ -2,21 +2,30 @@ import type { DataSourceOptions } from 'typeorm';
 
 type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
 
-/** Milliseconds. The statement timeout is below the query timeout, so that the server ends a statement before the pool gives up its connection. */
-const LIMITS = { poolWait: 2_000, statement: 1_500, query: 2_500 };
-const POOL_SIZE = 10;
+export interface ConnectionLimits {
+  readonly poolSize: number;
+  /** Milliseconds that a request waits for the database in all. */
+  readonly deadline: number;
+}
 
-/** How the service itself connects: a bounded pool in which everything has a time limit. TLS parameters of the URL are honoured. */
-export function connectionOptions(url: string, entities: PostgresOptions['entities']): PostgresOptions {
+/**
+ * How the service itself connects: a bounded pool in which everything has a time limit. The server ends a statement before
+ * the pool gives up the connection that it runs on. TLS parameters of the URL are honoured.
+ */
+export function connectionOptions(
+  url: string,
+  entities: PostgresOptions['entities'],
+  { poolSize, deadline }: ConnectionLimits = { poolSize: 10, deadline: 2_500 },
+): PostgresOptions {
   return {
     ...plainOptions(url),
     entities: entities ?? [],
-    poolSize: POOL_SIZE,
+    poolSize,
     extra: {
-      connectionTimeoutMillis: LIMITS.poolWait,
-      statement_timeout: LIMITS.statement,
-      query_timeout: LIMITS.query,
-      idle_in_transaction_session_timeout: LIMITS.query,
+      connectionTimeoutMillis: Math.ceil(deadline * 0.8),
+      statement_timeout: Math.ceil(deadline * 0.6),
+      query_timeout: deadline,
+      idle_in_transaction_session_timeout: deadline,
       keepAlive: true,
     },
   };

@@ -19,7 +19,7 @@ import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
   exports: [TimeLogService, TimeLogRepository],
 })
 export class TimeLogModule {
-  /** The module with a host's own adapters: `{ provide: TimeLogRepository, useClass: … }` or `TimeLogIds`. */
+  /** The module with a host's own adapters: `{ provide: TimeLogRepository, useClass: … }`, `TimeLogIds` or `WRITE_LIMITS`. */
   static withAdapters(...adapters: Provider[]): DynamicModule {
     // Nest takes the last provider of a token.
     return { module: TimeLogModule, providers: adapters };

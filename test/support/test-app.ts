@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { AccessTokenService, SCOPES } from '../../src/access-token/index.js';
 import { AppModule, type AppOptions } from '../../src/app.module.js';
+import { loadConfig } from '../../src/config.js';
 import { createTestDatabase } from './test-database.js';
 
 /** The service as main.ts boots it, on a database of its own, listening on loopback. */
@@ -25,14 +26,15 @@ export async function startTestApp(
   /** Leads the app's connections elsewhere, such as through a proxy. */
   reroute: (databaseUrl: string) => string = (url) => url,
 ): Promise<TestApp> {
+  const all = { ...loadConfig({}, false), ...config };
   const database = await createTestDatabase();
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot({
-      config: { declaredTokens: [], corsOrigins: [], rateLimit: undefined, shutdownDelay: 0, ...config },
+      config: all,
       databaseUrl: reroute(database.url),
       migrationUrl: database.url,
     }),
-    new EdgeAdapter(),
+    new EdgeAdapter(all.limits.headersLimit),
     { bodyParser: false, abortOnError: false, logger: false },
   );
   await app.listen(0, '127.0.0.1');

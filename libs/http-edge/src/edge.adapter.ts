@@ -10,6 +10,11 @@ type Application = RequestListener & { request: object; response: object };
  * are the same already nothing changes. It saves two fifths of a request's CPU time (`test/bench/README.md`).
  */
 export class EdgeAdapter extends ExpressAdapter {
+  /** `headersLimit`: bytes of request line and headers, above which the answer is `431`. */
+  constructor(private readonly headersLimit = 16 * 1024) {
+    super();
+  }
+
   override initHttpServer(): void {
     const app = this.getInstance<Application>();
     class AppRequest extends IncomingMessage {}
@@ -17,6 +22,9 @@ export class EdgeAdapter extends ExpressAdapter {
     Object.setPrototypeOf(AppRequest.prototype, app.request);
     Object.setPrototypeOf(AppResponse.prototype, app.response);
     Object.assign(app, { request: AppRequest.prototype, response: AppResponse.prototype });
-    this.httpServer = createServer({ IncomingMessage: AppRequest, ServerResponse: AppResponse }, app);
+    this.httpServer = createServer(
+      { IncomingMessage: AppRequest, ServerResponse: AppResponse, maxHeaderSize: this.headersLimit },
+      app,
+    );
   }
 }

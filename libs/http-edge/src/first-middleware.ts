@@ -1,20 +1,25 @@
 import type { NextFunction, Request, Response } from 'express';
+import { limitWaiting } from '../../deadline/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
+import { limitBody } from '../../strict-request/src/index.js';
 import { requestIdOf } from './common-headers.js';
-import type { HttpEdgeOptions, IdentifiedRequest } from './http-edge.options.js';
+import type { HttpEdgeOptions, IdentifiedRequest, RequestLimits } from './http-edge.options.js';
 
 interface FirstMiddlewareOptions {
   /** The headers that every answer carries. */
   readonly headers: (request: Request) => Record<string, string>;
+  readonly limits: Pick<RequestLimits, 'bodyLimit' | 'deadline'>;
   /** Whether connections are to be closed after their answer. */
   readonly isDraining: () => boolean;
   readonly onClose: HttpEdgeOptions['onClose'];
 }
 
-/** Runs before everything else: request id, common headers, and one `Host` (RFC 9112, section 3.2). */
-export function firstMiddleware({ headers: headersOf, isDraining, onClose }: FirstMiddlewareOptions) {
+/** Runs before everything else: request id, limits, common headers, and one `Host` (RFC 9112, section 3.2). */
+export function firstMiddleware({ headers: headersOf, limits, isDraining, onClose }: FirstMiddlewareOptions) {
   return (request: Request, response: Response, next: NextFunction): void => {
     (request as IdentifiedRequest).id = requestIdOf(request);
+    limitBody(request, limits.bodyLimit);
+    limitWaiting(request, limits.deadline);
     if (onClose) {
       const begun = performance.now();
       response.once('close', () =>

@@ -3,6 +3,28 @@ import type { Request, Response } from 'express';
 
 export type IdentifiedRequest = Request & { id: string };
 
+/** How much of a client's time and bytes the edge takes. Times in milliseconds. */
+export interface RequestLimits {
+  /** Until the headers are received. */
+  readonly headersTimeout: number;
+  /** Until the request is received in full. */
+  readonly requestTimeout: number;
+  /** Without a request on a connection; longer than the 60 s that load balancers keep one. */
+  readonly keepAliveTimeout: number;
+  /** Bytes of a body. */
+  readonly bodyLimit: number;
+  /** What a request waits in all for what the service needs from elsewhere. */
+  readonly deadline: number;
+}
+
+export const DEFAULT_LIMITS: RequestLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 65_000,
+  bodyLimit: 64 * 1024,
+  deadline: 2_500,
+};
+
 export interface HttpEdgeOptions {
   /** Paths that need no token, such as `/livez`: on them a wrong method is told to anybody. */
   readonly openPaths: readonly string[];
@@ -10,6 +32,8 @@ export interface HttpEdgeOptions {
   readonly shutdownDelay: number;
   /** Origins whose pages may call the app from a browser, as browsers send them, or `*` for all; none without it. */
   readonly corsOrigins?: readonly string[];
+  /** What a request may take; each has a default. */
+  readonly limits?: Partial<RequestLimits>;
   /** Told of each request when its answer is complete or given up, and how many milliseconds it took. */
   readonly onClose?: (request: IdentifiedRequest, response: Response, milliseconds: number) => void;
 }

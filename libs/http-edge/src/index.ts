@@ -1,3 +1,3 @@
 export { EdgeAdapter } from './edge.adapter.js';
 export { HttpEdgeModule } from './http-edge.module.js';
-export type { HttpEdgeOptions } from './http-edge.options.js';
+export type { HttpEdgeOptions, RequestLimits } from './http-edge.options.js';

@@ -1,15 +1,16 @@
 import type { Server } from 'node:http';
+import type { RequestLimits } from './http-edge.options.js';
 
-/** Milliseconds; the keep-alive is longer than the 60 s that load balancers keep an idle connection. */
-const LIMITS = { headers: 10_000, request: 15_000, check: 2_000, keepAlive: 65_000 };
+/** Milliseconds between two looks for requests that take too long. */
+const CHECK = 2_000;
 
 /** Bounds how long a client may take, and hands what Node would answer with an empty body to the edge. */
-export function limitServer(server: Server): void {
-  server.headersTimeout = LIMITS.headers;
-  server.requestTimeout = LIMITS.request;
-  server.keepAliveTimeout = LIMITS.keepAlive;
-  // 16 KiB of headers are the bound; Node would drop those over a count, and with them a second Authorization.
+export function limitServer(server: Server, limits: RequestLimits): void {
+  server.headersTimeout = limits.headersTimeout;
+  server.requestTimeout = limits.requestTimeout;
+  server.keepAliveTimeout = limits.keepAliveTimeout;
+  // The bytes of the headers are the bound; Node would drop those over a count, and with them a second Authorization.
   server.maxHeadersCount = 0;
   // Read by Node when the server starts to listen; there are no public setters for a server that already exists.
-  Object.assign(server, { connectionsCheckingInterval: LIMITS.check, requireHostHeader: false });
+  Object.assign(server, { connectionsCheckingInterval: CHECK, requireHostHeader: false });
 }

@@ -3,10 +3,20 @@ import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
 
-/** Bytes of a body, as received. */
+/** Bytes of a body, as received, where nobody has set another limit. */
 const BODY_LIMIT = 64 * 1024;
+const LIMIT = Symbol('bytes of the body');
 /** Levels of objects and arrays, the outermost counted. */
 const DEPTH_LIMIT = 8;
+
+/** Sets how many bytes the body of a request may have. */
+export function limitBody(request: object, bytes: number): void {
+  (request as LimitedRequest)[LIMIT] = bytes;
+}
+
+interface LimitedRequest {
+  [LIMIT]?: number;
+}
 
 /**
  * The JSON object in the body of a request, read here unless a body parser of the host has read it already.
@@ -60,7 +70,8 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   }
 }
 
-function readBody(request: IncomingMessage): Promise<Buffer> {
+function readBody(request: IncomingMessage & LimitedRequest): Promise<Buffer> {
+  const limit = request[LIMIT] ?? BODY_LIMIT;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -70,18 +81,18 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
       reject(error);
     };
     const tooLarge = () =>
-      new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${BODY_LIMIT} bytes`);
+      new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${limit} bytes`);
     const cutShort = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
     const take = (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size > BODY_LIMIT) refuse(tooLarge());
+      if (size > limit) refuse(tooLarge());
     };
     if (request.destroyed && !request.complete) {
       reject(cutShort());
       return;
     }
-    if (Number(request.headers['content-length'] ?? 0) > BODY_LIMIT) {
+    if (Number(request.headers['content-length'] ?? 0) > limit) {
       reject(tooLarge());
       return;
     }

@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { Batcher, halving } from '../../../libs/batching/src/index.js';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { Database } from '../../database/index.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
@@ -19,27 +19,29 @@ interface Row {
   readonly date: string;
 }
 
-/** Logs of one statement, those that may wait for the next, and for how many milliseconds. */
-const WRITES = { batch: 200, queue: 2_000, wait: 2_500 };
+/** Optional: how many logs may wait to be written, and for how many milliseconds each. */
+export const WRITE_LIMITS = Symbol('WRITE_LIMITS');
+export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
+
+/** Logs of one statement. */
+const BATCH = 200;
 
 /** Keeps time logs in PostgreSQL. Those that come while others are being written are written together, in one commit. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
-  private readonly writes = new Batcher(
-    (logs: readonly TimeLog[]) =>
-      halving(
-        logs,
-        (some) => this.insert(some),
-        // Whether the database has stored them is not known, or it would not store any of them now.
-        (error) => error instanceof DomainError,
-      ),
-    WRITES,
-  );
+  private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    @Optional() @Inject(WRITE_LIMITS) { queue, wait }: WriteLimits = { queue: 2_000, wait: 2_500 },
+  ) {
     super();
-    this.keyedWrites = new KeyedTimeLogWrites(database, WRITES);
+    const limits = { batch: BATCH, queue, wait };
+    // Whether the database has stored them is not known then, or it would not store any of them now.
+    const isFinal = (error: unknown) => error instanceof DomainError;
+    this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isFinal), limits);
+    this.keyedWrites = new KeyedTimeLogWrites(database, limits);
   }
 
   private get table(): string {

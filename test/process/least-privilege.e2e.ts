@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { SCOPES } from '../../src/access-token/index.js';
+import { digestOf, newToken } from '../../src/access-token/token-text.js';
+import { migrations } from '../../src/app.module.js';
+import { migrate } from '../../src/own-database/index.js';
+import { startService, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { once } from 'node:events';
+
+const README = join(import.meta.dirname, '..', '..', 'README.md');
+const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
+
+describe('the service with a role that owns nothing', () => {
+  const role = `service_${randomUUID().replaceAll('-', '')}`;
+  const token = newToken();
+  let database: TestDatabase;
+  let owner: DataSource;
+  let service: ServiceProcess;
+
+  /** The URL of the database for the role. */
+  const urlOfRole = () => {
+    const url = new URL(database.url);
+    url.username = role;
+    return url.href;
+  };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    await owner.query(`create role ${role} login nosuperuser nocreatedb nocreaterole`);
+    await migrate({ url: database.url, migrations });
+    const grants = (await readFile(README, 'utf8')).match(/^grant .* to service;$/gm) ?? [];
+    expect(grants.length).toBeGreaterThan(0);
+    for (const grant of grants) await owner.query(grant.replace('to service;', `to ${role}`));
+    await owner.query(
+      `insert into access_tokens (id, name, digest, scopes, created_at) values ($1, 'Ada', $2, $3, now())`,
+      [randomUUID(), digestOf(token), SCOPES],
+    );
+    service = await startService({ DATABASE_URL: urlOfRole() });
+  });
+  afterAll(async () => {
+    await service?.end();
+    await owner.query(`drop owned by ${role}`);
+    await owner.query(`drop role ${role}`);
+    await owner.destroy();
+    await database.drop();
+  });
+
+  const send = (path: string, body?: object, headers = {}) =>
+    fetch(`${service.url}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+
+  it('starts with nothing pending, records, lists, and notes the use of a token, by the grants of the README', async () => {
+    expect((await send('/health')).status).toBe(200);
+    expect((await send('/api/v1/time-logs', LOG)).status).toBe(201);
+    const first = await send('/api/v1/time-logs', LOG, { 'Idempotency-Key': 'key' });
+    const again = await send('/api/v1/time-logs', LOG, { 'Idempotency-Key': 'key' });
+    expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([
+      201,
+      201,
+      'true',
+    ]);
+    const list = await send(`/api/v1/time-logs?projectId=${LOG.projectId}`);
+    expect(await list.json()).toMatchObject({ success: true, meta: { total: 2 } });
+    const use = `select 1 from access_tokens where last_used_at is not null`;
+    while ((await owner.query<unknown[]>(use)).length === 0) await owner.query('select pg_sleep(0.01)');
+  });
+
+  it('may not change or remove a log, nor any table', async () => {
+    const own = await new DataSource({ type: 'postgres', url: urlOfRole() }).initialize();
+    try {
+      for (const statement of [
+        'update time_logs set duration = 2',
+        'delete from time_logs',
+        'truncate time_logs',
+        'insert into time_log_counts select * from time_log_counts',
+        'update time_log_counts set total = 0',
+        'delete from access_tokens',
+        'drop table time_logs',
+        'alter table time_logs disable trigger all',
+        'create table mine ()',
+        `create function mine() returns int language sql as 'select 1'`,
+      ]) {
+        await expect(own.query(statement)).rejects.toThrow(/permission denied|must be owner/);
+      }
+    } finally {
+      await own.destroy();
+    }
+  });
+
+  it('is told what to do where a migration is pending', async () => {
+    await owner.query(`delete from migrations where name like 'CreateTimeLogKeys%'`);
+    try {
+      const { child, output } = spawnService({ DATABASE_URL: urlOfRole(), HOST: '127.0.0.1', PORT: '0' });
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      expect(output()).toMatch(
+        /could not be migrated: .*set MIGRATION_DATABASE_URL to a role that may change the schema/,
+      );
+    } finally {
+      await owner.query(
+        `insert into migrations (timestamp, name) values (1763856000000, 'CreateTimeLogKeys1763856000000')`,
+      );
+    }
+  });
+
+  it('does not start where its role is told to commit without waiting for the disk', async () => {
+    await owner.query(`alter role ${role} set synchronous_commit = off`);
+    try {
+      const { child, output } = spawnService({ DATABASE_URL: urlOfRole(), HOST: '127.0.0.1', PORT: '0' });
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      expect(output()).toMatch(
+        /^synchronous_commit is off, .*: set it to on, for this role and database too$/m,
+      );
+    } finally {
+      await owner.query(`alter role ${role} reset synchronous_commit`);
+    }
+  });
+});
