@@ -21,6 +21,12 @@ describe('a service that is killed', () => {
     KILLS * 6_000 + 30_000,
   );
 
+  it(
+    `makes each log once through ${KILLS} SIGKILLs under writers that repeat a create with its key until it is acknowledged`,
+    () => survivesKills(true),
+    KILLS * 6_000 + 30_000,
+  );
+
   async function survivesKills(areKeyed: boolean): Promise<void> {
     const url = await postgres.createDatabase();
     await underWrites({ url, areKeyed }, async (scene) => {
