@@ -43,7 +43,7 @@ describe('the service with a role that owns nothing', () => {
     service = await startService({ DATABASE_URL: urlOfRole() });
   });
   afterAll(async () => {
-    await service?.end();
+    await service.end();
     await owner.query(`drop owned by ${role}`);
     await owner.query(`drop role ${role}`);
     await owner.destroy();

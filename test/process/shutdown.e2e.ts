@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +11,11 @@ import { endProcess, type ServiceProcess, spawnService, startService } from '../
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js');
+/** How a process becomes the first of a namespace of its own here, as it is in a container; undefined where nobody may. */
+const UNSHARE = [[], ['--user', '--map-current-user']]
+  .map((user) => [...user, '--pid', '--fork', '--kill-child'])
+  .find((flags) => spawnSync('unshare', [...flags, 'true']).status === 0);
 const LIST = `GET /api/v1/time-logs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
 
 describe('shutdown', () => {
@@ -77,6 +83,31 @@ describe('shutdown', () => {
     child.kill('SIGINT');
     expect(await end('SIGTERM')).toBe(0);
   });
+
+  (UNSHARE ? it : it.skip)(
+    'works the same as process 1 of a container (skipped without unshare)',
+    async () => {
+      const env = { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0' };
+      const child = spawn('unshare', [...UNSHARE!, process.execPath, MAIN], {
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      try {
+        let output = '';
+        for await (const chunk of child.stdout.iterator({ destroyOnReturn: false }))
+          if ((output += String(chunk)).includes('listening on port')) break;
+        child.stdout.resume();
+        const [inside] = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).split(' ');
+        const exit = once(child, 'exit');
+        const began = performance.now();
+        process.kill(Number(inside), 'SIGTERM');
+        expect(await exit).toEqual([0, null]);
+        expect(performance.now() - began).toBeLessThan(10_000);
+      } finally {
+        await endProcess(child, 'SIGKILL');
+      }
+    },
+  );
 
   it('exits with 0 on a signal during the start', async () => {
     const { child } = spawnService({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', PORT: '0' });
