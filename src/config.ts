@@ -26,7 +26,7 @@ export interface Config {
 }
 
 /** The bounds of what a client may send and of what the service waits for and keeps in memory. Times in milliseconds. */
-export interface Limits {
+interface Limits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;

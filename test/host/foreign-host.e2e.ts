@@ -221,7 +221,7 @@ describe('a foreign host', () => {
         `select table_name from information_schema.tables where table_schema = $1 order by 1`,
         [SCHEMA],
       );
-    const tables = ['approvals', 'migrations', 'time_log_counts', 'time_logs'];
+    const tables = ['approvals', 'migrations', 'time_log_counts', 'time_log_keys', 'time_logs'];
     expect(rows).toEqual(tables.map((table_name) => ({ table_name })));
   });
 
