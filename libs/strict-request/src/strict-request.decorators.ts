@@ -20,7 +20,17 @@ export const StrictQuery = createParamDecorator((dto: Type<object>, context: Exe
 
 /** The headers that the DTO names, as a validated instance of it; all others are left alone. */
 export const StrictHeaders = createParamDecorator((dto: Type<object>, context: ExecutionContext) => {
-  const request = context.switchToHttp().getRequest<Request>();
-  const { values, repeated } = readHeaders(request, fieldsOf(dto));
-  return validated(dto, values, { member: 'header', repeated });
+  const { values, repeated } = readHeaders(
+    context.switchToHttp().getRequest<Request>(),
+    fieldsOf(dto),
+  );
+  if (Object.keys(values).length > 0) return validated(dto, values, { member: 'header', repeated });
+  // Most requests have none of them: class-validator decides that once.
+  const known = withoutHeaders.get(dto);
+  if (known) return known;
+  const instance = Object.freeze(validated(dto, {}, { member: 'header' }));
+  withoutHeaders.set(dto, instance);
+  return instance;
 });
+
+const withoutHeaders = new WeakMap<Type<object>, object>();
