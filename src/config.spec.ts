@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { ConfigError, loadConfig } from './config.js';
+import { ConfigError, loadConfig, SETTINGS } from './config.js';
 
 const TOKEN = 'abcdefghijklmnopqrstuvwxyz012345';
 
@@ -98,30 +98,7 @@ describe('loadConfig', () => {
   });
 
   it('takes a variable that is set to nothing as absent', () => {
-    const names = [
-      'PORT',
-      'HOST',
-      'DATABASE_URL',
-      'MIGRATION_DATABASE_URL',
-      'DATA_DIR',
-      'LOG_LEVEL',
-      'ACCESS_TOKEN',
-      'ACCESS_TOKEN_FILE',
-      'CORS_ORIGINS',
-      'RATE_LIMIT',
-      'SHUTDOWN_DELAY',
-      'HEADERS_TIMEOUT',
-      'REQUEST_TIMEOUT',
-      'KEEP_ALIVE_TIMEOUT',
-      'HEADERS_LIMIT',
-      'BODY_LIMIT',
-      'DEADLINE',
-      'POOL_SIZE',
-      'WRITE_QUEUE',
-      'TOKEN_CACHE',
-      'NODE_ENV',
-    ];
-    const empty = Object.fromEntries(names.map((name) => [name, '']));
+    const empty = Object.fromEntries(SETTINGS.map((name) => [name, '']));
     expect(loadConfig(empty, true)).toEqual(loadConfig({}, true));
   });
 
@@ -337,5 +314,58 @@ describe('ACCESS_TOKEN_FILE', () => {
   it('refuses to choose between it and ACCESS_TOKEN', async () => {
     const faults = faultsOf({ ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_FILE: await fileWith(TOKEN) });
     expect(faults).toEqual(['ACCESS_TOKEN_FILE: give it or ACCESS_TOKEN, not both']);
+  });
+});
+
+describe('the secrets', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-config-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('may come from files, each by a variable of its own', async () => {
+    const urls = { DATABASE_URL: 'postgres://a:b@c/d', MIGRATION_DATABASE_URL: 'postgres://e:f@g/h' };
+    const files: NodeJS.ProcessEnv = {};
+    for (const [name, url] of Object.entries(urls)) {
+      files[`${name}_FILE`] = join(directory, name);
+      await writeFile(join(directory, name), `${url}\n`);
+    }
+    expect(loadConfig(files, false)).toEqual(loadConfig(urls, false));
+  });
+
+  it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'])(
+    'are refused where %s comes twice, or from no file',
+    (name) => {
+      const faults = faultsOf({ [name]: 'x', [`${name}_FILE`]: join(directory, 'missing') });
+      expect(faults).toEqual(
+        expect.arrayContaining([
+          `${name}_FILE: give it or ${name}, not both`,
+          `${name}_FILE: must be the path of a file that can be read`,
+        ]),
+      );
+    },
+  );
+});
+
+describe('the table of the README', () => {
+  it('names every variable, and its default', async () => {
+    const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+    const table = /^\| variable \|.*\n\|[-|]+\|\n((?:\|.*\n)+)/m.exec(readme)?.[1] ?? '';
+    const rows = table
+      .trim()
+      .split('\n')
+      .map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
+    const named = rows.flatMap(([, names = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+    expect(named.toSorted()).toEqual(SETTINGS.toSorted());
+    // Where the row gives plain values, they are those of the code: set to them, nothing changes.
+    for (const [, names = '', , defaults = ''] of rows) {
+      const values = defaults.split(', ');
+      for (const [index, [, name]] of [...names.matchAll(/`(\w+)`/g)].entries()) {
+        const value = /^`?([\w.]+)`?$/.exec(values[index] ?? '')?.[1];
+        if (value === undefined || value === 'none') continue;
+        expect([name, loadConfig({ [name!]: value }, true)]).toEqual([name, loadConfig({}, true)]);
+      }
+    }
   });
 });

@@ -94,7 +94,6 @@ const environment = z.object({
   DATA_DIR: z.string().default(join(PROJECT, '.data')),
   LOG_LEVEL: z.enum(LEVELS, `must be one of ${LEVELS.join(', ')}`).default('info'),
   ACCESS_TOKEN: tokens.optional(),
-  ACCESS_TOKEN_FILE: z.string().optional(),
   CORS_ORIGINS: origins.default([]),
   RATE_LIMIT: rate.optional(),
   SHUTDOWN_DELAY: wholeNumber(0, 3_600, 'be whole seconds').default(0),
@@ -111,16 +110,24 @@ const environment = z.object({
   NODE_ENV: z.string().optional(),
 });
 
+/** What may also be given as the path of a file that holds it, by a variable whose name ends in `_FILE`. */
+const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'] as const;
+
+/** The names of all variables that the service reads. */
+export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
+
 /** Reads and checks the environment, once. Throws ConfigError that lists every fault. */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = process.stdout.isTTY): Config {
   const faults: string[] = [];
-  const { ACCESS_TOKEN_FILE: tokenFile, ...given } = withoutEmpty(env);
-  if (tokenFile !== undefined) {
-    if (given.ACCESS_TOKEN !== undefined) faults.push('ACCESS_TOKEN_FILE: give it or ACCESS_TOKEN, not both');
+  const given = withoutEmpty(env);
+  for (const name of SECRETS) {
+    const file = given[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (given[name] !== undefined) faults.push(`${name}_FILE: give it or ${name}, not both`);
     try {
-      given.ACCESS_TOKEN = readFileSync(tokenFile, 'utf8').trim();
+      given[name] = readFileSync(file, 'utf8').trim();
     } catch {
-      faults.push('ACCESS_TOKEN_FILE: must be the path of a file that can be read');
+      faults.push(`${name}_FILE: must be the path of a file that can be read`);
     }
   }
   const { data, error } = environment.safeParse(given);
