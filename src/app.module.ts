@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { AuthModule } from '../libs/auth/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
-import { RateLimitModule } from '../libs/rate-limit/src/index.js';
+import { rateLimit } from '../libs/rate-limit/src/index.js';
 import {
   accessTokenEntities,
   accessTokenMigrations,
@@ -70,9 +70,12 @@ export class AppModule {
         AuthModule.forRootAsync({
           imports: [accessTokens],
           inject: [AccessTokenVerifier],
-          useFactory: (verifier: AccessTokenVerifier) => ({ verifier, realm: 'time-logs' }),
+          useFactory: (verifier: AccessTokenVerifier) => ({
+            verifier,
+            realm: 'time-logs',
+            ...(config.rateLimit && { admit: rateLimit(config.rateLimit) }),
+          }),
         }),
-        ...(config.rateLimit ? [RateLimitModule.forRoot(config.rateLimit)] : []),
         // In the order in which the router tries them.
         timeLogs,
         HealthModule,

@@ -1,10 +1,12 @@
-import { ConfigurableModuleBuilder } from '@nestjs/common';
-import type { TokenVerifier } from './token-verifier.js';
+import { ConfigurableModuleBuilder, type ExecutionContext } from '@nestjs/common';
+import type { Principal, TokenVerifier } from './token-verifier.js';
 
 export interface AuthOptions {
   readonly verifier: TokenVerifier;
   /** Name of the protection space in challenges (RFC 9110, section 11.5). */
   readonly realm: string;
+  /** Asked about each request whose token is good for its route, before its body is read; throws to refuse it. */
+  readonly admit?: (principal: Principal, context: ExecutionContext) => void;
 }
 
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN: AUTH_OPTIONS } =

@@ -11,7 +11,7 @@ import type { Principal } from './token-verifier.js';
 
 /**
  * Lets a request pass whose bearer token is valid and has the scopes of the route, and leaves its Principal in `request.user`.
- * Throws DomainError UNAUTHORIZED or FORBIDDEN, with the challenge set (RFC 6750, section 3).
+ * Throws DomainError UNAUTHORIZED or FORBIDDEN, with the challenge set (RFC 6750, section 3), or what the app's `admit` throws.
  */
 @Injectable()
 export class BearerAuthGuard extends AuthGuard() {
@@ -47,6 +47,7 @@ export class BearerAuthGuard extends AuthGuard() {
       throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
     }
     this.requireScopes(principal, context);
+    this.auth.admit?.(principal, context);
     context.switchToHttp().getRequest<Request>().user = principal;
     return principal;
   }

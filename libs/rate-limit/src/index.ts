@@ -1,3 +1,3 @@
-export { RateLimitModule } from './rate-limit.module.js';
+export { rateLimit } from './rate-limit.js';
 export type { Quota } from './rate-limiter.js';
 export { Unlimited } from './unlimited.decorator.js';

@@ -19,16 +19,20 @@ interface Window {
   used: number;
 }
 
-/** Keys that are remembered, some 10 MB. Beyond that the oldest are forgotten: they have their whole quota again. */
-const CAPACITY = 100_000;
+/** Keys of one generation; two are remembered, some 15 MB. Keys beyond that are forgotten early: they have their whole quota again. */
+const CAPACITY = 50_000;
 
 /**
  * Counts the requests of each key in a window that begins with its first one: so what a key has left, and until when, are
- * two plain numbers that can be told. It needs no timer: windows that have ended are forgotten when others begin.
+ * two plain numbers that can be told. It needs no timer: windows that have ended are forgotten, a generation at a time,
+ * when others begin.
  */
 export class RateLimiter {
-  /** In the order in which they began, which is that in which they end. */
-  private readonly windows = new Map<string, Window>();
+  private windows = new Map<string, Window>();
+  /** Those that began before `windows` did. */
+  private former = new Map<string, Window>();
+  /** Milliseconds; by then all of `former` have ended. */
+  private generationEnd = -Infinity;
 
   constructor(
     private readonly quota: Quota,
@@ -51,22 +55,20 @@ export class RateLimiter {
 
   /** Keys that are remembered. */
   get size(): number {
-    return this.windows.size;
+    return this.windows.size + this.former.size;
   }
 
   private windowOf(key: string, now: number): Window {
-    const known = this.windows.get(key);
+    const known = this.windows.get(key) ?? this.former.get(key);
     if (known && known.end > now) return known;
-    this.forget(now);
-    const window = { end: now + this.quota.seconds * 1_000, used: 0 };
+    const end = now + this.quota.seconds * 1_000;
+    if (now >= this.generationEnd || this.windows.size >= CAPACITY) {
+      this.former = this.windows;
+      this.windows = new Map();
+      this.generationEnd = end;
+    }
+    const window = { end, used: 0 };
     this.windows.set(key, window);
     return window;
-  }
-
-  private forget(now: number): void {
-    for (const [key, { end }] of this.windows) {
-      if (end > now && this.windows.size < CAPACITY) return;
-      this.windows.delete(key);
-    }
   }
 }

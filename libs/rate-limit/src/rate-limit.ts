@@ -1,0 +1,34 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Response } from 'express';
+import type { AuthOptions } from '../../auth/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
+import { type Quota, RateLimiter } from './rate-limiter.js';
+import { Unlimited } from './unlimited.decorator.js';
+
+/**
+ * For AuthModule to admit by: lets each principal make as many requests as the quota allows, and tells it on each answer
+ * what is left (RateLimit header fields for HTTP, draft-ietf-httpapi-ratelimit-headers-11). Throws DomainError RATE_LIMITED.
+ */
+export function rateLimit(quota: Quota): NonNullable<AuthOptions['admit']> {
+  const limiter = new RateLimiter(quota);
+  const reflector = new Reflector();
+  const policy = `"default";q=${quota.requests};w=${quota.seconds}`;
+  return ({ id }, context) => {
+    if (isUnlimited(reflector, context)) return;
+    const { isAllowed, remaining, seconds } = limiter.take(id);
+    const response = context.switchToHttp().getResponse<Response>();
+    response.setHeader('RateLimit-Policy', policy);
+    response.setHeader('RateLimit', `"default";r=${remaining};t=${seconds}`);
+    if (!isAllowed) throw tooMany(quota, seconds);
+  };
+}
+
+function isUnlimited(reflector: Reflector, context: ExecutionContext): boolean {
+  return reflector.getAllAndOverride(Unlimited, [context.getHandler(), context.getClass()]);
+}
+
+function tooMany({ requests, seconds: window }: Quota, seconds: number): DomainError {
+  const message = `too many requests: a token may make ${requests} in ${window} seconds; retry after ${seconds} seconds`;
+  return new DomainError('RATE_LIMITED', message, { retryAfter: seconds });
+}
