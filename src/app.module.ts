@@ -2,8 +2,9 @@ import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { AuthModule } from '../libs/auth/src/index.js';
+import { AuthModule, type TokenVerifier } from '../libs/auth/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
+import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
 import { rateLimit } from '../libs/rate-limit/src/index.js';
 import {
   accessTokenEntities,
@@ -28,13 +29,21 @@ export const entities = [...accessTokenEntities, ...timeLogEntities];
 export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'declaredTokens' | 'corsOrigins' | 'limits' | 'rateLimit' | 'shutdownDelay'>;
+  readonly config: Pick<
+    Config,
+    'declaredTokens' | 'takesAccessTokens' | 'jwt' | 'corsOrigins' | 'limits' | 'rateLimit' | 'shutdownDelay'
+  >;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
   /** Gives up waiting for the database. */
   readonly signal?: AbortSignal;
   /** The access log. */
   readonly onClose?: HttpEdgeOptions['onClose'];
+}
+
+/** Of JWTs and access tokens the one that is wanted, or both. */
+function verifierOf(jwts: TokenVerifier | undefined, accessTokens: TokenVerifier | undefined): TokenVerifier {
+  return jwts && accessTokens ? new ByFormVerifier(jwts, accessTokens) : (jwts ?? accessTokens)!;
 }
 
 /** The composition root: the service as it runs by itself. */
@@ -46,6 +55,7 @@ export class AppModule {
       declared: config.declaredTokens,
       cacheSize: limits.tokenCache,
     });
+    const jwts = config.jwt ? [JwtModule.forRoot({ ...config.jwt, cacheSize: limits.tokenCache })] : [];
     const timeLogs = TimeLogModule.withAdapters({
       provide: WRITE_LIMITS,
       useValue: { queue: limits.writeQueue, wait: limits.deadline } satisfies WriteLimits,
@@ -68,10 +78,10 @@ export class AppModule {
         }),
         accessTokens,
         AuthModule.forRootAsync({
-          imports: [accessTokens],
-          inject: [AccessTokenVerifier],
-          useFactory: (verifier: AccessTokenVerifier) => ({
-            verifier,
+          imports: [accessTokens, ...jwts],
+          inject: [AccessTokenVerifier, { token: JwtVerifier, optional: true }],
+          useFactory: (accessTokens: AccessTokenVerifier, jwts?: JwtVerifier) => ({
+            verifier: verifierOf(jwts, config.takesAccessTokens ? accessTokens : undefined),
             realm: 'time-logs',
             ...(config.rateLimit && { admit: rateLimit(config.rateLimit) }),
           }),

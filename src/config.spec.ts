@@ -5,6 +5,11 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { ConfigError, loadConfig, SETTINGS } from './config.js';
 
 const TOKEN = 'abcdefghijklmnopqrstuvwxyz012345';
+const JWT = {
+  AUTH_JWKS_URL: 'https://issuer.example/jwks',
+  AUTH_ISSUER: 'https://issuer.example/',
+  AUTH_AUDIENCE: 'time-logs',
+};
 
 function faultsOf(env: NodeJS.ProcessEnv): string[] {
   try {
@@ -30,6 +35,8 @@ describe('loadConfig', () => {
       declaredTokens: [],
       corsOrigins: [],
       rateLimit: undefined,
+      takesAccessTokens: true,
+      jwt: undefined,
       shutdownDelay: 0,
       limits: {
         headersTimeout: 10_000,
@@ -58,6 +65,8 @@ describe('loadConfig', () => {
         ACCESS_TOKEN: TOKEN,
         CORS_ORIGINS: 'https://app.example, http://localhost:5173',
         RATE_LIMIT: '600/minute',
+        ...JWT,
+        AUTH_ACCESS_TOKENS: 'on',
         SHUTDOWN_DELAY: '15',
         HEADERS_TIMEOUT: '1',
         REQUEST_TIMEOUT: '2',
@@ -82,6 +91,8 @@ describe('loadConfig', () => {
       declaredTokens: [TOKEN],
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       rateLimit: { requests: 600, seconds: 60 },
+      takesAccessTokens: true,
+      jwt: { jwksUrl: JWT.AUTH_JWKS_URL, issuer: JWT.AUTH_ISSUER, audience: JWT.AUTH_AUDIENCE },
       shutdownDelay: 15,
       limits: {
         headersTimeout: 1_000,
@@ -209,6 +220,8 @@ describe('loadConfig', () => {
     ['WRITE_QUEUE', '0'],
     ['TOKEN_CACHE', '0'],
     ['TOKEN_CACHE', 'Infinity'],
+    ['AUTH_ACCESS_TOKENS', 'false'],
+    ['AUTH_ACCESS_TOKENS', 'OFF'],
   ])('refuses %s=%s in one line that names it', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must be `)]);
   });
@@ -221,6 +234,10 @@ describe('loadConfig', () => {
       LOG_LEVEL: 'secret-4',
       ACCESS_TOKEN: 'secret-5',
       ACCESS_TOKEN_FILE: '/secret-6',
+      AUTH_JWKS_URL: 'secret-10',
+      AUTH_ISSUER: 'secret 11',
+      AUTH_AUDIENCE: 'secret 12',
+      AUTH_ACCESS_TOKENS: 'secret-13',
       CORS_ORIGINS: 'secret-8',
       RATE_LIMIT: 'secret-9',
       SHUTDOWN_DELAY: 'secret-7',
@@ -229,6 +246,10 @@ describe('loadConfig', () => {
     expect([...named].sort()).toEqual([
       'ACCESS_TOKEN',
       'ACCESS_TOKEN_FILE',
+      'AUTH_ACCESS_TOKENS',
+      'AUTH_AUDIENCE',
+      'AUTH_ISSUER',
+      'AUTH_JWKS_URL',
       'CORS_ORIGINS',
       'DATABASE_URL',
       'LOG_LEVEL',
@@ -266,6 +287,68 @@ describe('ACCESS_TOKEN', () => {
     const faults = faultsOf({ ACCESS_TOKEN });
     expect(faults).toEqual([expect.stringMatching(/^ACCESS_TOKEN: must be one or two tokens/)]);
     expect(faults.join()).not.toContain(TOKEN.slice(1));
+  });
+});
+
+describe('the settings of JWTs', () => {
+  it.each([
+    ['AUTH_JWKS_URL', 'http://issuer:8080/realms/a/certs?x=1'],
+    ['AUTH_JWKS_URL', 'HTTPS://issuer.example'],
+    ['AUTH_JWKS_URL', 'http://[::1]:8080/jwks'],
+    ['AUTH_ISSUER', 'any-text'],
+    ['AUTH_AUDIENCE', 'api://6e74172b-be56-4843-9ff4-e66a39bb12e3'],
+    ['AUTH_AUDIENCE', 'x'.repeat(255)],
+  ])('take %s=%s', (name, value) => {
+    expect(faultsOf({ ...JWT, [name]: value })).toEqual([]);
+  });
+
+  it.each([
+    ['AUTH_JWKS_URL', 'issuer.example/jwks'],
+    ['AUTH_JWKS_URL', 'ftp://issuer.example/jwks'],
+    ['AUTH_JWKS_URL', 'file:///etc/passwd'],
+    ['AUTH_JWKS_URL', 'https://'],
+    ['AUTH_JWKS_URL', 'https://issuer example/'],
+    ['AUTH_JWKS_URL', 'https://user@issuer.example/'],
+    ['AUTH_JWKS_URL', 'https://:password@issuer.example/'],
+    ['AUTH_ISSUER', ' https://issuer.example'],
+    ['AUTH_ISSUER', 'x'.repeat(256)],
+    ['AUTH_AUDIENCE', 'one two'],
+    ['AUTH_AUDIENCE', 'time-logs\n'],
+  ])('refuse %s=%j in one line that names it', (name, value) => {
+    expect(faultsOf({ ...JWT, [name]: value })).toEqual([expect.stringMatching(`^${name}: must be `)]);
+  });
+
+  it.each(Object.keys(JWT))('go together: %s alone, or missing', (name) => {
+    const others = Object.keys(JWT).filter((other) => other !== name);
+    const isMissing = (missing: string) =>
+      `${missing}: is missing; AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE go together`;
+    expect(faultsOf({ [name]: JWT[name as keyof typeof JWT] })).toEqual(others.map(isMissing));
+    expect(faultsOf({ ...JWT, [name]: '' })).toEqual([isMissing(name)]);
+  });
+
+  it('can switch off access tokens', () => {
+    const { takesAccessTokens, jwt } = loadConfig({ ...JWT, AUTH_ACCESS_TOKENS: 'off' }, false);
+    expect([takesAccessTokens, jwt?.audience]).toEqual([false, 'time-logs']);
+  });
+
+  it('cannot leave no token at all', () => {
+    expect(faultsOf({ AUTH_ACCESS_TOKENS: 'off' })).toEqual([
+      'AUTH_ACCESS_TOKENS: off leaves no token that is good; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE',
+    ]);
+  });
+
+  it('refuse a declared token that would not be taken', () => {
+    expect(faultsOf({ ...JWT, AUTH_ACCESS_TOKENS: 'off', ACCESS_TOKEN: TOKEN })).toEqual([
+      'ACCESS_TOKEN: is not taken with AUTH_ACCESS_TOKENS=off; leave out one of the two',
+    ]);
+    const dotted = `${TOKEN}.${TOKEN}.${TOKEN}`;
+    expect(faultsOf({ ACCESS_TOKEN: dotted })).toEqual([]);
+    for (const ACCESS_TOKEN of [dotted, `${TOKEN},${dotted}`]) {
+      expect(faultsOf({ ...JWT, ACCESS_TOKEN })).toEqual([
+        'ACCESS_TOKEN: must not have two dots beside AUTH_JWKS_URL: it would be taken for a JWT',
+      ]);
+    }
+    expect(faultsOf({ ...JWT, ACCESS_TOKEN: `${TOKEN}.${TOKEN},${TOKEN}` })).toEqual([]);
   });
 });
 

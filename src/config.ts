@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { JwtOptions } from '../libs/jwt/src/index.js';
 
 /** The settings of the service, checked. */
 export interface Config {
@@ -16,6 +17,10 @@ export interface Config {
   /** One line of JSON for each event, instead of lines for a person at a terminal. */
   readonly logAsJson: boolean;
   readonly declaredTokens: readonly string[];
+  /** Whether access tokens are good, the declared ones too. */
+  readonly takesAccessTokens: boolean;
+  /** Undefined: no JWT is good. */
+  readonly jwt: JwtOptions | undefined;
   /** Origins whose pages may call the service from a browser; `*` alone for all. */
   readonly corsOrigins: readonly string[];
   /** How much each token may ask of this process; undefined: as much as it likes. */
@@ -49,6 +54,8 @@ export class ConfigError extends Error {}
 
 const PROJECT = join(import.meta.dirname, '..', '..');
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+/** All of them or none. */
+const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
 /** b64token (RFC 6750, section 2.1) of at least 32 characters. */
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
 
@@ -85,6 +92,13 @@ const rate = z
     const [requests, unit] = text.split('/');
     return { requests: Number(requests), seconds: UNITS[unit as keyof typeof UNITS] };
   });
+const jwksUrl = z
+  .string()
+  .refine(isPlainHttpUrl, 'must be an https or http URL, without a user name or password');
+const claim = (name: string) =>
+  z
+    .string()
+    .regex(/^\S{1,255}$/, `must be the ${name} of the tokens: at most 255 characters, no white space`);
 
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
@@ -94,6 +108,10 @@ const environment = z.object({
   DATA_DIR: z.string().default(join(PROJECT, '.data')),
   LOG_LEVEL: z.enum(LEVELS, `must be one of ${LEVELS.join(', ')}`).default('info'),
   ACCESS_TOKEN: tokens.optional(),
+  AUTH_JWKS_URL: jwksUrl.optional(),
+  AUTH_ISSUER: claim('iss').optional(),
+  AUTH_AUDIENCE: claim('aud').optional(),
+  AUTH_ACCESS_TOKENS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CORS_ORIGINS: origins.default([]),
   RATE_LIMIT: rate.optional(),
   SHUTDOWN_DELAY: wholeNumber(0, 3_600, 'be whole seconds').default(0),
@@ -138,6 +156,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
   if (data && data.REQUEST_TIMEOUT < data.HEADERS_TIMEOUT) {
     faults.push('REQUEST_TIMEOUT: must not be below HEADERS_TIMEOUT, which is a part of it');
   }
+  faults.push(...tokenFaults(given));
   if (!data || faults.length > 0) throw new ConfigError(faults.join('\n'));
   return {
     port: data.PORT,
@@ -148,6 +167,15 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
     logLevel: data.LOG_LEVEL,
     logAsJson: data.NODE_ENV === 'production' || !isTerminal,
     declaredTokens: data.ACCESS_TOKEN ?? [],
+    takesAccessTokens: data.AUTH_ACCESS_TOKENS === 'on',
+    jwt:
+      data.AUTH_JWKS_URL === undefined
+        ? undefined
+        : {
+            jwksUrl: data.AUTH_JWKS_URL,
+            issuer: data.AUTH_ISSUER!,
+            audience: data.AUTH_AUDIENCE!,
+          },
     corsOrigins: data.CORS_ORIGINS,
     rateLimit: data.RATE_LIMIT,
     shutdownDelay: data.SHUTDOWN_DELAY,
@@ -170,6 +198,28 @@ function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, host } = new URL(text);
   return host !== '' && !host.includes('*') && text === `${protocol}//${host}`;
+}
+
+/** What does not fit together in the settings of tokens. */
+function tokenFaults(given: Record<string, string | undefined>): string[] {
+  const together = JWT_SETTINGS.join(', ');
+  const missing = JWT_SETTINGS.filter((name) => given[name] === undefined);
+  const hasJwts = missing.length < JWT_SETTINGS.length;
+  const faults = hasJwts ? missing.map((name) => `${name}: is missing; ${together} go together`) : [];
+  const isOff = given.AUTH_ACCESS_TOKENS === 'off';
+  if (isOff && !hasJwts)
+    faults.push(`AUTH_ACCESS_TOKENS: off leaves no token that is good; it needs ${together}`);
+  if (isOff && given.ACCESS_TOKEN !== undefined)
+    faults.push('ACCESS_TOKEN: is not taken with AUTH_ACCESS_TOKENS=off; leave out one of the two');
+  if (hasJwts && given.ACCESS_TOKEN?.split(',').some((token) => token.split('.').length === 3))
+    faults.push('ACCESS_TOKEN: must not have two dots beside AUTH_JWKS_URL: it would be taken for a JWT');
+  return faults;
+}
+
+function isPlainHttpUrl(text: string): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username + password === '';
 }
 
 /** A variable that is set to nothing counts as absent, as compose files and shells set it. */

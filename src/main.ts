@@ -67,7 +67,10 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
     try {
       const isEmbedded = config.databaseUrl === undefined;
       const tokenFile = join(config.dataDir, 'access-token');
-      const hasToken = isEmbedded && (await ensureFirstToken(app.get(AccessTokenService), tokenFile));
+      const hasToken =
+        isEmbedded &&
+        config.takesAccessTokens &&
+        (await ensureFirstToken(app.get(AccessTokenService), tokenFile));
       await (config.host === undefined ? app.listen(config.port) : app.listen(config.port, config.host));
       const { port } = app.getHttpServer().address() as AddressInfo;
       logger.log(`listening on port ${port}`, 'Main');

@@ -108,6 +108,7 @@ function revoke(id: string): Act {
 
 async function withTokens(act: Act): Promise<string> {
   const config = loadConfig();
+  if (!config.takesAccessTokens) console.error('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken');
   const database = await openDatabaseForCommand({ ...config, log: () => undefined });
   try {
     // The schema of another's database is for the service and for `npm run migrate` to change.

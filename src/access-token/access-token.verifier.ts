@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
+import { type Principal, TokenVerifier, VerdictCache } from '../../libs/auth/src/index.js';
 import { Batcher } from '../../libs/batching/src/index.js';
 import { AccessTokenLookup } from './access-token.lookup.js';
 import { DeclaredTokens } from './declared-tokens.js';
 import { digestOf, hasTokenForm } from './token-text.js';
-import { VerdictCache } from './verdict-cache.js';
 
 /** Milliseconds that a verdict holds: below the 5 s within which a revocation must hold everywhere. */
 const VERDICT_LIFETIME = 4_000;

@@ -4,3 +4,4 @@ export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { BearerStrategy } from './bearer.strategy.js';
 export { Scopes } from './scopes.decorator.js';
 export { type Principal, TokenVerifier } from './token-verifier.js';
+export { VerdictCache } from './verdict-cache.js';

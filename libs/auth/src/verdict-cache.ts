@@ -1,4 +1,4 @@
-import type { Principal } from '../../libs/auth/src/index.js';
+import type { Principal } from './token-verifier.js';
 
 interface Verdict {
   readonly principal: Principal | undefined;

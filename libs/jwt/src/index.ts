@@ -1,0 +1,4 @@
+export { ByFormVerifier } from './by-form.verifier.js';
+export { hasJwtForm } from './jwt-form.js';
+export { JwtModule, type JwtOptions } from './jwt.module.js';
+export { JwtVerifier } from './jwt.verifier.js';

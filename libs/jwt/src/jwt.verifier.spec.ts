@@ -1,0 +1,192 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import * as jose from 'jose';
+import { type Claims, type IssuerKey, makeKey } from '../../../test/support/issuer.js';
+import { DomainError } from '../../errors/src/index.js';
+import { JwtVerifier } from './jwt.verifier.js';
+import { RemoteKeySet } from './remote-key-set.js';
+
+const ISSUER = 'https://issuer.example';
+/** Seconds of Unix time at which the tokens are verified. */
+const NOW = 1_800_000_000;
+
+/** Knows its keys from the start, and counts how often one is looked for. */
+class FakeKeySet extends RemoteKeySet {
+  looked = 0;
+  isAway = false;
+  private readonly local: jose.JWTVerifyGetKey;
+
+  constructor(...keys: IssuerKey[]) {
+    super(jose, '', () => 0);
+    this.local = jose.createLocalJWKSet({ keys: keys.map(({ jwk }) => jwk) });
+  }
+
+  override async find(...header: Parameters<jose.JWTVerifyGetKey>) {
+    this.looked++;
+    if (this.isAway) throw new DomainError('SERVICE_UNAVAILABLE', 'away');
+    return this.local(...header);
+  }
+}
+
+describe('JwtVerifier', () => {
+  let key: IssuerKey;
+  let keys: FakeKeySet;
+  let now: number;
+  let verifier: JwtVerifier;
+
+  beforeAll(async () => {
+    key = await makeKey('ES256', 'a');
+  });
+  beforeEach(() => {
+    Logger.overrideLogger(false);
+    keys = new FakeKeySet(key);
+    now = NOW * 1_000;
+    verifier = new JwtVerifier(jose, keys, { issuer: ISSUER, audience: 'api' }, () => now);
+  });
+
+  const sign = (claims: Claims = {}, header: object = {}) =>
+    new jose.SignJWT({ iss: ISSUER, aud: 'api', sub: 'ada', exp: NOW + 300, ...claims })
+      .setProtectedHeader({ alg: 'ES256', kid: 'a', ...header })
+      .sign(key.privateKey);
+  const verify = async (claims: Claims = {}, header: object = {}) =>
+    verifier.verify(await sign(claims, header));
+
+  describe('gives a principal', () => {
+    it('whose id is issuer and subject, whatever is in them', async () => {
+      expect(await verify()).toEqual({ id: '["https://issuer.example","ada"]', scopes: [] });
+      const odd = ['","', '"', '\\', '\0', '\ud800', 'é', ' ', 'declared:x', 'x'.repeat(255)];
+      const ids = await Promise.all(odd.map(async (sub) => (await verify({ sub }))!.id));
+      expect(ids.map((id) => JSON.parse(id) as unknown)).toEqual(odd.map((sub) => [ISSUER, sub]));
+      // So that they can be stored anywhere.
+      for (const id of ids) expect([id.isWellFormed(), id.includes('\0')]).toEqual([true, false]);
+    });
+
+    it.each([
+      [{ scope: 'read write' }, ['read', 'write']],
+      [{ scope: ' read  write ' }, ['read', 'write']],
+      [{ scp: 'read write' }, ['read', 'write']],
+      [{ scp: ['read', 'write'] }, ['read', 'write']],
+      [{ scp: ['read write'] }, ['read write']],
+      [{ scope: 'read', scp: ['write'] }, ['read']],
+      [{ scope: '', scp: ['write'] }, []],
+      [{ scp: ['read', 1, null, '', { a: 1 }] }, ['read']],
+      [{ scope: { read: true } }, []],
+      [{ scope: 7 }, []],
+      [{ scope: true }, []],
+      [{ scp: null }, []],
+      [{ roles: ['read'] }, []],
+      [{}, []],
+    ])('with the scopes of %j: %j', async (claims, scopes) => {
+      expect(await verify(claims)).toMatchObject({ scopes });
+    });
+
+    it.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])(
+      'for a token of the type %p',
+      async (typ) => {
+        expect(await verify({}, { typ })).toBeDefined();
+      },
+    );
+
+    it.each([[['other', 'api']], ['api']] as [string | string[]][])(
+      'for a token of the audience %j',
+      async (aud) => {
+        expect(await verify({ aud })).toBeDefined();
+      },
+    );
+
+    it('for a token of a clock that is off by less than 30 seconds', async () => {
+      expect(await verify({ exp: NOW - 29 })).toBeDefined();
+      expect(await verify({ nbf: NOW + 30 })).toBeDefined();
+    });
+  });
+
+  it.each([
+    [{ exp: NOW - 30 }],
+    [{ nbf: NOW + 31 }],
+    [{ exp: undefined }],
+    [{ exp: String(NOW + 300) }],
+    [{ exp: null }],
+    [{ nbf: 'now' }],
+    [{ sub: undefined }],
+    [{ sub: '' }],
+    [{ sub: 7 }],
+    [{ sub: ['ada'] }],
+    [{ sub: 'x'.repeat(256) }],
+    [{ iss: undefined }],
+    [{ iss: `${ISSUER}/` }],
+    [{ iss: [ISSUER] }],
+    [{ aud: undefined }],
+    [{ aud: 'API' }],
+    [{ aud: ['other'] }],
+    [{ aud: { api: 1 } }],
+  ] as [Claims][])('refuses a token of %j', async (claims) => {
+    expect(await verify(claims)).toBeUndefined();
+  });
+
+  it.each([
+    { typ: 'logout+jwt' },
+    { typ: 'dpop+jwt' },
+    { typ: 'JOSE' },
+    { typ: '' },
+    { typ: 5 },
+    { kid: 'b' },
+    { cty: undefined, kid: '' },
+  ])('refuses a token whose header has %j', async (header) => {
+    expect(await verify({}, header)).toBeUndefined();
+  });
+
+  it('refuses a critical header, before it looks for a key', async () => {
+    const [, payload, signature] = (await sign()).split('.');
+    for (const more of [{ crit: ['x'], x: 1 }, { crit: ['exp'], exp: NOW }, { crit: [] }, { crit: 'x' }]) {
+      const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'a', ...more })).toString('base64url');
+      expect(await verifier.verify([header, payload, signature].join('.'))).toBeUndefined();
+    }
+    expect(keys.looked).toBe(0);
+  });
+
+  it('refuses what is no JWT or longer than 8 KiB, before it looks for a key', async () => {
+    for (const text of ['', 'x', 'a.b.c', 'tl_x', `${await sign()}.x`, `${await sign()}=`]) {
+      expect(await verifier.verify(text)).toBeUndefined();
+    }
+    expect(await verify({ pad: 'x'.repeat(6_000) })).toBeUndefined();
+    expect(keys.looked).toBe(0);
+    expect(await verify({ pad: 'x'.repeat(5_800) })).toBeDefined();
+  });
+
+  it('leaves it to the caller where the key cannot be had', async () => {
+    keys.isAway = true;
+    await expect(verify()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  describe('remembers a good verdict', () => {
+    it('for 4 seconds', async () => {
+      const token = await sign();
+      const principal = await verifier.verify(token);
+      now += 3_999;
+      expect(await verifier.verify(token)).toBe(principal);
+      expect(keys.looked).toBe(1);
+      now += 1;
+      expect(await verifier.verify(token)).toEqual(principal);
+      expect(keys.looked).toBe(2);
+    });
+
+    it('no longer than the token is good', async () => {
+      const token = await sign({ exp: NOW - 28 });
+      expect(await verifier.verify(token)).toBeDefined();
+      now += 1_999;
+      expect(await verifier.verify(token)).toBeDefined();
+      now += 1;
+      expect(await verifier.verify(token)).toBeUndefined();
+    });
+
+    it('of the whole token alone', async () => {
+      const token = await sign();
+      await verifier.verify(token);
+      const [header, payload, signature] = token.split('.') as [string, string, string];
+      const other = Buffer.from(JSON.stringify({ iss: ISSUER, aud: 'api', sub: 'eve', exp: NOW + 300 }));
+      expect(await verifier.verify(`${header}.${other.toString('base64url')}.${signature}`)).toBeUndefined();
+      expect(await verifier.verify(`${header}.${payload}.${signature.slice(1)}`)).toBeUndefined();
+      expect(await verifier.verify(`${header}.${payload}.`)).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import type * as Jose from 'jose';
+import { type Principal, TokenVerifier, VerdictCache } from '../../auth/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
+import { hasJwtForm } from './jwt-form.js';
+import type { RemoteKeySet } from './remote-key-set.js';
+
+/** Asymmetric all of them: with a shared secret, whoever can verify a token could make one. */
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+/** A JWT that says nothing of its type, or that it is an access token (RFC 9068, section 2.1): no other kind may pass for one. */
+const TYPE = /^(application\/)?(at\+)?jwt$/i;
+/** Seconds that the clocks of issuer and service may differ. */
+const CLOCK_TOLERANCE = 30;
+/** Characters of a token; and of a subject (OpenID Connect Core, section 2). */
+const LONGEST = { token: 8_192, subject: 255 };
+/** Milliseconds that a good verdict is remembered at most, and how many are. */
+const VERDICTS = { lifetime: 4_000, capacity: 10_000 };
+
+export interface ExpectedClaims {
+  /** What `iss` must be, letter by letter. */
+  readonly issuer: string;
+  /** What `aud` must be or hold. */
+  readonly audience: string;
+}
+
+/**
+ * Verifies JWTs (RFC 7519) of one issuer. What a token says of its own key (`jwk`, `jku`, `x5u`) counts for nothing; one
+ * without `exp` or `sub` is refused, and one with a critical header that nobody knows (RFC 7515, section 4.1.11).
+ */
+export class JwtVerifier extends TokenVerifier {
+  private readonly logger = new Logger('JWT');
+  private readonly verdicts = new VerdictCache(VERDICTS.capacity);
+
+  constructor(
+    private readonly jose: typeof Jose,
+    private readonly keys: RemoteKeySet,
+    private readonly expected: ExpectedClaims,
+    /** Milliseconds of Unix time, which the claims speak of. */
+    private readonly now: () => number,
+  ) {
+    super();
+  }
+
+  override async verify(token: string): Promise<Principal | undefined> {
+    if (token.length > LONGEST.token || !hasJwtForm(token)) return undefined;
+    const digest = hash('sha256', token, 'buffer').toString('latin1');
+    const verdict = this.verdicts.get(digest, this.now());
+    if (verdict) return verdict.principal;
+    const begun = this.now();
+    const claims = await this.claimsOf(token);
+    if (!claims) return undefined;
+    // As JSON the id is one text for issuer and subject whatever is in them, and no id of another kind of token.
+    const id = JSON.stringify([this.expected.issuer, claims.sub]);
+    const principal = { id, scopes: scopesOf(claims.scope ?? claims.scp) };
+    const validUntil = Math.min(begun + VERDICTS.lifetime, (claims.exp + CLOCK_TOLERANCE) * 1_000);
+    this.verdicts.set(digest, { principal, validUntil });
+    return principal;
+  }
+
+  /** The claims of a valid token, else undefined. */
+  private async claimsOf(token: string): Promise<Claims | undefined> {
+    try {
+      const { payload, protectedHeader } = await this.jose.jwtVerify<Claims>(
+        token,
+        (...header) => this.keys.find(...header),
+        {
+          ...this.expected,
+          algorithms: ALGORITHMS,
+          requiredClaims: ['exp', 'sub'],
+          clockTolerance: CLOCK_TOLERANCE,
+          currentDate: new Date(this.now()),
+        },
+      );
+      if (!TYPE.test(protectedHeader.typ ?? 'JWT')) return this.refuse('its header has another typ');
+      if (!isSubject(payload.sub)) return this.refuse(`sub is no text of 1 to ${LONGEST.subject} characters`);
+      return payload;
+    } catch (error) {
+      if (error instanceof DomainError) throw error;
+      // The code, and the name of the claim: messages and causes of jose hold parts of the token.
+      const { code, name, claim } = error as { code?: unknown; name: string; claim?: string };
+      return this.refuse([typeof code === 'string' ? code : name, claim].join(' ').trimEnd());
+    }
+  }
+
+  /** For who sets issuer and service up, and wonders why. */
+  private refuse(reason: string): undefined {
+    this.logger.debug(`JWT refused: ${reason}`);
+  }
+}
+
+/** What is known of the claims once jose has verified them. */
+interface Claims {
+  readonly sub: unknown;
+  readonly exp: number;
+  readonly scope?: unknown;
+  readonly scp?: unknown;
+}
+
+function isSubject(sub: unknown): boolean {
+  return typeof sub === 'string' && sub !== '' && sub.length <= LONGEST.subject;
+}
+
+/** Names with spaces between (RFC 8693, section 4.2), or a list of them as some issuers have it. */
+function scopesOf(claim: unknown): readonly string[] {
+  const names: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
+  return names.filter((name): name is string => typeof name === 'string' && name !== '');
+}

@@ -1,0 +1,413 @@
+import { createHmac, createPublicKey, generateKeyPairSync, sign as signBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { exportSPKI } from 'jose';
+import { type Claims, Issuer, type IssuerKey, makeKey, MISBEHAVIOURS, seconds } from '../support/issuer.js';
+import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const REALM = 'Bearer realm="time-logs"';
+const refused = [
+  401,
+  `${REALM}, error="invalid_token"`,
+  refusal('UNAUTHORIZED', 'a valid bearer token is required'),
+];
+const unavailable = [
+  503,
+  refusal('SERVICE_UNAVAILABLE', 'the keys of the token issuer are unavailable at the moment; retry later'),
+];
+const DECLARED = 'declared-token-of-32-characters-1';
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+const refusalIn = ({ status, headers, body }: Answer) => [status, headers.get('www-authenticate'), body];
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+let issuer: Issuer;
+let keys: Record<'RS256' | 'PS256' | 'ES256' | 'EdDSA', IssuerKey>;
+
+beforeAll(async () => {
+  const [RS256, PS256, ES256, EdDSA] = await Promise.all(
+    ['RS256', 'PS256', 'ES256', 'EdDSA'].map((alg) => makeKey(alg, `key of ${alg}`)),
+  );
+  keys = { RS256: RS256!, PS256: PS256!, ES256: ES256!, EdDSA: EdDSA! };
+  issuer = await Issuer.start(...Object.values(keys));
+});
+afterAll(() => issuer.close());
+
+/** What a token gets on every kind of route. */
+async function askEverywhere(app: TestApp, token: string): Promise<Answer[]> {
+  const sending = bearer(token);
+  return Promise.all([
+    send(app, '/health', sending),
+    list(app, '', sending),
+    create(app, LOG, sending.headers),
+    send(app, TIME_LOGS, { method: 'DELETE', ...sending }),
+    send(app, '/nowhere', sending),
+  ]);
+}
+
+async function expectRefused(app: TestApp, token: string): Promise<void> {
+  for (const answer of await askEverywhere(app, token)) expect(refusalIn(answer)).toEqual(refused);
+}
+
+describe('a JWT beside access tokens', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startTestApp({ jwt: issuer.settings, declaredTokens: [DECLARED] });
+  });
+  afterAll(() => app.close());
+
+  it.each(['RS256', 'PS256', 'ES256', 'EdDSA'] as const)('of %s is good on every route', async (alg) => {
+    const token = await issuer.sign({}, { typ: 'at+jwt' }, keys[alg]);
+    const answers = await askEverywhere(app, token);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 405, 404]);
+    expect(answers[0]!.text).toBe('OK');
+  });
+
+  it('leaves access tokens as good as they were', async () => {
+    for (const token of [app.token, DECLARED]) {
+      const answers = await askEverywhere(app, token);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 405, 404]);
+    }
+    await expectRefused(app, `tl_${'x'.repeat(43)}`);
+  });
+
+  describe('has the scopes', () => {
+    const forbidden = (scope: string) => [
+      403,
+      `${REALM}, error="insufficient_scope", scope="${scope}"`,
+      refusal('FORBIDDEN', `the token lacks the scope ${scope}`),
+    ];
+
+    it.each([
+      [{ scope: 'time-logs:read' }],
+      [{ scope: undefined, scp: 'openid time-logs:read' }],
+      [{ scope: undefined, scp: ['openid', 'time-logs:read'] }],
+    ])('of %j', async (claims: Claims) => {
+      const sending = bearer(await issuer.sign(claims));
+      expect((await list(app, '', sending)).status).toBe(200);
+      expect(refusalIn(await create(app, LOG, sending.headers))).toEqual(forbidden('time-logs:write'));
+    });
+
+    it('that it names, and where it names none it is good for the health check alone', async () => {
+      const sending = bearer(await issuer.sign({ scope: undefined }));
+      expect((await send(app, '/health', sending)).text).toBe('OK');
+      expect(refusalIn(await list(app, '', sending))).toEqual(forbidden('time-logs:read'));
+      expect(refusalIn(await create(app, LOG, sending.headers))).toEqual(forbidden('time-logs:write'));
+    });
+  });
+
+  describe('is refused', () => {
+    it.each<[string, Claims]>([
+      ['of another issuer', { iss: 'https://issuer.example/other' }],
+      ['of no issuer', { iss: undefined }],
+      ['for another audience', { aud: 'time-log' }],
+      ['for other audiences', { aud: ['a', 'b'] }],
+      ['for no audience', { aud: undefined }],
+      ['that has expired', { exp: seconds() - 31 }],
+      ['that never expires', { exp: undefined }],
+      ['that is not yet good', { nbf: seconds() + 3_600 }],
+      ['of nobody', { sub: undefined }],
+      ['of an empty subject', { sub: '' }],
+    ])('%s', async (_what, claims) => {
+      await expectRefused(app, await issuer.sign(claims));
+    });
+
+    it.each(['none', 'None', 'NONE', ''])('without a signature (alg %j)', async (alg) => {
+      const [, payload, signature] = (await issuer.sign()).split('.');
+      await expectRefused(app, `${encoded({ alg })}.${payload}.`);
+      await expectRefused(app, `${encoded({ alg, kid: 'key of RS256' })}.${payload}.${signature}`);
+    });
+
+    it.each(['HS256', 'HS384', 'HS512'])('signed by %s with a key that is public', async (alg) => {
+      const [, payload] = (await issuer.sign()).split('.');
+      const { publicKey, jwk } = keys.RS256;
+      const secrets = [
+        await exportSPKI(publicKey),
+        JSON.stringify(jwk),
+        createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'der' }),
+        jwk.n!,
+        '',
+      ];
+      for (const secret of secrets) {
+        const text = `${encoded({ alg, kid: jwk.kid })}.${payload}`;
+        const signature = createHmac(alg.replace('HS', 'sha'), secret).update(text).digest('base64url');
+        await expectRefused(app, `${text}.${signature}`);
+      }
+    });
+
+    it('signed by a key of somebody else, whatever it says of that key', async () => {
+      const own = await makeKey('RS256', 'key of RS256');
+      const jwksUrl = 'http://127.0.0.1:1/jwks';
+      for (const header of [{}, { kid: 'unknown' }, { kid: undefined }, { jwk: own.jwk }, { jku: jwksUrl }]) {
+        await expectRefused(app, await issuer.sign({}, header, own));
+      }
+    });
+
+    it('signed by the right key under another name', async () => {
+      await expectRefused(app, await issuer.sign({}, { kid: 'key of PS256' }, keys.RS256));
+      await expectRefused(app, await issuer.sign({}, { kid: 'unknown' }, keys.RS256));
+    });
+
+    it('signed by the right key in another way', async () => {
+      const [, payload] = (await issuer.sign()).split('.');
+      const text = `${encoded({ alg: 'RS512', kid: 'key of RS256' })}.${payload}`;
+      const key = await crypto.subtle.exportKey('pkcs8', keys.RS256.privateKey);
+      const signature = signBytes('sha512', Buffer.from(text), {
+        key: Buffer.from(key),
+        format: 'der',
+        type: 'pkcs8',
+      });
+      await expectRefused(app, `${text}.${signature.toString('base64url')}`);
+    });
+
+    it('with another header, payload or signature than were signed', async () => {
+      const [header, payload, signature] = (await issuer.sign()).split('.') as [string, string, string];
+      const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+      for (const token of [
+        [header, encoded({ ...claims, sub: 'eve' }), signature],
+        [encoded({ alg: 'RS256', kid: 'key of RS256', more: 1 }), payload, signature],
+        [header, payload, `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`],
+        [header, payload, signature.slice(0, -4)],
+        [header, payload, ''],
+        [header, payload, signature, ''],
+        [payload, header, signature],
+      ]) {
+        await expectRefused(app, token.join('.'));
+      }
+    });
+
+    it.each(['logout+jwt', 'dpop+jwt', 'secevent+jwt', 'JWE'])('as a token of the type %s', async (typ) => {
+      await expectRefused(app, await issuer.sign({}, { typ }));
+    });
+
+    it('with a critical header that nobody knows', async () => {
+      const [, payload] = (await issuer.sign()).split('.');
+      for (const more of [
+        { crit: ['http://x/y'], 'http://x/y': true },
+        { crit: ['exp'], exp: 1 },
+        { crit: [] },
+      ]) {
+        const text = `${encoded({ alg: 'EdDSA', kid: 'key of EdDSA', ...more })}.${payload}`;
+        const signature = await crypto.subtle.sign('Ed25519', keys.EdDSA.privateKey, Buffer.from(text));
+        await expectRefused(app, `${text}.${Buffer.from(signature).toString('base64url')}`);
+      }
+    });
+
+    it('of more than 8 KiB', async () => {
+      await expectRefused(app, await issuer.sign({ pad: 'x'.repeat(8_000) }));
+      const answer = await list(app, '', bearer(await issuer.sign({ pad: 'x'.repeat(20_000) })));
+      expect(answer.status).toBe(431);
+    });
+
+    it('with a key too weak, or not for signatures', async () => {
+      const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+      const jwk = { ...publicKey.export({ format: 'jwk' }), alg: 'RS256' };
+      const text = `${encoded({ alg: 'RS256', kid: 'weak' })}.${(await issuer.sign()).split('.')[1]}`;
+      const weak = `${text}.${signBytes('sha256', Buffer.from(text), privateKey).toString('base64url')}`;
+      const own = await makeKey('ES256', 'for encryption');
+      const other = await Issuer.start(
+        { ...own, jwk: { ...own.jwk, use: 'enc' } },
+        { ...own, jwk: { ...jwk, kid: 'weak' } },
+        { ...own, jwk: { kty: 'RSA', kid: 'broken', n: 'x', e: '' } },
+        { ...own, jwk: { kty: 'new', kid: 'unheard of' } },
+        keys.ES256,
+      );
+      const otherApp = await startTestApp({ jwt: other.settings });
+      try {
+        expect((await list(otherApp, '', bearer(await other.sign({}, {}, keys.ES256)))).status).toBe(200);
+        await expectRefused(otherApp, weak);
+        await expectRefused(otherApp, await other.sign({}, {}, own));
+        await expectRefused(otherApp, await issuer.sign({}, { kid: 'broken' }, keys.RS256));
+        await expectRefused(otherApp, await issuer.sign({}, { kid: 'unheard of' }, keys.RS256));
+      } finally {
+        await otherApp.close();
+        await other.close();
+      }
+    });
+  });
+
+  it('is refused, whatever garbage it is', async () => {
+    const part = fc
+      .base64String()
+      .map((text) => text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''));
+    const algorithm = fc.constantFrom(
+      'RS256',
+      'PS384',
+      'ES256',
+      'EdDSA',
+      'HS256',
+      'none',
+      'RSA-OAEP',
+      '__proto__',
+    );
+    const kid = fc.constantFrom(
+      ...Object.values(keys).map(({ jwk }) => jwk.kid),
+      'unknown',
+      '__proto__',
+      1,
+      null,
+    );
+    const header = fc
+      .record(
+        { alg: fc.oneof(algorithm, fc.jsonValue()), kid, typ: fc.jsonValue(), crit: fc.jsonValue() },
+        { requiredKeys: [] },
+      )
+      .map(encoded);
+    const claims = fc.oneof(fc.jsonValue().map(encoded), part);
+    const [good, payload, signature] = (await issuer.sign()).split('.') as [string, string, string];
+    const token = fc
+      .tuple(
+        fc.oneof(part, header, fc.jsonValue().map(encoded), fc.constant(good)),
+        fc.oneof(claims, fc.constant(payload)),
+        fc.oneof(part, fc.constant(signature)),
+      )
+      .filter((parts) => parts.join('.') !== [good, payload, signature].join('.'));
+    await fc.assert(
+      fc.asyncProperty(token, async (parts) => {
+        const answer = await list(app, '', bearer(parts.join('.')));
+        expect(refusalIn(answer)).toEqual(refused);
+      }),
+      { numRuns: 1_000 },
+    );
+    for (const text of [
+      '['.repeat(5_000),
+      '{"alg":'.repeat(800),
+      '"',
+      'null',
+      '{}',
+      '{"__proto__":{"alg":"none"}}',
+    ]) {
+      await expectRefused(app, `${Buffer.from(text).toString('base64url')}.${payload}.${signature}`);
+    }
+  });
+
+  it('asks the issuer not once for a token, however many there are', async () => {
+    await send(app, '/health', bearer(await issuer.sign()));
+    const asked = issuer.asked;
+    for (let i = 0; i < 5; i++) {
+      const tokens = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => issuer.sign({ sub: `s${i}-${n}` })),
+      );
+      const answers = await Promise.all(tokens.map((token) => send(app, '/health', bearer(token))));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    }
+    expect(issuer.asked).toBe(asked);
+  });
+});
+
+describe('a JWT instead of access tokens', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startTestApp({ jwt: issuer.settings, takesAccessTokens: false });
+  });
+  afterAll(() => app.close());
+
+  it('is good, and access tokens are not', async () => {
+    const answers = await askEverywhere(app, await issuer.sign());
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 405, 404]);
+    for (const token of [app.token, `tl_${'x'.repeat(43)}`, 'x', 'a.b', 'a.b.c.d.e'])
+      await expectRefused(app, token);
+    const none = await send(app, '/health', { headers: { authorization: undefined } });
+    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, REALM]);
+  });
+});
+
+describe('a JWT where none are configured', () => {
+  it('is refused', async () => {
+    const app = await startTestApp();
+    try {
+      await expectRefused(app, await issuer.sign());
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe('the keys of the issuer', () => {
+  let own: Issuer;
+  let app: TestApp | undefined;
+  beforeEach(async () => {
+    own = await Issuer.start(keys.ES256);
+  });
+  afterEach(async () => {
+    await app?.close();
+    app = undefined;
+    await own.close();
+  });
+
+  const health = async (token: string) => outcome(await send(app!, '/health', bearer(token)));
+  const start = async () => (app = await startTestApp({ jwt: own.settings }));
+
+  it('are followed when they change, without a fetch for each unknown key', async () => {
+    await start();
+    const old = await own.sign();
+    expect((await health(old))[0]).toBe(200);
+    const withdrawn = await own.sign({ sub: 'eve' });
+    own.keys = [keys.RS256];
+    const token = await own.sign();
+    const flood = async () => {
+      const unknown = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => own.sign({}, { kid: `no ${n}` })),
+      );
+      return new Set((await Promise.all(unknown.map(health))).map(([status]) => status));
+    };
+    const begun = performance.now();
+    while ((await health(token))[0] === 401) {
+      expect(await flood()).toEqual(new Set([401]));
+      expect(performance.now() - begun).toBeLessThan(15_000);
+    }
+    expect((await health(token))[0]).toBe(200);
+    expect((await health(withdrawn))[0]).toBe(401);
+    expect(own.asked).toBe(2);
+  });
+
+  it('need not be there at the start: until they are, nobody is let in and nobody refused', async () => {
+    await own.close();
+    await start();
+    const token = await own.sign();
+    for (const answer of await askEverywhere(app!, token)) {
+      expect(outcome(answer)).toEqual(unavailable);
+      expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    }
+    expect(await health(await own.sign({}, { kid: 'unknown' }))).toEqual(unavailable);
+    expect((await send(app!, '/health')).text).toBe('OK');
+    expect((await health('a.b.c'))[0]).toBe(401);
+    await own.open();
+    await delay(1_100);
+    expect((await health(token))[0]).toBe(200);
+    expect((await health(await own.sign({}, { kid: 'unknown' })))[0]).toBe(401);
+  });
+
+  it('come too late from an issuer that fails in any other way', async () => {
+    own.misbehaviour = MISBEHAVIOURS['answers garbage'];
+    await start();
+    const token = await own.sign();
+    for (const [what, misbehaviour] of Object.entries(MISBEHAVIOURS)) {
+      own.misbehaviour = misbehaviour;
+      await delay(1_100);
+      const begun = performance.now();
+      const outcomes = await Promise.all(Array.from({ length: 20 }, () => health(token)));
+      expect([what, ...outcomes]).toEqual([what, ...Array<unknown>(20).fill(unavailable)]);
+      expect(performance.now() - begun).toBeLessThan(3_000);
+    }
+    own.misbehaviour = undefined;
+    await delay(1_100);
+    expect((await health(token))[0]).toBe(200);
+  }, 60_000);
+
+  it('are kept while the issuer is away', async () => {
+    await start();
+    expect((await health(await own.sign()))[0]).toBe(200);
+    await own.close();
+    await delay(5_100);
+    const unknown = await own.sign({}, {}, keys.RS256);
+    expect(await health(unknown)).toEqual(unavailable);
+    const answers = await askEverywhere(app!, await own.sign({ sub: 'eve' }));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 405, 404]);
+    await own.open();
+    await delay(1_100);
+    expect((await health(unknown))[0]).toBe(401);
+  });
+});
