@@ -8,13 +8,10 @@ const LARGEST = 262_144;
  * Throws an Error whose message tells a person why there is none, and holds nothing of the answer.
  */
 export async function fetchJson(url: string): Promise<unknown> {
-  const text = await fetchText(url).catch((error: Error) => {
-    throw new Error(reasonOf(error), { cause: error });
-  });
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error('the answer is no JSON');
+    return parse(await fetchText(url));
+  } catch (error) {
+    throw new Error(reasonOf(error as Error), { cause: error });
   }
 }
 
@@ -30,12 +27,20 @@ async function fetchText(url: string): Promise<string> {
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (size > LARGEST) throw new Refused(`the answer has more than ${LARGEST} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refused('the answer is no JSON');
+  }
 }
 
 /** An answer that is not taken. */

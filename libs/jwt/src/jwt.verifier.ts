@@ -75,19 +75,20 @@ export class JwtVerifier extends TokenVerifier {
           currentDate: new Date(this.now()),
         },
       );
-      if (!TYPE.test(protectedHeader.typ ?? 'JWT')) return this.refuse('its header has another typ');
-      if (!isSubject(payload.sub)) return this.refuse(`sub is no text of 1 to ${LONGEST.subject} characters`);
-      return payload;
+      const fault = faultOf(protectedHeader.typ, payload.sub);
+      if (fault === undefined) return payload;
+      this.noteRefusal(fault);
     } catch (error) {
       if (error instanceof DomainError) throw error;
       // The code, and the name of the claim: messages and causes of jose hold parts of the token.
       const { code, name, claim } = error as { code?: unknown; name: string; claim?: string };
-      return this.refuse([typeof code === 'string' ? code : name, claim].join(' ').trimEnd());
+      this.noteRefusal([typeof code === 'string' ? code : name, claim].join(' ').trimEnd());
     }
+    return undefined;
   }
 
   /** For who sets issuer and service up, and wonders why. */
-  private refuse(reason: string): undefined {
+  private noteRefusal(reason: string): void {
     this.logger.debug(`JWT refused: ${reason}`);
   }
 }
@@ -100,8 +101,11 @@ interface Claims {
   readonly scp?: unknown;
 }
 
-function isSubject(sub: unknown): boolean {
-  return typeof sub === 'string' && sub !== '' && sub.length <= LONGEST.subject;
+/** What is wrong with a token that is signed and of the right issuer, audience and time. */
+function faultOf(typ: string | undefined, sub: unknown): string | undefined {
+  if (typ !== undefined && !TYPE.test(typ)) return 'its header has another typ';
+  const isSubject = typeof sub === 'string' && sub !== '' && sub.length <= LONGEST.subject;
+  return isSubject ? undefined : `its sub is no text of 1 to ${LONGEST.subject} characters`;
 }
 
 /** Names with spaces between (RFC 8693, section 4.2), or a list of them as some issuers have it. */
