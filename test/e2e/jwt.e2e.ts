@@ -384,8 +384,8 @@ describe('the keys of the issuer', () => {
     own.misbehaviour = MISBEHAVIOURS['answers garbage'];
     await start();
     const token = await own.sign();
-    for (const [what, misbehaviour] of Object.entries(MISBEHAVIOURS)) {
-      own.misbehaviour = misbehaviour;
+    for (const what of ['answers 500', 'leads elsewhere', 'never answers', 'answers garbage']) {
+      own.misbehaviour = MISBEHAVIOURS[what];
       await delay(1_100);
       const begun = performance.now();
       const outcomes = await Promise.all(Array.from({ length: 20 }, () => health(token)));
@@ -395,7 +395,7 @@ describe('the keys of the issuer', () => {
     own.misbehaviour = undefined;
     await delay(1_100);
     expect((await health(token))[0]).toBe(200);
-  }, 60_000);
+  });
 
   it('are kept while the issuer is away', async () => {
     await start();

@@ -80,6 +80,17 @@ describe('JwtVerifier', () => {
       expect(await verify(claims)).toMatchObject({ scopes });
     });
 
+    it('where the key says nothing of its use, and the token nothing of its key, if one alone fits', async () => {
+      const plain = { ...key, jwk: await jose.exportJWK(key.publicKey) };
+      const [one, two] = [[plain], [plain, await makeKey('ES256', 'b')]].map(
+        (known) =>
+          new JwtVerifier(jose, new FakeKeySet(...known), { issuer: ISSUER, audience: 'api' }, () => now),
+      );
+      const token = await sign({}, { kid: undefined });
+      expect(await one!.verify(token)).toBeDefined();
+      expect(await two!.verify(token)).toBeUndefined();
+    });
+
     it.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])(
       'for a token of the type %p',
       async (typ) => {
@@ -135,9 +146,16 @@ describe('JwtVerifier', () => {
     expect(await verify({}, header)).toBeUndefined();
   });
 
-  it('refuses a critical header, before it looks for a key', async () => {
+  it('refuses a critical header or another algorithm, before it looks for a key', async () => {
     const [, payload, signature] = (await sign()).split('.');
-    for (const more of [{ crit: ['x'], x: 1 }, { crit: ['exp'], exp: NOW }, { crit: [] }, { crit: 'x' }]) {
+    const others = ['HS256', 'HS512', 'none', 'ML-DSA-44', 'A128KW', 'dir', 7].map((alg) => ({ alg }));
+    for (const more of [
+      { crit: ['x'], x: 1 },
+      { crit: ['exp'], exp: NOW },
+      { crit: [] },
+      { crit: 'x' },
+      ...others,
+    ]) {
       const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'a', ...more })).toString('base64url');
       expect(await verifier.verify([header, payload, signature].join('.'))).toBeUndefined();
     }

@@ -28,8 +28,9 @@ export interface ExpectedClaims {
 }
 
 /**
- * Verifies JWTs (RFC 7519) of one issuer. What a token says of its own key (`jwk`, `jku`, `x5u`) counts for nothing; one
- * without `exp` or `sub` is refused, and one with a critical header that nobody knows (RFC 7515, section 4.1.11).
+ * Verifies JWTs (RFC 7519) of one issuer. What a token says of its own key (`jwk`, `jku`, `x5u`) counts for nothing, and
+ * where it names none (`kid`) one alone must fit (OpenID Connect Core, section 10.1). A token without `exp` or `sub` is
+ * refused, and one with a critical header that nobody knows (RFC 7515, section 4.1.11).
  */
 export class JwtVerifier extends TokenVerifier {
   private readonly logger = new Logger('JWT');
