@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { exportSPKI } from 'jose';
+import { loadConfig } from '../../src/config.js';
 import { type Claims, Issuer, type IssuerKey, makeKey, MISBEHAVIOURS, seconds } from '../support/issuer.js';
 import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -395,6 +396,17 @@ describe('the keys of the issuer', () => {
     own.misbehaviour = undefined;
     await delay(1_100);
     expect((await health(token))[0]).toBe(200);
+  });
+
+  it('are waited for no longer than the deadline of a request', async () => {
+    own.misbehaviour = MISBEHAVIOURS['never answers'];
+    app = await startTestApp({
+      jwt: own.settings,
+      limits: { ...loadConfig({}, false).limits, deadline: 300 },
+    });
+    const begun = performance.now();
+    expect((await health(await own.sign()))[0]).toBe(503);
+    expect(performance.now() - begun).toBeLessThan(1_500);
   });
 
   it('are kept while the issuer is away', async () => {

@@ -1,4 +1,4 @@
-/** Milliseconds for the whole answer: below the time that a request has which waits for it. */
+/** Milliseconds for the whole answer. A request that has less time gives up alone, and the answer serves those that follow. */
 const PATIENCE = 2_000;
 /** Bytes of an answer, decompressed; a set of keys has some thousand. */
 const LARGEST = 262_144;

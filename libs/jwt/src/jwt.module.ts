@@ -8,12 +8,14 @@ const JOSE = Symbol('jose');
 export interface JwtOptions extends ExpectedClaims {
   /** Where the issuer publishes its keys (RFC 7517): an https or http URL. */
   readonly jwksUrl: string;
+  /** Tokens whose verdict is remembered. */
+  readonly cacheSize?: number;
 }
 
 /** JWTs as bearer tokens, verified by JwtVerifier against the keys that their issuer publishes. */
 @Module({})
 export class JwtModule {
-  static forRoot({ jwksUrl, ...claims }: JwtOptions): DynamicModule {
+  static forRoot({ jwksUrl, cacheSize, ...claims }: JwtOptions): DynamicModule {
     return {
       module: JwtModule,
       providers: [
@@ -22,13 +24,13 @@ export class JwtModule {
         {
           provide: RemoteKeySet,
           inject: [JOSE],
-          useFactory: (jose: typeof Jose) => new RemoteKeySet(jose, jwksUrl, () => performance.now()),
+          useFactory: (jose: typeof Jose) => new RemoteKeySet(jose, jwksUrl),
         },
         {
           provide: JwtVerifier,
           inject: [JOSE, RemoteKeySet],
           useFactory: (jose: typeof Jose, keys: RemoteKeySet) =>
-            new JwtVerifier(jose, keys, claims, () => Date.now()),
+            new JwtVerifier(jose, keys, claims, cacheSize),
         },
       ],
       exports: [JwtVerifier],

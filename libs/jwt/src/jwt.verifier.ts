@@ -17,8 +17,8 @@ const TYPE = /^(application\/)?(at\+)?jwt$/i;
 const CLOCK_TOLERANCE = 30;
 /** Characters of a token; and of a subject (OpenID Connect Core, section 2). */
 const LONGEST = { token: 8_192, subject: 255 };
-/** Milliseconds that a good verdict is remembered at most, and how many are. */
-const VERDICTS = { lifetime: 4_000, capacity: 10_000 };
+/** Milliseconds that a good verdict is remembered at most: to verify one costs as much time as all the rest of a request. */
+const VERDICT_LIFETIME = 4_000;
 
 export interface ExpectedClaims {
   /** What `iss` must be, letter by letter. */
@@ -34,16 +34,19 @@ export interface ExpectedClaims {
  */
 export class JwtVerifier extends TokenVerifier {
   private readonly logger = new Logger('JWT');
-  private readonly verdicts = new VerdictCache(VERDICTS.capacity);
+  private readonly verdicts: VerdictCache;
 
   constructor(
     private readonly jose: typeof Jose,
     private readonly keys: RemoteKeySet,
     private readonly expected: ExpectedClaims,
+    /** Verdicts remembered. */
+    capacity = 10_000,
     /** Milliseconds of Unix time, which the claims speak of. */
-    private readonly now: () => number,
+    private readonly now: () => number = () => Date.now(),
   ) {
     super();
+    this.verdicts = new VerdictCache(capacity);
   }
 
   override async verify(token: string): Promise<Principal | undefined> {
@@ -57,7 +60,7 @@ export class JwtVerifier extends TokenVerifier {
     // As JSON the id is one text for issuer and subject whatever is in them, and no id of another kind of token.
     const id = JSON.stringify([this.expected.issuer, claims.sub]);
     const principal = { id, scopes: scopesOf(claims.scope ?? claims.scp) };
-    const validUntil = Math.min(begun + VERDICTS.lifetime, (claims.exp + CLOCK_TOLERANCE) * 1_000);
+    const validUntil = Math.min(begun + VERDICT_LIFETIME, (claims.exp + CLOCK_TOLERANCE) * 1_000);
     this.verdicts.set(digest, { principal, validUntil });
     return principal;
   }

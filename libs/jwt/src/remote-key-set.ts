@@ -35,7 +35,8 @@ export class RemoteKeySet implements OnModuleInit, OnModuleDestroy {
   constructor(
     private readonly jose: typeof Jose,
     private readonly url: string,
-    private readonly now: () => number,
+    /** Milliseconds of a clock that is never set. */
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Waits for nothing: the service starts also where the issuer is away. */
