@@ -13,12 +13,15 @@ import {
   AccessTokenVerifier,
 } from './access-token/index.js';
 import type { Config } from './config.js';
+import { Database, DatabaseModule } from './database/index.js';
 import { HealthModule } from './health/index.js';
+import { MetricsModule, RequestMetrics } from './metrics/index.js';
 import { connectionOptions, migrate, requireDurability } from './own-database/index.js';
 import {
   timeLogEntities,
   timeLogMigrations,
   TimeLogModule,
+  TypeOrmTimeLogRepository,
   WRITE_LIMITS,
   type WriteLimits,
 } from './time-log/index.js';
@@ -60,6 +63,15 @@ export class AppModule {
       provide: WRITE_LIMITS,
       useValue: { queue: limits.writeQueue, wait: limits.deadline } satisfies WriteLimits,
     });
+    const metrics = MetricsModule.forRootAsync({
+      imports: [accessTokens, DatabaseModule, timeLogs],
+      inject: [AccessTokenVerifier, Database, TypeOrmTimeLogRepository],
+      useFactory: (tokens: AccessTokenVerifier, database: Database, timeLogs: TypeOrmTimeLogRepository) => ({
+        lanes: timeLogs.lanes,
+        pool: () => database.pool,
+        tokenCache: () => tokens.cache,
+      }),
+    });
     return {
       module: AppModule,
       imports: [
@@ -89,14 +101,22 @@ export class AppModule {
         // In the order in which the router tries them.
         timeLogs,
         HealthModule,
+        metrics,
         RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
         // Last: its controller answers whatever no other does.
-        HttpEdgeModule.forRoot({
-          openPaths: ['/livez', '/readyz'],
-          corsOrigins: config.corsOrigins,
-          shutdownDelay: config.shutdownDelay,
-          limits,
-          ...(onClose && { onClose }),
+        HttpEdgeModule.forRootAsync({
+          imports: [metrics],
+          inject: [RequestMetrics],
+          useFactory: (requests: RequestMetrics): HttpEdgeOptions => ({
+            openPaths: ['/livez', '/readyz'],
+            corsOrigins: config.corsOrigins,
+            shutdownDelay: config.shutdownDelay,
+            limits,
+            onClose: (...request) => {
+              requests.note(...request);
+              onClose?.(...request);
+            },
+          }),
         }),
       ],
     };

@@ -8,6 +8,7 @@ import {
   AccessTokenService,
   type Scope,
   SCOPES,
+  TIME_LOG_SCOPES,
   tokenTable,
 } from './access-token/index.js';
 import { migrations } from './app.module.js';
@@ -19,7 +20,7 @@ const USAGE = `Usage:
   npm run --silent token -- list
   npm run --silent token -- revoke ID
 
-SCOPE is ${SCOPES.join(' or ')}; without --scope a token gets both.
+SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${TIME_LOG_SCOPES.join(' and ')}.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
 create prints the token as its last line: it is shown only this once.`;
 
@@ -80,9 +81,10 @@ function create({ name, scope, expires }: { name?: string; scope?: string[]; exp
   if (!name?.trim()) throw new UsageError('create needs --name NAME, which says who the token is for');
   if (!/^[\P{Cc}]{1,200}$/u.test(name))
     throw new UsageError('--name takes at most 200 characters, without control characters');
-  const unknown = scope?.find((wanted) => !SCOPES.includes(wanted as Scope));
+  const unknown = scope?.find((given) => !SCOPES.includes(given as Scope));
   if (unknown !== undefined) throw new UsageError(`there is no scope ${JSON.stringify(unknown)}`);
-  const scopes = SCOPES.filter((known) => scope?.includes(known) ?? true);
+  const wanted: readonly string[] = scope ?? TIME_LOG_SCOPES;
+  const scopes = SCOPES.filter((known) => wanted.includes(known));
   const expiresAt = expires === undefined ? undefined : instantAfter(expires);
   return async (tokens) => {
     const { id, token } = await tokens.create({ name, scopes, expiresAt });

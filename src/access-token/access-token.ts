@@ -1,5 +1,7 @@
+/** What a token is good for where nothing else is said. */
+export const TIME_LOG_SCOPES = ['time-logs:read', 'time-logs:write'] as const;
 /** What a token may be good for. */
-export const SCOPES = ['time-logs:read', 'time-logs:write'] as const;
+export const SCOPES = [...TIME_LOG_SCOPES, 'metrics:read'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** What is kept of a token: never the token itself, only its SHA-256. */

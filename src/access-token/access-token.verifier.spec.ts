@@ -183,6 +183,14 @@ describe('AccessTokenVerifier', () => {
     });
   });
 
+  it('tells how many verdicts it remembers, and how often one was and was not', async () => {
+    const [known, unknown] = [lookup.add(), newToken()];
+    await Promise.all([verifier.verify(known), verifier.verify(known), verifier.verify(unknown)]);
+    expect(verifier.cache).toEqual({ size: 2, hits: 0, misses: 3 });
+    for (const token of [known, unknown, DECLARED, 'x']) await verifier.verify(token);
+    expect(verifier.cache).toEqual({ size: 2, hits: 2, misses: 3 });
+  });
+
   it('remembers a bounded number of unknown tokens', async () => {
     const tokens = newTokens(50_000);
     for (let i = 0; i < tokens.length; i += 1_000) {

@@ -26,6 +26,8 @@ export class AccessTokenVerifier extends TokenVerifier {
   private readonly lookups = new Batcher((asked: readonly Asked[]) => this.lookUp(asked), LOOKUPS);
   /** The answers that are awaited, each for all who ask for the same token. */
   private readonly answers = new Map<string, Promise<Principal | undefined>>();
+  private hits = 0;
+  private misses = 0;
 
   constructor(
     private readonly lookup: AccessTokenLookup,
@@ -46,7 +48,18 @@ export class AccessTokenVerifier extends TokenVerifier {
     if (declared || !hasTokenForm(token)) return declared;
     const key = digest.toString('latin1');
     const verdict = this.good.get(key, this.now()) ?? this.bad.get(key, this.now());
-    return verdict ? verdict.principal : (this.answers.get(key) ?? this.ask({ key, digest }));
+    if (verdict) {
+      this.hits++;
+      return verdict.principal;
+    }
+    this.misses++;
+    return this.answers.get(key) ?? this.ask({ key, digest });
+  }
+
+  /** Verdicts that are remembered; how often one was, and was not, since the start. */
+  get cache(): { readonly size: number; readonly hits: number; readonly misses: number } {
+    const { hits, misses } = this;
+    return { size: this.good.size + this.bad.size, hits, misses };
   }
 
   private ask(asked: Asked): Promise<Principal | undefined> {

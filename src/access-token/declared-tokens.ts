@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../libs/auth/src/index.js';
-import { SCOPES } from './access-token.js';
+import { TIME_LOG_SCOPES } from './access-token.js';
 import { digestOf } from './token-text.js';
 
-/** The tokens that the deployment itself declares (`ACCESS_TOKEN`): good for everything, kept in memory alone. */
+/** The tokens that the deployment itself declares (`ACCESS_TOKEN`): good for all that is done with time logs, kept in memory alone. */
 export class DeclaredTokens {
   private readonly entries: readonly { digest: Buffer; principal: Principal }[];
 
   constructor(tokens: readonly string[]) {
     this.entries = tokens.map(digestOf).map((digest) => ({
       digest,
-      principal: { id: `declared:${digest.toString('hex', 0, 8)}`, scopes: SCOPES },
+      principal: { id: `declared:${digest.toString('hex', 0, 8)}`, scopes: TIME_LOG_SCOPES },
     }));
   }
 

@@ -1,5 +1,5 @@
 import { open, readFile, rename } from 'node:fs/promises';
-import { type AccessToken, SCOPES } from './access-token.js';
+import { type AccessToken, TIME_LOG_SCOPES } from './access-token.js';
 import type { AccessTokenService } from './access-token.service.js';
 import { digestOf, newToken } from './token-text.js';
 
@@ -17,7 +17,7 @@ export async function ensureFirstToken(tokens: AccessTokenService, file: string)
   if (known.some(({ name }) => name === NAME)) return false;
   const token = newToken();
   await writePrivately(file, `${token}\n`);
-  await tokens.store(token, { name: NAME, scopes: SCOPES });
+  await tokens.store(token, { name: NAME, scopes: TIME_LOG_SCOPES });
   return true;
 }
 

@@ -1,7 +1,7 @@
 import { AccessTokenSchema } from './access-token.schema.js';
 import { CreateAccessTokens1763683100000 } from './migrations/1763683100000-create-access-tokens.js';
 
-export { AccessToken, type Scope, SCOPES } from './access-token.js';
+export { AccessToken, type Scope, SCOPES, TIME_LOG_SCOPES } from './access-token.js';
 export { AccessTokenModule } from './access-token.module.js';
 export { AccessTokenService } from './access-token.service.js';
 export { AccessTokenVerifier } from './access-token.verifier.js';

@@ -1,5 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Pool } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { qualified } from './qualified.js';
 import { isSilence, isUnavailability } from './unavailability.js';
@@ -30,6 +32,12 @@ export class Database {
     } finally {
       await runner.release();
     }
+  }
+
+  /** Connections of the pool at the moment, and statements that wait for one. */
+  get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as PostgresDriver).master as Pool;
+    return { total: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
   /** The quoted name of an entity's table, with its schema where it has one. */

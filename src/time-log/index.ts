@@ -13,7 +13,11 @@ export { TimeLogIds } from './domain/time-log-ids.js';
 export { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from './domain/time-log.repository.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
-export { WRITE_LIMITS, type WriteLimits } from './infrastructure/typeorm-time-log.repository.js';
+export {
+  TypeOrmTimeLogRepository,
+  WRITE_LIMITS,
+  type WriteLimits,
+} from './infrastructure/typeorm-time-log.repository.js';
 export { TimeLogModule } from './time-log.module.js';
 
 /** What a DataSource must know to keep time logs. */

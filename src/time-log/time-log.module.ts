@@ -13,10 +13,11 @@ import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
   controllers: [TimeLogController],
   providers: [
     TimeLogService,
-    { provide: TimeLogRepository, useClass: TypeOrmTimeLogRepository },
+    TypeOrmTimeLogRepository,
+    { provide: TimeLogRepository, useExisting: TypeOrmTimeLogRepository },
     { provide: TimeLogIds, useClass: UuidV7TimeLogIds },
   ],
-  exports: [TimeLogService, TimeLogRepository],
+  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository],
 })
 export class TimeLogModule {
   /** The module with a host's own adapters: `{ provide: TimeLogRepository, useClass: … }`, `TimeLogIds` or `WRITE_LIMITS`. */

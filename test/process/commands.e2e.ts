@@ -36,6 +36,9 @@ describe('the token command', () => {
       })
     ).status;
 
+  const metricsWith = async (value: string) =>
+    (await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${value}` } })).status;
+
   beforeAll(async () => {
     database = await createTestDatabase();
     service = await startService({ DATABASE_URL: database.url });
@@ -45,13 +48,20 @@ describe('the token command', () => {
     await database.drop();
   });
 
-  it('prints a token that is good for both scopes as its last line', async () => {
+  it('prints a token that is good for all that is done with time logs as its last line', async () => {
     const { code, stdout, stderr } = await token('create', '--name', 'Ada');
     const made = stdout.trim().split('\n').at(-1) ?? '';
     expect([code, stderr]).toEqual([0, '']);
     expect(made).toMatch(/^tl_[\w-]{43}$/);
     expect(await statusWith(made)).toBe(200);
     expect(await statusWith(made, { method: 'POST' })).toBe(415);
+    expect(await metricsWith(made)).toBe(403);
+  });
+
+  it('makes a token for metrics alone', async () => {
+    const { stdout } = await token('create', '--name', 'Prometheus', '--scope', 'metrics:read');
+    const made = stdout.trim().split('\n').at(-1) ?? '';
+    expect([await metricsWith(made), await statusWith(made)]).toEqual([200, 403]);
   });
 
   it('makes a token with one scope and an end', async () => {

@@ -95,6 +95,36 @@ describe('Batcher', () => {
     expect(await later).toBe('even 14');
   });
 
+  it('tells how many items wait', async () => {
+    expect(batcher.length).toBe(0);
+    const outcomes = [2, 4, 6].map((item) => batcher.add(item));
+    expect(batcher.length).toBe(2);
+    runs[0]!.finish();
+    await turn();
+    expect(batcher.length).toBe(0);
+    runs[1]!.finish();
+    await Promise.all(outcomes);
+  });
+
+  it('tells of each run how long its items have waited, and of no item that has waited too long', async () => {
+    const waits: (readonly number[])[] = [];
+    batcher.onRun = (times) => waits.push(times);
+    const first = batcher.add(0);
+    const refusal = expect(batcher.add(2)).rejects.toMatchObject(unavailable);
+    now += 300;
+    const later = [batcher.add(4)];
+    now += 600;
+    later.push(batcher.add(6));
+    now += 200;
+    runs[0]!.finish();
+    await refusal;
+    await first;
+    await turn();
+    runs[1]!.finish();
+    await Promise.all(later);
+    expect(waits).toEqual([[0], [800, 200]]);
+  });
+
   it('does not hand on what has waited too long', async () => {
     const first = batcher.add(0);
     const refusal = expect(batcher.add(2)).rejects.toMatchObject(unavailable);

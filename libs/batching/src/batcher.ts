@@ -22,6 +22,8 @@ interface Waiting<Item, Outcome> {
  * that finds nothing under way is handed on at once. At most one run is under way at a time.
  */
 export class Batcher<Item, Outcome> {
+  /** Told of each run when it begins: how many milliseconds each of its items has waited. */
+  onRun: ((waits: readonly number[]) => void) | undefined;
   private queue: Waiting<Item, Outcome>[] = [];
   private isRunning = false;
 
@@ -32,6 +34,11 @@ export class Batcher<Item, Outcome> {
     /** Milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {}
+
+  /** Items that wait for the next run. */
+  get length(): number {
+    return this.queue.length;
+  }
 
   /** The item's own outcome. Rejects with its error, or with DomainError SERVICE_UNAVAILABLE where too many wait or it waited too long. */
   add(item: Item): Promise<Outcome> {
@@ -49,13 +56,15 @@ export class Batcher<Item, Outcome> {
   }
 
   private async runSome(waiting: readonly Waiting<Item, Outcome>[]): Promise<void> {
-    const oldest = this.now() - this.limits.wait;
+    const now = this.now();
+    const oldest = now - this.limits.wait;
     const batch = waiting.filter(({ since, reject }) => {
       if (since < oldest) reject(unavailable());
       return since >= oldest;
     });
     if (batch.length === 0) return;
     try {
+      this.onRun?.(batch.map(({ since }) => now - since));
       const outcomes = await this.run(batch.map(({ item }) => item));
       for (const [index, { resolve, reject }] of batch.entries()) {
         const outcome = outcomes[index] as Outcome | Error;

@@ -36,7 +36,7 @@ interface KeptKey {
  */
 export class KeyedTimeLogWrites {
   private readonly logger = new Logger(KeyedTimeLogWrites.name);
-  private readonly writes: Batcher<KeyedLog, string | undefined>;
+  readonly writes: Batcher<KeyedLog, string | undefined>;
   private nextSweep = 0;
 
   constructor(

@@ -29,6 +29,8 @@ const BATCH = 200;
 /** Keeps time logs in PostgreSQL. Those that come while others are being written are written together, in one commit. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
+  /** Where logs wait for the commit that stores them: those without a key and those with one. */
+  readonly lanes: readonly Pick<Batcher<never, unknown>, 'length' | 'onRun'>[];
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
 
@@ -42,6 +44,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const isFinal = (error: unknown) => error instanceof DomainError;
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isFinal), limits);
     this.keyedWrites = new KeyedTimeLogWrites(database, limits);
+    this.lanes = [this.writes, this.keyedWrites.writes];
   }
 
   private get table(): string {

@@ -1,0 +1,352 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessTokenService, type Scope } from '../../src/access-token/index.js';
+import { aroundStatements } from '../support/around-statements.js';
+import { missingDatabase } from '../support/outage.js';
+import { create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const DECLARED = 'declared-token-of-32-characters-1';
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
+const forbidden = refusal('FORBIDDEN', 'the token lacks the scope metrics:read');
+
+let app: TestApp;
+/** Good for metrics alone. */
+let scraper: { authorization: string };
+
+beforeAll(async () => {
+  app = await startTestApp({ declaredTokens: [DECLARED] });
+  scraper = await bearer('metrics:read');
+});
+afterAll(() => app.close());
+
+async function bearer(...scopes: Scope[]): Promise<{ authorization: string }> {
+  const { token } = await app.app.get(AccessTokenService).create({ name: 'of a test', scopes });
+  return { authorization: `Bearer ${token}` };
+}
+
+/** The samples by name and labels as they are written, such as `http_requests_total{method="GET",…}`. */
+async function scrape(of = app, headers = scraper): Promise<Map<string, number>> {
+  const { status, text } = await send(of, '/metrics', { headers });
+  expect(status).toBe(200);
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const end = line.lastIndexOf(' ');
+      return [line.slice(0, end), Number(line.slice(end + 1))];
+    }),
+  );
+}
+
+/** By how much each sample has grown while something was done; those that have not are left out. */
+async function growthDuring(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await scrape();
+  await work();
+  const after = await scrape();
+  const grown = [...after].map(([sample, value]) => [sample, value - (before.get(sample) ?? 0)] as const);
+  return Object.fromEntries(grown.filter(([, growth]) => growth !== 0));
+}
+
+const requests = (method: string, route: string, status: number | string) =>
+  `http_requests_total{method="${method}",route="${route}",status="${status}"}`;
+const durations = (method: string, route: string) =>
+  `http_request_duration_seconds_count{method="${method}",route="${route}"}`;
+
+describe('GET /metrics', () => {
+  it('answers a token of metrics:read in the text format of Prometheus', async () => {
+    const { status, headers, text } = await send(app, '/metrics', { headers: scraper });
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      CONTENT_TYPE,
+      'no-store',
+    ]);
+    expect(text).toMatch(/^# HELP .+\n# TYPE /);
+    expect(text.endsWith('\n')).toBe(true);
+    const head = await send(app, '/metrics', { method: 'HEAD', headers: scraper });
+    expect([head.status, head.headers.get('content-type'), head.text]).toEqual([200, CONTENT_TYPE, '']);
+  });
+
+  it('asks for a token', async () => {
+    for (const authorization of [
+      undefined,
+      'Bearer x',
+      `Bearer tl_${randomBytes(32).toString('base64url')}`,
+    ]) {
+      expect(outcome(await send(app, '/metrics', { headers: { authorization } }))).toEqual([
+        401,
+        unauthorized,
+      ]);
+    }
+  });
+
+  it.each([[[]], [['time-logs:read']], [['time-logs:read', 'time-logs:write']]] as Scope[][][])(
+    'asks for its scope, which %j is not',
+    async (scopes) => {
+      const answer = await send(app, '/metrics', { headers: await bearer(...scopes) });
+      expect(outcome(answer)).toEqual([403, forbidden]);
+      expect(answer.headers.get('www-authenticate')).toBe(
+        'Bearer realm="time-logs", error="insufficient_scope", scope="metrics:read"',
+      );
+    },
+  );
+
+  it('is not for a token that the deployment declares', async () => {
+    const headers = { authorization: `Bearer ${DECLARED}` };
+    expect(outcome(await send(app, '/metrics', { headers }))).toEqual([403, forbidden]);
+    expect((await list(app, '', { headers })).status).toBe(200);
+  });
+
+  it('is all that its scope is good for', async () => {
+    expect((await list(app, '', { headers: scraper })).status).toBe(403);
+    expect((await create(app, LOG, scraper)).status).toBe(403);
+    expect((await send(app, '/health', { headers: scraper })).status).toBe(200);
+  });
+
+  it.each(['POST', 'PUT', 'DELETE'])('allows no %s', async (method) => {
+    const answer = await send(app, '/metrics', { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('does not look at the database, but for the token', async () => {
+    await scrape();
+    await missingDatabase(app, async () => {
+      expect((await scrape()).get('database_pool_waiting_statements')).toBe(0);
+    });
+  });
+});
+
+describe('the metrics', () => {
+  it('have names, units and helps as Prometheus wants them', async () => {
+    const { text } = await send(app, '/metrics', { headers: scraper });
+    const families = new Map(
+      [...text.matchAll(/^# HELP (\S+) (.+)\n# TYPE (\S+) (\S+)$/gm)].map(([, name, help, of, type]) => {
+        expect(of).toBe(name);
+        return [name!, { help: help!, type: type! }];
+      }),
+    );
+    const samples = [...(await scrape()).keys()].map((sample) => sample.replace(/\{.*/, ''));
+    for (const sample of samples) {
+      expect([...families.keys()]).toContain(
+        families.has(sample) ? sample : sample.replace(/_(bucket|sum|count)$/, ''),
+      );
+    }
+    // Those of the process are named by the library.
+    const own = [...families].filter(([name]) => !/^(nodejs|process)_/.test(name));
+    expect(own.map(([name, { type }]) => `${name} ${type}`).sort()).toEqual([
+      'access_token_cache_entries gauge',
+      'access_token_cache_hits_total counter',
+      'access_token_cache_misses_total counter',
+      'database_pool_connections gauge',
+      'database_pool_idle_connections gauge',
+      'database_pool_waiting_statements gauge',
+      'http_request_duration_seconds histogram',
+      'http_requests_total counter',
+      'time_log_write_batch_size histogram',
+      'time_log_write_queue_length gauge',
+      'time_log_write_wait_seconds histogram',
+    ]);
+    for (const [name, { help, type }] of own) {
+      expect(name).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+      expect(name.endsWith('_total')).toBe(type === 'counter');
+      expect(name).not.toMatch(/milliseconds|_(ms|count|sum|bucket)(_|$)/);
+      expect(help).toMatch(/^[A-Z].{10,}\.$/);
+    }
+    for (const name of [
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'nodejs_eventloop_lag_seconds',
+    ])
+      expect(families.has(name)).toBe(true);
+  });
+
+  it('count requests by method, route and status', async () => {
+    const growth = await growthDuring(async () => {
+      await list(app);
+      await list(app, 'page=2&limit=3');
+      await list(app, 'page=x');
+      await list(app, '', { headers: { authorization: undefined } });
+      await send(app, `${TIME_LOGS.toUpperCase()}/`);
+      await send(app, TIME_LOGS, { method: 'HEAD' });
+      await create(app);
+      await create(app, '{');
+      await create(app, ' '.repeat(70_000));
+      await send(app, '/health');
+      await send(app, '/livez');
+      await send(app, '/nowhere');
+      await send(app, TIME_LOGS, { method: 'DELETE' });
+      await send(app, TIME_LOGS, { method: 'PROPFIND' });
+    });
+    const counted = Object.entries(growth).filter(([sample]) => sample.startsWith('http_requests_total'));
+    expect(Object.fromEntries(counted)).toEqual({
+      [requests('GET', TIME_LOGS, 200)]: 3,
+      [requests('GET', TIME_LOGS, 400)]: 1,
+      [requests('GET', TIME_LOGS, 401)]: 1,
+      [requests('HEAD', TIME_LOGS, 200)]: 1,
+      [requests('POST', TIME_LOGS, 201)]: 1,
+      [requests('POST', TIME_LOGS, 400)]: 1,
+      [requests('POST', TIME_LOGS, 413)]: 1,
+      [requests('GET', '/health', 200)]: 1,
+      [requests('GET', '/livez', 200)]: 1,
+      // The scrape before.
+      [requests('GET', '/metrics', 200)]: 1,
+      [requests('GET', 'other', 404)]: 1,
+      [requests('DELETE', 'other', 405)]: 1,
+      [requests('other', 'other', 405)]: 1,
+    });
+    expect(growth[durations('GET', TIME_LOGS)]).toBe(5);
+    expect(growth[durations('POST', TIME_LOGS)]).toBe(3);
+  });
+
+  it('tell how long requests took, in seconds', async () => {
+    const unwatch = aroundStatements(app.dataSource, async (sql, run) => {
+      if (sql.includes('time_log_page')) await delay(300);
+      return run();
+    });
+    try {
+      const growth = await growthDuring(() => list(app));
+      const bucket = (le: string) =>
+        growth[`http_request_duration_seconds_bucket{le="${le}",method="GET",route="${TIME_LOGS}"}`];
+      expect([bucket('0.25'), bucket('2.5'), bucket('10'), bucket('+Inf')]).toEqual([undefined, 1, 1, 1]);
+      const sum = growth[`http_request_duration_seconds_sum{method="GET",route="${TIME_LOGS}"}`]!;
+      expect(sum).toBeGreaterThan(0.29);
+      expect(sum).toBeLessThan(2.5);
+    } finally {
+      unwatch();
+    }
+  });
+
+  it('count a request whose client went away as aborted', async () => {
+    const growth = await growthDuring(async () => {
+      let arrived: () => void = () => undefined;
+      const arrival = new Promise<void>((resolve) => (arrived = resolve));
+      const unwatch = aroundStatements(app.dataSource, async (sql, run) => {
+        arrived();
+        await delay(100);
+        return run();
+      });
+      try {
+        const socket = connect(app.port, '127.0.0.1');
+        socket.write(`GET ${TIME_LOGS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.token}\r\n\r\n`);
+        await arrival;
+        socket.destroy();
+        await delay(200);
+      } finally {
+        unwatch();
+      }
+    });
+    expect(growth[requests('GET', TIME_LOGS, 'aborted')]).toBe(1);
+    expect(growth[requests('GET', TIME_LOGS, 200)]).toBeUndefined();
+  });
+
+  it('have no label that a client can fill: 10,000 random paths are one route', async () => {
+    await growthDuring(() => send(app, '/nowhere', { headers: { authorization: undefined } }));
+    const before = new Set((await scrape()).keys());
+    const random = () => randomBytes(9).toString('base64url');
+    const paths = Array.from({ length: 10_000 }, (_, index) =>
+      index % 3 === 0
+        ? `/${random()}`
+        : index % 3 === 1
+          ? `${TIME_LOGS}/${random()}`
+          : `/${random()}?x=${random()}`,
+    );
+    const growth = await growthDuring(async () => {
+      for (let i = 0; i < paths.length; i += 100) {
+        const part = paths.slice(i, i + 100);
+        await Promise.all(part.map((path) => send(app, path, { headers: { authorization: undefined } })));
+      }
+    });
+    expect(growth[requests('GET', 'other', 401)]).toBe(10_000);
+    const added = [...(await scrape()).keys()].filter((sample) => !before.has(sample));
+    expect(added.filter((sample) => !/^(nodejs|process)_/.test(sample))).toEqual([]);
+  });
+
+  it('tell how many logs were committed together, and how long each waited', async () => {
+    const growth = await growthDuring(() => Promise.all(Array.from({ length: 60 }, () => create(app))));
+    expect(growth[requests('POST', TIME_LOGS, 201)]).toBe(60);
+    expect(growth.time_log_write_batch_size_sum).toBe(60);
+    const commits = growth.time_log_write_batch_size_count!;
+    expect(commits).toBeLessThan(60);
+    expect(growth['time_log_write_batch_size_bucket{le="+Inf"}']).toBe(commits);
+    expect(growth.time_log_write_wait_seconds_count).toBe(60);
+    expect(growth.time_log_write_wait_seconds_sum).toBeGreaterThan(0);
+    expect((await scrape()).get('time_log_write_queue_length')).toBe(0);
+  });
+
+  it('tell how many logs wait for a commit', async () => {
+    const unwatch = aroundStatements(app.dataSource, async (sql, run) => {
+      if (sql.includes('insert into')) await delay(500);
+      return run();
+    });
+    try {
+      const creates = Promise.all(Array.from({ length: 8 }, () => create(app)));
+      await delay(200);
+      expect((await scrape()).get('time_log_write_queue_length')).toBe(7);
+      await creates;
+    } finally {
+      unwatch();
+    }
+  });
+
+  it('tell how often a verdict about a token was remembered', async () => {
+    const headers = await bearer('time-logs:read');
+    await scrape();
+    const growth = await growthDuring(async () => {
+      for (let i = 0; i < 5; i++) await list(app, '', { headers });
+    });
+    expect(growth.access_token_cache_misses_total).toBe(1);
+    // Those of the scrapes among them.
+    expect(growth.access_token_cache_hits_total).toBe(5);
+    expect((await scrape()).get('access_token_cache_entries')).toBeGreaterThanOrEqual(2);
+  });
+
+  it('tell of the connections to the database', async () => {
+    await Promise.all(Array.from({ length: 30 }, () => list(app)));
+    const samples = await scrape();
+    const total = samples.get('database_pool_connections')!;
+    expect(total).toBeGreaterThanOrEqual(1);
+    expect(total).toBeLessThanOrEqual(10);
+    expect(samples.get('database_pool_idle_connections')).toBeLessThanOrEqual(total);
+    const unwatch = aroundStatements(app.dataSource, async (sql, run) => {
+      if (sql.includes('time_log_page')) await app.dataSource.query('select pg_sleep(0.4)');
+      return run();
+    });
+    try {
+      const lists = Promise.all(Array.from({ length: 30 }, () => list(app)));
+      await delay(200);
+      const busy = await scrape();
+      expect(busy.get('database_pool_connections')).toBe(10);
+      expect(busy.get('database_pool_idle_connections')).toBe(0);
+      expect(busy.get('database_pool_waiting_statements')).toBeGreaterThan(0);
+      await lists;
+    } finally {
+      unwatch();
+    }
+  });
+
+  it('are those of one app, and not of another in the same process', async () => {
+    const other = await startTestApp({ corsOrigins: ['https://app.example'] });
+    try {
+      const { token } = await other.app
+        .get(AccessTokenService)
+        .create({ name: 'scraper', scopes: ['metrics:read'] });
+      const headers = { authorization: `Bearer ${token}` };
+      const samples = async () =>
+        [...(await scrape(other, headers))].filter(([name]) => name.startsWith('http_requests_total'));
+      expect(await samples()).toEqual([]);
+      await send(other, TIME_LOGS, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },
+      });
+      // A preflight is answered before the router.
+      expect(await samples()).toEqual([
+        [requests('GET', '/metrics', 200), 1],
+        [requests('OPTIONS', 'other', 204), 1],
+      ]);
+    } finally {
+      await other.close();
+    }
+  });
+});
