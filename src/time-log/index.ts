@@ -6,11 +6,12 @@ import { TimeLogKeySchema } from './infrastructure/time-log-key.schema.js';
 import { TimeLogSchema } from './infrastructure/time-log.schema.js';
 
 export { TimeLogService } from './application/time-log.service.js';
-export { fingerprintOf, type IdempotencyKey } from './domain/idempotency-key.js';
-export { Page } from './domain/page.js';
+export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
+export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';
 export { Period } from './domain/period.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from './domain/time-log.repository.js';
+export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export {

@@ -1,3 +1,3 @@
-export { EdgeAdapter } from './edge.adapter.js';
+export { EdgeAdapter, HEADERS_LIMIT } from './edge.adapter.js';
 export { HttpEdgeModule } from './http-edge.module.js';
-export type { HttpEdgeOptions, RequestLimits } from './http-edge.options.js';
+export { DEFAULT_LIMITS, type HttpEdgeOptions, type RequestLimits } from './http-edge.options.js';

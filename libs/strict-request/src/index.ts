@@ -1,3 +1,3 @@
-export { limitBody } from './json-body.js';
+export { DEPTH_LIMIT, limitBody } from './json-body.js';
 export { Obeys, type Rule } from './obeys.decorator.js';
 export { StrictBody, StrictHeaders, StrictQuery } from './strict-request.decorators.js';

@@ -7,7 +7,7 @@ import { DomainError } from '../../errors/src/index.js';
 const BODY_LIMIT = 64 * 1024;
 const LIMIT = Symbol('bytes of the body');
 /** Levels of objects and arrays, the outermost counted. */
-const DEPTH_LIMIT = 8;
+export const DEPTH_LIMIT = 8;
 
 /** Sets how many bytes the body of a request may have. */
 export function limitBody(request: object, bytes: number): void {

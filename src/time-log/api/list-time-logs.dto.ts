@@ -1,6 +1,6 @@
 import { IsOptional } from 'class-validator';
 import { Obeys } from '../../../libs/strict-request/src/index.js';
-import { Page, pageLimitFault, pageNumberFault } from '../domain/page.js';
+import { DEFAULT_PAGE, Page, pageLimitFault, pageNumberFault } from '../domain/page.js';
 import { Period, periodEndFault, periodOrderFault } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import { projectIdFault } from '../domain/time-log.rules.js';
@@ -21,10 +21,10 @@ export class ListTimeLogsDto {
   to?: string;
 
   @Obeys(pageNumberFault)
-  page = '1';
+  page = String(DEFAULT_PAGE.number);
 
   @Obeys(pageLimitFault)
-  limit = '50';
+  limit = String(DEFAULT_PAGE.limit);
 }
 
 /** What a validated query asks for. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { TimeLogValues } from './time-log.js';
 
-/** Characters of a key. */
-const LENGTH = 255;
+/** The most characters of a key. */
+export const IDEMPOTENCY_KEY_LENGTH = 255;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /** What makes a retry of a create known as one: whoever repeats a key within 24 hours gets the log that it made. */
@@ -14,8 +14,10 @@ export interface IdempotencyKey {
 
 /** What is wrong with the text of a key, or undefined. */
 export function idempotencyKeyFault(value: unknown): string | undefined {
-  const isKey = typeof value === 'string' && value.length <= LENGTH && PRINTABLE.test(value);
-  return isKey ? undefined : `Idempotency-Key must be 1 to ${LENGTH} printable ASCII characters`;
+  const isKey = typeof value === 'string' && value.length <= IDEMPOTENCY_KEY_LENGTH && PRINTABLE.test(value);
+  return isKey
+    ? undefined
+    : `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`;
 }
 
 /** SHA-256 over the values of a log, in hex: equal for equal values, however they were written. */

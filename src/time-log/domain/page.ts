@@ -4,6 +4,8 @@ const DIGITS = /^\d+$/;
 
 /** The most items that a page can hold. */
 export const PAGE_LIMIT = 1000;
+/** The page that is meant where none is named. */
+export const DEFAULT_PAGE = { number: 1, limit: 50 };
 
 /** A page of a list: its number counts from 1, its limit is the most items that it holds. */
 export class Page {

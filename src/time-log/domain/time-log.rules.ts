@@ -1,7 +1,7 @@
 import { isCalendarDate } from './calendar-date.js';
 
-/** Code points of a description. */
-const DESCRIPTION_LENGTH = 5000;
+/** The most code points of a description. */
+export const DESCRIPTION_LENGTH = 5000;
 
 /** Any UUID in 8-4-4-4-12 hex form, whatever its version and variant digits say. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,0 +1,1 @@
+export { openApiText } from './open-api.document.js';
