@@ -12,6 +12,7 @@ import {
   AccessTokenModule,
   AccessTokenVerifier,
 } from './access-token/index.js';
+import { API_DOCS_PATHS, ApiDocsModule } from './api-docs/index.js';
 import type { Config } from './config.js';
 import { Database, DatabaseModule } from './database/index.js';
 import { HealthModule } from './health/index.js';
@@ -32,10 +33,7 @@ export const entities = [...accessTokenEntities, ...timeLogEntities];
 export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
 
 export interface AppOptions {
-  readonly config: Pick<
-    Config,
-    'declaredTokens' | 'takesAccessTokens' | 'jwt' | 'corsOrigins' | 'limits' | 'rateLimit' | 'shutdownDelay'
-  >;
+  readonly config: Config;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
   /** Gives up waiting for the database. */
@@ -101,6 +99,7 @@ export class AppModule {
         // In the order in which the router tries them.
         timeLogs,
         HealthModule,
+        ...(config.apiDocs ? [ApiDocsModule] : []),
         metrics,
         RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
         // Last: its controller answers whatever no other does.
@@ -108,7 +107,7 @@ export class AppModule {
           imports: [metrics],
           inject: [RequestMetrics],
           useFactory: (requests: RequestMetrics): HttpEdgeOptions => ({
-            openPaths: ['/livez', '/readyz'],
+            openPaths: ['/livez', '/readyz', ...(config.apiDocs ? API_DOCS_PATHS : [])],
             corsOrigins: config.corsOrigins,
             shutdownDelay: config.shutdownDelay,
             limits,

@@ -27,6 +27,8 @@ export interface Config {
   readonly rateLimit: { readonly requests: number; readonly seconds: number } | undefined;
   /** Seconds. */
   readonly shutdownDelay: number;
+  /** Whether `/openapi.json` and `/docs` are served. */
+  readonly apiDocs: boolean;
   readonly limits: Limits;
 }
 
@@ -115,6 +117,7 @@ const environment = z.object({
   CORS_ORIGINS: origins.default([]),
   RATE_LIMIT: rate.optional(),
   SHUTDOWN_DELAY: wholeNumber(0, 3_600, 'be whole seconds').default(0),
+  API_DOCS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   HEADERS_TIMEOUT: seconds(600).default(10),
   REQUEST_TIMEOUT: seconds(3_600).default(15),
   KEEP_ALIVE_TIMEOUT: seconds(3_600).default(65),
@@ -179,6 +182,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = pr
     corsOrigins: data.CORS_ORIGINS,
     rateLimit: data.RATE_LIMIT,
     shutdownDelay: data.SHUTDOWN_DELAY,
+    apiDocs: data.API_DOCS === 'on',
     limits: {
       headersTimeout: data.HEADERS_TIMEOUT * 1_000,
       requestTimeout: data.REQUEST_TIMEOUT * 1_000,

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessTokenService, type Scope } from '../../src/access-token/index.js';
 import { aroundStatements } from '../support/around-statements.js';
+import { expectDocumented } from '../support/documented.js';
 import { missingDatabase } from '../support/outage.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
@@ -73,6 +74,7 @@ async function raw(lines: readonly string[]): Promise<[number, string | undefine
     `${['GET /health HTTP/1.1', 'Host: x', ...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`,
   );
   const { status, headers, body } = parseRaw(text);
+  expectDocumented({ method: 'GET', path: '/health' }, { status, headers, text: body });
   return [status, headers['www-authenticate'], body.startsWith('{') ? JSON.parse(body) : body];
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectDocumented } from '../support/documented.js';
 import { missingDatabase } from '../support/outage.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
@@ -50,6 +51,8 @@ async function exchange(text: string, milliseconds?: number): Promise<RawAnswer>
   const { status, headers, body } = parseRaw(await sendRaw(app.port, text, milliseconds));
   // An answer of one chunk.
   const whole = headers['transfer-encoding'] === 'chunked' ? (body.split('\r\n')[1] ?? '') : body;
+  const [method = '', path = ''] = text.split(' ');
+  expectDocumented({ method, path }, { status, headers, text: whole });
   return { status, headers, bytes: whole.length, body: whole.startsWith('{') ? JSON.parse(whole) : whole };
 }
 

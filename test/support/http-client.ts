@@ -1,5 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { expect } from '@jest/globals';
+import { expectDocumented } from './documented.js';
 import { parseRaw, sendRaw } from './raw-http.js';
 
 export const TIME_LOGS = '/api/v1/time-logs';
@@ -30,6 +31,7 @@ export class HttpClient {
       outgoing.on('error', reject).end(body);
     });
     expectAnswerOfContract(answer, method);
+    expectDocumented({ method, path, headers, body }, { ...answer, text: answer.body });
     return answer;
   }
 
@@ -51,6 +53,8 @@ export class HttpClient {
     const { status, headers, body } = parseRaw(text);
     const answer = { status, headers, body: method === 'HEAD' ? '' : firstBody(headers, body) };
     expectAnswerOfContract(answer, method);
+    const [, path = ''] = bytes.toString('latin1').split(' ');
+    expectDocumented({ method, path }, { ...answer, text: answer.body });
     return answer;
   }
 

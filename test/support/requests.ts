@@ -1,3 +1,4 @@
+import { expectDocumented } from './documented.js';
 import type { TestApp } from './test-app.js';
 
 export const TIME_LOGS = '/api/v1/time-logs';
@@ -21,7 +22,7 @@ export interface Sending {
   readonly body?: string | Uint8Array | ReadableStream | undefined;
 }
 
-/** Sends one request with the token of the app, unless told otherwise. */
+/** Sends one request with the token of the app, unless told otherwise; checks the answer against the OpenAPI document. */
 export async function send(
   app: TestApp,
   path: string,
@@ -35,6 +36,10 @@ export async function send(
     ...(body !== undefined && { body, duplex: 'half' }),
   });
   const text = await response.text();
+  expectDocumented(
+    { method, path, headers: all, body },
+    { status: response.status, headers: Object.fromEntries(response.headers), text },
+  );
   return { status: response.status, headers: response.headers, text, body: parsed(text) };
 }
 

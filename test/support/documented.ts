@@ -1,0 +1,158 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { ERROR_KINDS } from '../../libs/errors/src/index.js';
+import { openApiText } from '../../src/api-docs/index.js';
+import type {
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  Reference,
+  Response,
+  Schema,
+} from '../../src/api-docs/open-api.js';
+
+export interface DocumentedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+}
+
+export interface DocumentedAnswer {
+  readonly status: number;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+}
+
+/** What the references of the document, made absolute, begin with. */
+const ROOT = 'openapi.json#/';
+
+/** The document, closed: an answer may not have members that it does not name. */
+const document = JSON.parse(openApiText().replaceAll('"#/', `"${ROOT}`), (_name, value: Schema | null) =>
+  value?.type === 'object' && value.properties && value.additionalProperties === undefined
+    ? { ...value, unevaluatedProperties: false }
+    : value,
+) as OpenApiDocument;
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv);
+ajv.addSchema(document, 'openapi.json');
+
+/** Throws where the OpenAPI document does not describe an answer, or forbids a request that was accepted. */
+export function expectDocumented(request: DocumentedRequest, answer: DocumentedAnswer): void {
+  const faults = [...faultsOfAnswer(request, answer)];
+  if (answer.status < 300) faults.push(...faultsOfRequest(request));
+  if (faults.length === 0) return;
+  const { method, path } = request;
+  throw new Error(
+    `the OpenAPI document does not describe ${method} ${path}, answered with ${answer.status}:\n- ${faults.join('\n- ')}\n${answer.text.slice(0, 500)}`,
+  );
+}
+
+function* faultsOfAnswer({ method, path }: DocumentedRequest, { status, headers, text }: DocumentedAnswer) {
+  const response = responsesOf(method, path)[status];
+  if (!response) {
+    yield `the status ${status} is not in the document`;
+    return;
+  }
+  const { headers: documented, content } = resolved(response);
+  for (const [name, reference] of Object.entries(documented)) {
+    const { required, schema } = resolved(reference);
+    const value = headers[name.toLowerCase()];
+    if (value !== undefined) yield* faultsOf(`header ${name}`, schema, fromText(schema, value));
+    else if (required) yield `header ${name}: is missing`;
+  }
+  const [mediaType, { schema }] = Object.entries(content)[0]!;
+  if (headers['content-type'] !== `${mediaType}; charset=utf-8`) {
+    yield `header Content-Type: is ${headers['content-type']}, not ${mediaType} in UTF-8`;
+  } else if (method !== 'HEAD') {
+    yield* faultsOf('body', schema, mediaType === 'application/json' ? parsed(text) : text);
+  }
+}
+
+function* faultsOfRequest({ method, path, headers = {}, body }: DocumentedRequest) {
+  const operation = operationOf(method, path);
+  if (!operation) return;
+  const parameters = operation.parameters.map(resolved);
+  const find = (place: Parameter['in'], given: string) =>
+    parameters.find(({ in: where, name }) => where === place && name.toLowerCase() === given.toLowerCase());
+  for (const [name, value] of new URL(path, 'http://service').searchParams) {
+    const parameter = find('query', name);
+    if (parameter) yield* faultsOf(`parameter ${name}`, parameter.schema, fromText(parameter.schema, value));
+    else yield `parameter ${name}: is not in the document`;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    const parameter = find('header', name);
+    if (parameter && value !== undefined) yield* faultsOf(`header ${name}`, parameter.schema, value);
+  }
+  if (operation.requestBody && typeof body === 'string') {
+    yield* faultsOf(
+      'request body',
+      operation.requestBody.content['application/json']!.schema,
+      JSON.parse(body),
+    );
+  }
+}
+
+function faultsOf(what: string, schema: Schema, value: unknown): string[] {
+  // Compiled once for each schema.
+  const validate = ajv.compile(schema);
+  validate(value);
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${what}${instancePath}: ${message} ${JSON.stringify(params)}`,
+  );
+}
+
+/** The path of the document that a request target means, as Express takes it: any case, with or without a trailing slash. */
+function pathItemOf(target: string): Partial<Record<string, Operation>> | undefined {
+  const origin = target.replace(/^https?:\/\/[^/?]*/, '');
+  const path = origin
+    .split('?')[0]!
+    .toLowerCase()
+    .replace(/(?<=.)\/$/, '');
+  return document.paths[path] as Partial<Record<string, Operation>> | undefined;
+}
+
+function operationOf(method: string, path: string): Operation | undefined {
+  return pathItemOf(path)?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
+}
+
+/** What may be answered whatever the path and the method. */
+const ANYWHERE = [400, 401, 408, 417, 429, 431, 500, 503];
+
+function responsesOf(method: string, path: string): Readonly<Record<string, Response | Reference>> {
+  const operation = operationOf(method, path);
+  if (operation) return operation.responses;
+  const statuses = [...ANYWHERE, pathItemOf(path) ? 405 : 404];
+  return Object.fromEntries(statuses.map((status) => [status, errorOf(status)]));
+}
+
+/** The named response of the document for the error code of a status. */
+function errorOf(status: number): Response {
+  return Object.values(document.components.responses).find(({ content }) => {
+    const code = content['application/json']!.schema.allOf![1]!.properties!.error!.const;
+    return ERROR_KINDS[code as keyof typeof ERROR_KINDS].status === status;
+  })!;
+}
+
+function resolved<T extends object>(value: T | Reference): T {
+  if (!('$ref' in value)) return value as T;
+  const names = value.$ref.slice(ROOT.length).split('/');
+  return names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document) as T;
+}
+
+/** The text read as JSON; undefined, which no schema allows, where it is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value that the text of a header or a parameter means. */
+function fromText({ type }: Schema, text: string): unknown {
+  return type === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
+}
