@@ -33,11 +33,8 @@ function periodEnd(name: 'from' | 'to', role: string): Parameter {
     description:
       `${role} of the period, included: a day (\`YYYY-MM-DD\`) or an ISO 8601 timestamp, which counts as the day ` +
       'that it names, as written, whatever its offset. Compared with the `date` of the log.',
-    schema: { type: 'string', pattern: PERIOD_FORM },
-    examples: {
-      day: { value: '2026-01-01' },
-      timestamp: { summary: 'Counts as 2026-01-01', value: '2026-01-01T00:00:00Z' },
-    },
+    // Examples of the parameter itself would be filled in by the page, as filters that nobody asked for.
+    schema: { type: 'string', pattern: PERIOD_FORM, examples: ['2026-01-01', '2026-01-01T00:00:00Z'] },
   };
 }
 
@@ -133,14 +130,15 @@ const recordTimeLog: Operation = {
     {
       name: 'Idempotency-Key',
       in: 'header',
-      description: `Names this attempt to record one log, so that it can be repeated: 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters, such as a random UUID.`,
+      description:
+        'Names this attempt to record one log, so that it can be repeated: 1 to 255 printable ASCII characters, such as a random UUID.',
       schema: {
         type: 'string',
         minLength: 1,
         maxLength: IDEMPOTENCY_KEY_LENGTH,
         pattern: '^[\\x20-\\x7e]+$',
+        examples: ['7b1f0e9c-1f0e-4b1f-8e9c-7b1f0e9c1f0e'],
       },
-      examples: { uuid: { value: '7b1f0e9c-1f0e-4b1f-8e9c-7b1f0e9c1f0e' } },
     },
     requestId,
   ],

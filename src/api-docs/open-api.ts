@@ -69,7 +69,6 @@ export interface Parameter {
   readonly required?: boolean;
   readonly description: string;
   readonly schema: Schema;
-  readonly examples?: Readonly<Record<string, Example>>;
 }
 
 export interface Header {

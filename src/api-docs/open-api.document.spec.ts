@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { ERROR_KINDS, type ErrorCode } from '../../libs/errors/src/index.js';
+import { PAGE_LIMIT, TimeLog } from '../time-log/index.js';
+import { openApiDocument, openApiText } from './open-api.document.js';
+import type { Operation, Response } from './open-api.js';
+
+const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
+);
+
+/** What a response or a reference to one says. */
+function resolved(response: Operation['responses'][string]): Response {
+  return '$ref' in response
+    ? openApiDocument.components.responses[response.$ref.split('/').at(-1)!]!
+    : response;
+}
+
+describe('the OpenAPI document', () => {
+  it('refers to nothing that is not there, and names nothing that is not used but 404 and 405', () => {
+    const { components } = openApiDocument;
+    const named = Object.entries(components).flatMap(([kind, entries]) =>
+      Object.keys(entries).map((name) => `#/components/${kind}/${name}`),
+    );
+    const used = [...openApiText().matchAll(/"\$ref": "([^"]+)"/g)].map(([, reference]) => reference!);
+    expect(used.filter((reference) => !named.includes(reference))).toEqual([]);
+    expect(named.filter((name) => !used.includes(name))).toEqual([
+      '#/components/securitySchemes/bearer',
+      '#/components/responses/NotFound',
+      '#/components/responses/MethodNotAllowed',
+    ]);
+  });
+
+  it('gives every operation a name of its own', () => {
+    expect(operations.map(([, { operationId }]) => operationId)).toEqual([
+      'listTimeLogs',
+      'recordTimeLog',
+      'checkHealth',
+      'checkLiveness',
+      'checkReadiness',
+      'getOpenApiDocument',
+    ]);
+  });
+
+  it('asks for a token everywhere but where it says that it does not', () => {
+    const security = Object.fromEntries(operations.map(([name, operation]) => [name, operation.security]));
+    expect(security).toEqual({
+      'get /api/v1/time-logs': [{ bearer: ['time-logs:read'] }],
+      'post /api/v1/time-logs': [{ bearer: ['time-logs:write'] }],
+      'get /health': [{ bearer: [] }],
+      'get /livez': [],
+      'get /readyz': [],
+      'get /openapi.json': [],
+    });
+  });
+
+  it.each([
+    ['get /api/v1/time-logs', [200, 400, 401, 403, 408, 417, 429, 431, 500, 503]],
+    ['post /api/v1/time-logs', [201, 400, 401, 403, 408, 413, 415, 417, 422, 429, 431, 500, 503]],
+    ['get /health', [200, 400, 401, 408, 417, 429, 431, 500, 503]],
+    ['get /livez', [200, 400, 408, 417, 431]],
+    ['get /readyz', [200, 400, 408, 417, 431, 500, 503]],
+    ['get /openapi.json', [200, 400, 408, 417, 431]],
+  ])('has every status that %s can answer', (name, statuses) => {
+    const { responses } = new Map(operations).get(name)!;
+    expect(Object.keys(responses).map(Number)).toEqual(statuses);
+  });
+
+  it.each(operations)(
+    'has an example of every answer to %s, an error under its own code',
+    (_name, operation) => {
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const [content] = Object.values(resolved(response).content);
+        const values = Object.values(content!.examples).map(({ value }) => value);
+        expect(values.length).toBeGreaterThan(0);
+        if (Number(status) < 400) continue;
+        for (const value of values) {
+          const { error, ...rest } = value as { error: ErrorCode };
+          expect(ERROR_KINDS[error].status).toBe(Number(status));
+          expect(rest).toEqual({ success: false, message: expect.stringMatching(/^[\x20-\x7e]+$/) });
+        }
+      }
+    },
+  );
+
+  it('has an example whose id and instant belong together', () => {
+    const text = JSON.stringify(openApiDocument.paths['/api/v1/time-logs']);
+    const [, id, createdAt] = /"id":"([^"]+)".*?"createdAt":"([^"]+)"/.exec(text)!;
+    const log = TimeLog.restore({ id: id!, projectId: '', duration: 1, description: '', date: '' });
+    expect(log.createdAt.toISOString()).toBe(createdAt);
+  });
+
+  it('says what a reader of the interface could get wrong', () => {
+    const { get, post } = openApiDocument.paths['/api/v1/time-logs']!;
+    expect(get!.description).toContain('from=2026-01-01T00:00Z&to=2026-02-01T00:00Z` includes 1 February');
+    expect(get!.description).toContain('`date`, which leads the order, is not in the item');
+    expect(get!.description).toContain('Every valid token sees every log');
+    expect(post!.description).toContain('The unit of `duration` is the caller’s');
+    expect(openApiDocument.info.description).toContain('Open are only `/livez`, `/readyz`, `/openapi.json`');
+    expect(JSON.stringify(get!.parameters)).toContain(`"maximum":${PAGE_LIMIT}`);
+  });
+});

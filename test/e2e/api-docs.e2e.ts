@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OpenApiDocument } from '../../src/api-docs/open-api.js';
+import { API_DOCS_PATHS, openApiText } from '../../src/api-docs/index.js';
+import { sendRaw } from '../support/raw-http.js';
+import { create, outcome, refusal, send } from '../support/requests.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const FILE = join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json');
+const NO_TOKEN = { headers: { authorization: undefined } };
+
+const notAllowed = refusal('METHOD_NOT_ALLOWED', 'method not allowed on this path; see the Allow header');
+const notFound = refusal('NOT_FOUND', 'no such path');
+const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+/** The page and its files are for people, and not in the document: they are fetched as a browser does. */
+async function fetched(path: string, method = 'GET'): Promise<{ response: Response; bytes: Buffer }> {
+  const response = await fetch(app.url + path, { method });
+  return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+describe('GET /openapi.json', () => {
+  it('answers the committed document to anybody', async () => {
+    const { status, headers, text } = await send(app, '/openapi.json', NO_TOKEN);
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(text).toBe(await readFile(FILE, 'utf8'));
+  });
+
+  it('is what `npm run openapi` writes', async () => {
+    expect(await readFile(FILE, 'utf8')).toBe(openApiText());
+  });
+
+  it('names every route of the service but those of the page, and no other', () => {
+    const document = JSON.parse(openApiText()) as OpenApiDocument;
+    const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    );
+    const { stack } = app.app.getHttpAdapter().getInstance().router as unknown as { stack: RouteLayer[] };
+    const routed = stack.flatMap(({ route }) =>
+      Object.keys(route?.methods ?? {}).map((method) => `${method} ${route!.path}`),
+    );
+    const isForPrograms = (route: string) => !/\*| \/docs(\/|$)/.test(route);
+    expect(documented.sort()).toEqual(routed.filter(isForPrograms).sort());
+  });
+
+  it('has an example of a request that is answered as its example says', async () => {
+    const { post } = (JSON.parse(openApiText()) as OpenApiDocument).paths['/api/v1/time-logs']!;
+    const { full } = post!.requestBody!.content['application/json']!.examples;
+    const [created] = Object.values(
+      (post!.responses[201] as { content: Record<string, { examples: Record<string, { value: object }> }> })
+        .content['application/json']!.examples,
+    );
+    const { status, body } = await create(app, full!.value);
+    const { data } = created!.value as { data: object };
+    const made = { id: expect.any(String), createdAt: expect.any(String) };
+    expect([status, body]).toEqual([201, { success: true, data: { ...data, ...made } }]);
+  });
+});
+
+describe('GET /docs', () => {
+  it.each(['/docs', '/docs/', '/Docs'])('answers a page to anybody (%s)', async (path) => {
+    const { response, bytes } = await fetched(path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    expect(bytes.toString()).toContain('swagger-ui');
+    expect(response.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'$/,
+    );
+    expect(response.headers.get('content-security-policy')).not.toMatch(/unsafe|http|\*/);
+  });
+
+  it('needs nothing but files of its own, each of its type and length', async () => {
+    const page = (await fetched('/docs')).bytes.toString();
+    const needed = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!);
+    expect(['/docs', ...needed].sort()).toEqual([...API_DOCS_PATHS].sort());
+    const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', png: 'image/png' };
+    for (const path of needed.filter((name) => name.startsWith('/docs/'))) {
+      const { response, bytes } = await fetched(path);
+      const type = types[path.split('.').at(-1) as keyof typeof types];
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([path, 200, type]);
+      expect(Number(response.headers.get('content-length'))).toBe(bytes.length);
+      expect(bytes.length).toBeGreaterThan(50);
+    }
+  });
+
+  it('survives readers that go away', async () => {
+    for (let i = 0; i < 20; i++) {
+      const { body } = await fetch(`${app.url}/docs/swagger-ui-bundle.js`);
+      await body!.cancel();
+    }
+    expect((await fetched('/docs/swagger-ui.css')).response.status).toBe(200);
+  });
+});
+
+describe.each(API_DOCS_PATHS)('%s', (path) => {
+  it('answers HEAD as GET, without the body', async () => {
+    const [head, got] = [await fetched(path, 'HEAD'), await fetched(path)];
+    expect([head.response.status, head.bytes.length]).toEqual([200, 0]);
+    for (const name of ['content-type', 'content-length', 'cache-control', 'x-content-type-options'])
+      expect([name, head.response.headers.get(name)]).toEqual([name, got.response.headers.get(name)]);
+    expect(head.response.headers.get('cache-control')).toBe('no-store');
+    expect(head.response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(head.response.headers.get('x-request-id')).not.toBe(got.response.headers.get('x-request-id'));
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('allows no %s', async (method) => {
+    const { response, bytes } = await fetched(path, method);
+    expect([response.status, JSON.parse(bytes.toString())]).toEqual([405, notAllowed]);
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
+  });
+});
+
+describe('any other path below /docs', () => {
+  it.each([
+    '/docs/package.json',
+    '/docs/index.html',
+    '/docs/swagger-initializer.js',
+    '/docs/swagger-ui-bundle.js.map',
+    '/docs/swagger-ui.css/x',
+    '/docs/../package.json',
+    '/docs/%2e%2e/package.json',
+    '/docs/..%2fpackage.json',
+    '/docs/..%5cpackage.json',
+    '/docs/swagger-ui.css%00',
+    '/docs/swagger-ui.css%2f..%2fpackage.json',
+    '/docs//swagger-ui.css',
+    '/docs/etc/passwd',
+    '/openapi.yaml',
+  ])('is unknown (%s)', async (path) => {
+    for (const [header, status, error] of [
+      [`Authorization: Bearer ${app.token}`, 404, 'NOT_FOUND'],
+      ['X: y', 401, 'UNAUTHORIZED'],
+    ]) {
+      const text = await sendRaw(
+        app.port,
+        `GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(text).toContain(`"error":"${error}"`);
+    }
+  });
+});
+
+describe('API_DOCS=off', () => {
+  let silent: TestApp;
+  beforeAll(async () => {
+    silent = await startTestApp({ apiDocs: false });
+  });
+  afterAll(() => silent.close());
+
+  it.each(API_DOCS_PATHS)('leaves %s unknown', async (path) => {
+    const answers = [await fetch(silent.url + path), await fetch(silent.url + path, { method: 'POST' })];
+    for (const answer of answers) expect([answer.status, await answer.json()]).toEqual([401, unauthorized]);
+    const headers = { authorization: `Bearer ${silent.token}` };
+    const known = await fetch(silent.url + path, { headers });
+    expect([known.status, await known.json()]).toEqual([404, notFound]);
+    expect(outcome(await send(silent, '/health', { method: 'POST' }))[0]).toBe(405);
+  });
+});
+
+interface RouteLayer {
+  readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
+}
