@@ -1,11 +1,12 @@
-import { open } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CONTENT_SECURITY_POLICY, DOCS_PAGE, START_SCRIPT } from './docs-page.js';
 import { openApiText } from './open-api.document.js';
+
+const require = createRequire(import.meta.url);
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 
@@ -23,6 +24,7 @@ export const API_DOCS_PATHS = [
 @Controller()
 export class ApiDocsController {
   private text: string | undefined;
+  private readonly assets = new Map<string, Buffer>();
 
   @Get('openapi.json')
   @Header('Content-Type', 'application/json; charset=utf-8')
@@ -45,28 +47,28 @@ export class ApiDocsController {
 
   @Get('docs/swagger-ui-bundle.js')
   @Header('Content-Type', SCRIPT)
-  bundle(@Res() response: Response): Promise<void> {
-    return sendAsset(response, 'swagger-ui-bundle.js');
+  bundle(@Res() response: Response): void {
+    response.send(this.asset('swagger-ui-bundle.js'));
   }
 
   @Get('docs/swagger-ui.css')
   @Header('Content-Type', 'text/css; charset=utf-8')
-  style(@Res() response: Response): Promise<void> {
-    return sendAsset(response, 'swagger-ui.css');
+  style(@Res() response: Response): void {
+    response.send(this.asset('swagger-ui.css'));
   }
 
   @Get('docs/favicon-32x32.png')
   @Header('Content-Type', 'image/png')
-  icon(@Res() response: Response): Promise<void> {
-    return sendAsset(response, 'favicon-32x32.png');
+  icon(@Res() response: Response): void {
+    response.send(this.asset('favicon-32x32.png'));
   }
-}
 
-/** Streams a file of Swagger UI from the disk: the bundle is 1.5 MB, which many slow readers must not multiply. */
-async function sendAsset(response: Response, name: string): Promise<void> {
-  const directory = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const file = await open(join(directory, name));
-  response.setHeader('Content-Length', (await file.stat()).size);
-  // A reader that goes away early is no fault of the service.
-  await pipeline(file.createReadStream(), response).catch(() => undefined);
+  /** A file of Swagger UI, read when it is first asked for. All readers get the same bytes, however many and slow they are. */
+  private asset(name: string): Buffer {
+    const known = this.assets.get(name);
+    if (known) return known;
+    const bytes = readFileSync(join(dirname(require.resolve('swagger-ui-dist/package.json')), name));
+    this.assets.set(name, bytes);
+    return bytes;
+  }
 }

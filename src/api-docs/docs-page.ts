@@ -1,4 +1,4 @@
-/** Everything comes from the service itself; the styles of Swagger UI are partly attributes, and its icons are data. */
+/** Everything comes from the service itself, but for the icons in the styles of Swagger UI, which are data. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,5 +1,6 @@
 import { ERROR_KINDS, type ErrorCode } from '../../libs/errors/src/index.js';
 import { DEFAULT_LIMITS, HEADERS_LIMIT } from '../../libs/http-edge/src/index.js';
+import { SCOPES } from '../access-token/index.js';
 import { headerRefs } from './open-api.headers.js';
 import type { Response, Responses } from './open-api.js';
 import { schemaRef } from './open-api.schemas.js';
@@ -26,7 +27,7 @@ const ERRORS: Readonly<Record<ErrorCode, ErrorText>> = {
   },
   FORBIDDEN: {
     when: 'The token lacks the scope of the operation.',
-    messages: ['the token lacks the scope time-logs:write'],
+    messages: SCOPES.map((scope) => `the token lacks the scope ${scope}`),
     headers: ['WWW-Authenticate'],
   },
   NOT_FOUND: { when: 'There is no such path.' },

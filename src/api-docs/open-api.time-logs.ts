@@ -130,8 +130,7 @@ const recordTimeLog: Operation = {
     {
       name: 'Idempotency-Key',
       in: 'header',
-      description:
-        'Names this attempt to record one log, so that it can be repeated: 1 to 255 printable ASCII characters, such as a random UUID.',
+      description: `Names this attempt to record one log, so that it can be repeated: 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters, such as a random UUID.`,
       schema: {
         type: 'string',
         minLength: 1,

@@ -58,7 +58,7 @@ type Content = Readonly<
   Record<string, { readonly schema: Schema; readonly examples: Readonly<Record<string, Example>> }>
 >;
 
-export interface Example {
+interface Example {
   readonly summary?: string;
   readonly value: unknown;
 }

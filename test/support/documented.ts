@@ -112,7 +112,7 @@ function pathItemOf(target: string): Partial<Record<string, Operation>> | undefi
     .split('?')[0]!
     .toLowerCase()
     .replace(/(?<=.)\/$/, '');
-  return document.paths[path] as Partial<Record<string, Operation>> | undefined;
+  return document.paths[path];
 }
 
 function operationOf(method: string, path: string): Operation | undefined {
@@ -138,7 +138,7 @@ function errorOf(status: number): Response {
 }
 
 function resolved<T extends object>(value: T | Reference): T {
-  if (!('$ref' in value)) return value as T;
+  if (!('$ref' in value)) return value;
   const names = value.$ref.slice(ROOT.length).split('/');
   return names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document) as T;
 }
