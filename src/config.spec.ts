@@ -142,7 +142,6 @@ describe('loadConfig', () => {
     ['RATE_LIMIT', '999999999/hour'],
     ['SHUTDOWN_DELAY', '3600'],
     ['API_DOCS', 'on'],
-    ['API_DOCS', ''],
     ['DEADLINE', '5'],
     ['DEADLINE', '0.125'],
     ['BODY_LIMIT', '1048576'],

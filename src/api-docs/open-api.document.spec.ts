@@ -37,6 +37,7 @@ describe('the OpenAPI document', () => {
       'checkHealth',
       'checkLiveness',
       'checkReadiness',
+      'readMetrics',
       'getOpenApiDocument',
     ]);
   });
@@ -49,6 +50,7 @@ describe('the OpenAPI document', () => {
       'get /health': [{ bearer: [] }],
       'get /livez': [],
       'get /readyz': [],
+      'get /metrics': [{ bearer: ['metrics:read'] }],
       'get /openapi.json': [],
     });
   });
@@ -56,9 +58,10 @@ describe('the OpenAPI document', () => {
   it.each([
     ['get /api/v1/time-logs', [200, 400, 401, 403, 408, 417, 429, 431, 500, 503]],
     ['post /api/v1/time-logs', [201, 400, 401, 403, 408, 413, 415, 417, 422, 429, 431, 500, 503]],
-    ['get /health', [200, 400, 401, 408, 417, 429, 431, 500, 503]],
+    ['get /health', [200, 400, 401, 408, 417, 431, 500, 503]],
     ['get /livez', [200, 400, 408, 417, 431]],
     ['get /readyz', [200, 400, 408, 417, 431, 500, 503]],
+    ['get /metrics', [200, 400, 401, 403, 408, 417, 431, 500, 503]],
     ['get /openapi.json', [200, 400, 408, 417, 431]],
   ])('has every status that %s can answer', (name, statuses) => {
     const { responses } = new Map(operations).get(name)!;

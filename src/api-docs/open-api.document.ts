@@ -1,5 +1,5 @@
 import { type Scope, SCOPES } from '../access-token/index.js';
-import { anyErrors, errorResponses } from './open-api.errors.js';
+import { anyErrors, errorRefs, errorResponses } from './open-api.errors.js';
 import { HEALTH_TAG, healthPaths } from './open-api.health.js';
 import { headerRefs, headers, parameters, requestId } from './open-api.headers.js';
 import type { OpenApiDocument, PathItem } from './open-api.js';
@@ -11,6 +11,40 @@ const DOCUMENTATION_TAG = 'Documentation';
 const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   'time-logs:read': 'list time logs',
   'time-logs:write': 'record time logs',
+  'metrics:read': 'read the metrics of a process',
+};
+
+const metricsPaths: Readonly<Record<string, PathItem>> = {
+  '/metrics': {
+    get: {
+      operationId: 'readMetrics',
+      tags: [HEALTH_TAG],
+      summary: 'The metrics of this process',
+      description: 'In the text format of Prometheus. No limit of requests counts it.',
+      security: [{ bearer: ['metrics:read'] }],
+      parameters: [requestId],
+      responses: {
+        200: {
+          description: 'Every metric with its help and its type.',
+          headers: headerRefs(),
+          content: {
+            'text/plain; version=0.0.4': {
+              schema: { type: 'string' },
+              examples: {
+                begin: {
+                  summary: 'One of them',
+                  value:
+                    '# HELP time_log_write_queue_length Time logs that wait for a commit.\n# TYPE time_log_write_queue_length gauge\ntime_log_write_queue_length 0\n',
+                },
+              },
+            },
+          },
+        },
+        ...anyErrors,
+        ...errorRefs('UNAUTHORIZED', 'FORBIDDEN', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'),
+      },
+    },
+  },
 };
 
 const documentPaths: Readonly<Record<string, PathItem>> = {
@@ -65,7 +99,7 @@ export const openApiDocument: OpenApiDocument = {
     { name: HEALTH_TAG, description: 'Whether the service is available.' },
     { name: DOCUMENTATION_TAG, description: 'What describes the service.' },
   ],
-  paths: { ...timeLogPaths, ...healthPaths, ...documentPaths },
+  paths: { ...timeLogPaths, ...healthPaths, ...metricsPaths, ...documentPaths },
   components: {
     securitySchemes: {
       bearer: {

@@ -187,6 +187,7 @@ const recordTimeLog: Operation = {
         `projectId must be a UUID; description must be at most ${DESCRIPTION_LENGTH} characters; unknown field: foo`,
         'date must be an existing day in the form YYYY-MM-DD',
         'the request body must be valid JSON',
+        `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`,
       ],
     ),
   },

@@ -20,10 +20,7 @@ export const StrictQuery = createParamDecorator((dto: Type<object>, context: Exe
 
 /** The headers that the DTO names, as a validated instance of it; all others are left alone. */
 export const StrictHeaders = createParamDecorator((dto: Type<object>, context: ExecutionContext) => {
-  const { values, repeated } = readHeaders(
-    context.switchToHttp().getRequest<Request>(),
-    fieldsOf(dto),
-  );
+  const { values, repeated } = readHeaders(context.switchToHttp().getRequest<Request>(), fieldsOf(dto));
   if (Object.keys(values).length > 0) return validated(dto, values, { member: 'header', repeated });
   // Most requests have none of them: class-validator decides that once.
   const known = withoutHeaders.get(dto);
