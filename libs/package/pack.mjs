@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, posix, relative, resolve } from 'node:path';
+import ts from 'typescript';
+
+/*
+ * `npm run pack:lib [-- DIRECTORY]` makes the package for hosts in DIRECTORY (dist) and prints the path of its tarball.
+ * `exports` in package.json tells what is in it: those files, what they import, and nothing else.
+ */
+
+/**
+ * What the package shares with its host, in the ranges that hosts have: each is tested at its lowest versions. Whatever
+ * else it imports it brings along.
+ */
+const PEERS = {
+  // Until 12.2 a global pipe of the host was given the promise of an asynchronous parameter, such as our body.
+  '@nestjs/common': '^11.0.0 || ^12.2.0',
+  '@nestjs/core': '^11.0.0 || ^12.2.0',
+  // 11.0.0 and 11.0.1 ask for Nest 10.
+  '@nestjs/passport': '^11.0.2 || ^12.0.0',
+  'class-validator': '^0.14.0 || ^0.15.1',
+  typeorm: '^0.3.20 || ^1.0.0',
+};
+
+const PROJECT = join(import.meta.dirname, '..', '..');
+const OUTPUT = 'dist';
+const project = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+const entries = Object.values(project.exports).map((file) => posix.normalize(file));
+
+const compiled = compile(entries.map((file) => relative(OUTPUT, file).replace(/\.js$/, '.ts')));
+const code = reachable(entries, (file) => file);
+const types = reachable(entries, (file) => file.replace(/\.js$/, '.d.ts'));
+for (const name of types.packages) {
+  if (!code.packages.has(name)) throw new Error(`the types refer to ${name}, which a host need not have`);
+}
+
+const staging = mkdtempSync(join(tmpdir(), 'time-logs-package-'));
+try {
+  for (const file of [...code.files, ...types.files]) write(file, compiled.get(file));
+  write('package.json', `${JSON.stringify(manifest(code.packages), undefined, 2)}\n`);
+  write('README.md', readFileSync(join(import.meta.dirname, 'README.md')));
+  write('LICENSE', readFileSync(join(PROJECT, 'LICENSE')));
+  console.log(pack(resolve(process.argv[2] ?? join(PROJECT, OUTPUT))));
+} finally {
+  rmSync(staging, { recursive: true });
+}
+
+/** The text of everything that the sources compile to, by its path in the package. */
+function compile(sources) {
+  const texts = new Map();
+  const { options } = ts.getParsedCommandLineOfConfigFile(
+    join(PROJECT, 'tsconfig.json'),
+    { declaration: true, sourceMap: false, outDir: join(PROJECT, OUTPUT) },
+    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: fail },
+  );
+  const program = ts.createProgram(
+    sources.map((file) => join(PROJECT, file)),
+    options,
+  );
+  const { diagnostics } = program.emit(undefined, (path, text) =>
+    texts.set(relative(PROJECT, path).replaceAll('\\', '/'), text),
+  );
+  [...ts.getPreEmitDiagnostics(program), ...diagnostics].forEach(fail);
+  return texts;
+}
+
+function fail(diagnostic) {
+  const host = { ...ts.sys, getCanonicalFileName: (file) => file, getNewLine: () => '\n' };
+  throw new Error(ts.formatDiagnostic(diagnostic, host));
+}
+
+/** The files that are reached from the entries, in the form that is asked for, and the packages that they name. */
+function reachable(from, form) {
+  const [files, packages] = [new Set(from.map(form)), new Set()];
+  for (const file of files) {
+    for (const { fileName: name } of ts.preProcessFile(compiled.get(file), true, true).importedFiles) {
+      if (name.startsWith('.')) files.add(form(posix.join(posix.dirname(file), name)));
+      else if (!name.startsWith('node:')) packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(name)[0]);
+    }
+  }
+  return { files, packages };
+}
+
+function manifest(packages) {
+  const { name, version, description, license, type, engines, exports } = project;
+  const shared = Object.keys(PEERS).filter((peer) => packages.has(peer));
+  const own = [...packages].filter((dependency) => !(dependency in PEERS)).sort();
+  return {
+    ...{ name, version, description, license, type, engines, exports },
+    // For a host whose TypeScript resolves modules as Node did before it knew `exports`.
+    typesVersions: {
+      '*': Object.fromEntries(
+        Object.entries(exports).map(([path, file]) => [path.slice(2), [file.replace(/\.js$/, '.d.ts')]]),
+      ),
+    },
+    sideEffects: false,
+    dependencies: Object.fromEntries(own.map((dependency) => [dependency, range(dependency)])),
+    peerDependencies: Object.fromEntries(shared.map((peer) => [peer, PEERS[peer]])),
+  };
+}
+
+function range(dependency) {
+  const pin = project.dependencies[dependency];
+  if (pin === undefined) throw new Error(`${dependency} is imported but not among the dependencies`);
+  return `^${pin}`;
+}
+
+/** npm keeps the rights of files; with them alike, the same input makes the same bytes. */
+function write(file, content) {
+  const path = join(staging, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  chmodSync(path, 0o644);
+}
+
+function pack(directory) {
+  mkdirSync(directory, { recursive: true });
+  const args = ['pack', staging, '--pack-destination', directory, '--ignore-scripts', '--json'];
+  const [{ filename }] = JSON.parse(execFileSync('npm', args, { encoding: 'utf8' }));
+  return join(directory, filename);
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { type HostOptions, SCHEMA } from './host.js';
+
+const PROJECT = '11111111-1111-1111-1111-111111111111';
+
+export interface RunningHost {
+  readonly url: string;
+  readonly close: () => Promise<unknown>;
+}
+
+/** What every host app gets, whatever it is built with and however it has got hold of time logs. */
+export function describeForeignHost(name: string, startHost: (options: HostOptions) => Promise<RunningHost>) {
+  describe(name, () => {
+    let database: TestDatabase;
+    let host: RunningHost;
+
+    const send = async (path: string, init: RequestInit & { token?: string } = {}) => {
+      const headers = {
+        'content-type': 'application/json',
+        ...(init.token && { authorization: `Bearer ${init.token}` }),
+      };
+      const response = await fetch(`${host.url}/internal${path}`, { ...init, headers });
+      return [response.status, await response.json()] as [number, unknown];
+    };
+    const post = (path: string, token: string, values: object = {}) => {
+      const log = {
+        projectId: PROJECT,
+        duration: 0.1,
+        description: 'hosted',
+        date: '2026-01-30',
+        ...values,
+      };
+      return send(path, { method: 'POST', token, body: JSON.stringify(log) });
+    };
+    const query = async <Row extends object>(sql: string, parameters?: unknown[]) => {
+      const admin = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+      try {
+        return await admin.query<Row[]>(sql, parameters);
+      } finally {
+        await admin.destroy();
+      }
+    };
+    const descriptions = (body: unknown) =>
+      (body as { data: { description: string }[] }).data.map(({ description }) => description);
+
+    beforeAll(async () => {
+      database = await createTestDatabase();
+      await query(`create schema "${SCHEMA}"`);
+      host = await startHost({ databaseUrl: database.url, inMemory: false });
+    });
+    afterAll(async () => {
+      await host.close();
+      await database.drop();
+    });
+
+    it('has the tables in its own schema under its own prefix, made by its own migration run', async () => {
+      const rows = await query<{ table_name: string }>(
+        `select table_name from information_schema.tables where table_schema = $1 order by 1`,
+        [SCHEMA],
+      );
+      const names = rows.map(({ table_name }) => table_name);
+      const tables = ['approvals', 'time_log_counts', 'time_log_keys', 'time_logs'];
+      expect(names).toEqual(['migrations', ...tables.map((table) => `our_${table}`)]);
+    });
+
+    it('records and lists under its own path, with its own tokens', async () => {
+      const [status, created] = await post('/work/time-logs', 'worker');
+      const { date, ...item } = (created as { data: Record<string, unknown> }).data;
+      expect([status, date]).toEqual([201, '2026-01-30']);
+      expect(await send(`/work/time-logs?projectId=${PROJECT}`, { token: 'reader' })).toEqual([
+        200,
+        { success: true, data: [item], meta: { total: 1, page: 1, limit: 50 } },
+      ]);
+    });
+
+    it('gives the error envelope on the routes of time logs alone', async () => {
+      const refusal = (error: string, message: string) => ({ success: false, error, message });
+      const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
+      const forbidden = refusal('FORBIDDEN', 'the token lacks the scope time-logs:write');
+      const invalid = refusal('VALIDATION_ERROR', 'duration must be a positive number; unknown field: x');
+      const unavailable = refusal(
+        'SERVICE_UNAVAILABLE',
+        'the service is unavailable at the moment; retry later',
+      );
+      expect(await send('/work/time-logs')).toEqual([401, unauthorized]);
+      expect(await send('/work/time-logs', { token: 'stranger' })).toEqual([401, unauthorized]);
+      expect(await send('/work/time-logs', { token: 'unverifiable' })).toEqual([503, unavailable]);
+      expect(await post('/work/time-logs', 'reader')).toEqual([403, forbidden]);
+      expect(await post('/work/time-logs', 'worker', { duration: 0, x: 1 })).toEqual([400, invalid]);
+      expect(await send('/approvals')).toEqual([409, { host: 'a conflict of the host' }]);
+      expect(await send('/nowhere')).toEqual([404, { host: 'Cannot GET /internal/nowhere' }]);
+    });
+
+    it('keeps the status that a guard of the host chose', async () => {
+      const response = await fetch(`${host.url}/internal/work/time-logs`, { headers: { 'x-unpaid': '1' } });
+      expect([response.status, await response.json()]).toEqual([
+        402,
+        { success: false, error: 'VALIDATION_ERROR', message: 'malformed request' },
+      ]);
+    });
+
+    it('guards a route of its own', async () => {
+      expect(await send('/approvals/mine', { token: 'approver' })).toEqual([200, { of: 'approver' }]);
+      expect(await send('/approvals/mine', { token: 'worker' })).toEqual([
+        403,
+        { success: false, error: 'FORBIDDEN', message: 'the token lacks the scope approvals:read' },
+      ]);
+    });
+
+    it('extends time logs through the exported service and port', async () => {
+      const projectId = randomUUID();
+      const [status, approval] = await send(`/approvals/${projectId}`, { method: 'POST' });
+      const [, listed] = await send(`/work/time-logs?projectId=${projectId}`, { token: 'reader' });
+      const [log] = (listed as { data: { id: string }[] }).data;
+      expect(descriptions(listed)).toEqual(['approved']);
+      expect([status, approval]).toEqual([201, { logId: log?.id, approvedBy: 'Ada' }]);
+      expect(await send(`/approvals/total/${projectId}`)).toEqual([200, { total: 1 }]);
+    });
+
+    it('reads the table through the entity', async () => {
+      await post('/work/time-logs', 'worker', { description: 'read' });
+      expect(await send('/approvals/log/read')).toEqual([
+        200,
+        {
+          id: expect.any(String),
+          projectId: PROJECT,
+          duration: 0.1,
+          description: 'read',
+          date: '2026-01-30',
+          isTimeLog: true,
+        },
+      ]);
+    });
+
+    it('puts an adapter of its own in the place of ours', async () => {
+      await host.close();
+      host = await startHost({ databaseUrl: database.url, inMemory: true });
+      await post('/work/time-logs', 'worker', { description: 'in memory' });
+      const [, listed] = await send('/work/time-logs', { token: 'reader' });
+      expect(descriptions(listed)).toEqual(['in memory']);
+    });
+  });
+}

@@ -1,0 +1,229 @@
+import {
+  type ArgumentsHost,
+  Catch,
+  ConflictException,
+  Controller,
+  type ExceptionFilter,
+  type ExecutionContext,
+  Get,
+  HttpException,
+  HttpStatus,
+  Injectable,
+  Module,
+  Param,
+  type PipeTransform,
+  Post,
+  Req,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
+import { APP_FILTER, NestFactory, RouterModule } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Request, Response } from 'express';
+import { AuthModule, BearerAuthGuard, type Principal, Scopes, TokenVerifier } from 'time-logs/auth';
+import { DomainError, ERROR_KINDS, ErrorEnvelopeFilter } from 'time-logs/errors';
+import {
+  Page,
+  Period,
+  TimeLog,
+  timeLogEntities,
+  timeLogMigrations,
+  TimeLogModule,
+  type TimeLogPage,
+  TimeLogRepository,
+  TimeLogService,
+} from 'time-logs/time-log';
+import { DataSource, EntitySchema, type MigrationInterface, type QueryRunner } from 'typeorm';
+
+/*
+ * An app of somebody else, on any version of Nest and TypeORM that the package supports, as an ES or a CommonJS module.
+ * It knows time logs as every host does: by the exports of the package.
+ */
+
+/** Where the host keeps its tables. */
+export const SCHEMA = 'Host of logs';
+const PREFIX = 'our_';
+
+/** What a host app has of its own: an entity that refers to time logs, its migration, tokens, errors and routes. */
+interface Approval {
+  readonly logId: string;
+  readonly approvedBy: string;
+}
+
+const ApprovalSchema = new EntitySchema<Approval>({
+  name: 'Approval',
+  tableName: 'approvals',
+  columns: {
+    logId: { type: 'uuid', name: 'log_id', primary: true },
+    approvedBy: { type: 'text', name: 'approved_by' },
+  },
+});
+
+class CreateApprovals1800000000000 implements MigrationInterface {
+  readonly name = 'CreateApprovals1800000000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    const [approvals, logs] = ['approvals', 'time_logs'].map((table) => `"${SCHEMA}".${PREFIX}${table}`);
+    await runner.query(
+      `create table ${approvals} (log_id uuid primary key references ${logs}, approved_by text not null)`,
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`drop table "${SCHEMA}".${PREFIX}approvals`);
+  }
+}
+
+const SCOPES: Readonly<Record<string, readonly string[]>> = {
+  reader: ['time-logs:read'],
+  worker: ['time-logs:read', 'time-logs:write'],
+  approver: ['approvals:read'],
+};
+
+class HostTokens extends TokenVerifier {
+  override async verify(token: string): Promise<Principal | undefined> {
+    if (token === 'unverifiable')
+      throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
+    const scopes = SCOPES[token];
+    return scopes && { id: token, scopes };
+  }
+}
+
+@Catch(HttpException)
+class HostFilter implements ExceptionFilter {
+  catch(error: HttpException, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(error.getStatus()).json({ host: error.message });
+  }
+}
+
+@Controller('approvals')
+class ApprovalController {
+  constructor(
+    private readonly timeLogs: TimeLogService,
+    private readonly repository: TimeLogRepository,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Get()
+  refuse(): never {
+    throw new ConflictException('a conflict of the host');
+  }
+
+  /** A route of the host behind our guard and filter. */
+  @Get('mine')
+  @UseGuards(BearerAuthGuard)
+  @UseFilters(ErrorEnvelopeFilter)
+  @Scopes(['approvals:read'])
+  whose(@Req() request: Request): object {
+    return { of: (request as Request & { user: Principal }).user.id };
+  }
+
+  /** Records through the exported service, in the host's own terms. */
+  @Post(':projectId')
+  async recordApproved(@Param('projectId') projectId: string): Promise<Approval> {
+    const log = await this.timeLogs.record({
+      projectId,
+      duration: 1,
+      description: 'approved',
+      date: '2026-01-31',
+    });
+    return this.dataSource.getRepository<Approval>('Approval').save({ logId: log.id, approvedBy: 'Ada' });
+  }
+
+  /** Reads through the exported port. */
+  @Get('total/:projectId')
+  async total(@Param('projectId') projectId: string): Promise<object> {
+    const filter = { projectId, period: Period.of('2026-01-01', '2026-01-31') };
+    return { total: (await this.repository.find(filter, Page.of(1, 1))).total };
+  }
+
+  /** Reads through the entity. */
+  @Get('log/:description')
+  async log(@Param('description') description: string): Promise<object> {
+    const log = await this.dataSource.getRepository(TimeLog).findOneByOrFail({ description });
+    return Object.assign({ isTimeLog: log instanceof TimeLog }, log);
+  }
+}
+
+/** As many hosts have one: rebuilds whatever it is given. */
+class TrimmingPipe implements PipeTransform {
+  transform(value: unknown): unknown {
+    if (typeof value === 'string') return value.trim();
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.transform(member)]));
+  }
+}
+
+function requirePayment(context: ExecutionContext): boolean {
+  if (context.switchToHttp().getRequest<Request>().headers['x-unpaid'] === undefined) return true;
+  throw new HttpException('payment required', HttpStatus.PAYMENT_REQUIRED);
+}
+
+@Injectable()
+class MemoryTimeLogRepository extends TimeLogRepository {
+  readonly logs: TimeLog[] = [];
+
+  override async add(log: TimeLog): Promise<void> {
+    this.logs.push(log);
+  }
+
+  override async addOnce(log: TimeLog): Promise<string> {
+    this.logs.push(log);
+    return log.id;
+  }
+
+  override async find(): Promise<TimeLogPage> {
+    return { logs: this.logs, total: this.logs.length };
+  }
+}
+
+function hostModule({ databaseUrl, inMemory }: HostOptions) {
+  const timeLogs = inMemory
+    ? TimeLogModule.withAdapters({ provide: TimeLogRepository, useClass: MemoryTimeLogRepository })
+    : TimeLogModule;
+
+  @Module({ imports: [timeLogs], controllers: [ApprovalController] })
+  class ApprovalModule {}
+
+  @Module({
+    imports: [
+      TypeOrmModule.forRoot({
+        type: 'postgres',
+        url: databaseUrl,
+        schema: SCHEMA,
+        entityPrefix: PREFIX,
+        entities: [...timeLogEntities, ApprovalSchema],
+        migrations: [...timeLogMigrations, CreateApprovals1800000000000],
+        migrationsRun: true,
+        installExtensions: false,
+        poolErrorHandler: () => undefined,
+      }),
+      AuthModule.forRoot({ verifier: new HostTokens(), realm: 'host' }),
+      ApprovalModule,
+      RouterModule.register([{ path: 'work', module: TimeLogModule }]),
+    ],
+    providers: [{ provide: APP_FILTER, useClass: HostFilter }],
+  })
+  class HostModule {}
+  return HostModule;
+}
+
+export interface HostOptions {
+  readonly databaseUrl: string;
+  /** With a repository of its own in the place of ours. */
+  readonly inMemory: boolean;
+}
+
+/** Starts the host on a free port of loopback. */
+export async function startHost(options: HostOptions): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(hostModule(options), {
+    logger: false,
+    abortOnError: false,
+  });
+  app.setGlobalPrefix('internal');
+  app.useGlobalPipes(new TrimmingPipe());
+  app.useGlobalGuards({ canActivate: (context) => requirePayment(context) });
+  await app.listen(0, '127.0.0.1');
+  return app;
+}

@@ -1,0 +1,10 @@
+import { startHost } from './host.js';
+
+/** Runs the host on the database of DATABASE_URL and prints its address. */
+async function main(): Promise<void> {
+  const { DATABASE_URL: databaseUrl = '', IN_MEMORY } = process.env;
+  const app = await startHost({ databaseUrl, inMemory: IN_MEMORY !== undefined });
+  console.log(await app.getUrl());
+}
+
+void main();

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+/** What is looked at in the manifest of the package. */
+export interface Manifest {
+  readonly version: string;
+  readonly exports: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+/** The files of a package's tarball by their paths in the package, as ustar has them (POSIX.1-2017, pax). */
+export async function unpacked(tarball: string): Promise<ReadonlyMap<string, string>> {
+  const tar = gunzipSync(await readFile(tarball));
+  const field = (from: number, length: number) =>
+    tar.toString('latin1', from, from + length).split('\0', 1)[0]!;
+  const files = new Map<string, string>();
+  for (let at = 0; tar[at] !== 0;) {
+    const path = posix.join(field(at + 345, 155), field(at, 100));
+    const size = Number.parseInt(field(at + 124, 12), 8);
+    files.set(posix.relative('package', path), tar.toString('utf8', at + 512, at + 512 + size));
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+  return files;
+}
+
+export function manifestIn(files: ReadonlyMap<string, string>): Manifest {
+  return JSON.parse(files.get('package.json') ?? '') as Manifest;
+}
