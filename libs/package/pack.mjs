@@ -74,7 +74,9 @@ function fail(diagnostic) {
 function reachable(from, form) {
   const [files, packages] = [new Set(from.map(form)), new Set()];
   for (const file of files) {
-    for (const { fileName: name } of ts.preProcessFile(compiled.get(file), true, true).importedFiles) {
+    const text = compiled.get(file);
+    if (text === undefined) throw new Error(`${file} is imported but compiled from nothing`);
+    for (const { fileName: name } of ts.preProcessFile(text, true, true).importedFiles) {
       if (name.startsWith('.')) files.add(form(posix.join(posix.dirname(file), name)));
       else if (!name.startsWith('node:')) packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(name)[0]);
     }
