@@ -6,10 +6,20 @@ import { type HostOptions, SCHEMA } from './host.js';
 
 const PROJECT = '11111111-1111-1111-1111-111111111111';
 
+interface Sending {
+  readonly method?: string;
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A host app that listens. */
 export interface RunningHost {
   readonly url: string;
   readonly close: () => Promise<unknown>;
 }
+
+const refusal = (error: string, message: string) => ({ success: false, error, message });
 
 /** What every host app gets, whatever it is built with and however it has got hold of time logs. */
 export function describeForeignHost(name: string, startHost: (options: HostOptions) => Promise<RunningHost>) {
@@ -17,15 +27,16 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
     let database: TestDatabase;
     let host: RunningHost;
 
-    const send = async (path: string, init: RequestInit & { token?: string } = {}) => {
+    const send = async (path: string, init: Sending = {}) => {
       const headers = {
         'content-type': 'application/json',
         ...(init.token && { authorization: `Bearer ${init.token}` }),
+        ...init.headers,
       };
       const response = await fetch(`${host.url}/internal${path}`, { ...init, headers });
       return [response.status, await response.json()] as [number, unknown];
     };
-    const post = (path: string, token: string, values: object = {}) => {
+    const post = (path: string, token: string, values = {}, headers = {}) => {
       const log = {
         projectId: PROJECT,
         duration: 0.1,
@@ -33,7 +44,7 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
         date: '2026-01-30',
         ...values,
       };
-      return send(path, { method: 'POST', token, body: JSON.stringify(log) });
+      return send(path, { method: 'POST', token, headers, body: JSON.stringify(log) });
     };
     const query = async <Row extends object>(sql: string, parameters?: unknown[]) => {
       const admin = await new DataSource({ type: 'postgres', url: database.url }).initialize();
@@ -76,8 +87,18 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       ]);
     });
 
+    it('makes one log of a request that is sent again with its key', async () => {
+      const key = { 'idempotency-key': 'once' };
+      const first = await post('/work/time-logs', 'worker', { description: 'once' }, key);
+      expect(first).toMatchObject([201, { data: { description: 'once' } }]);
+      expect(await post('/work/time-logs', 'worker', { description: 'once' }, key)).toEqual(first);
+      expect(await post('/work/time-logs', 'worker', { description: 'twice' }, key)).toEqual([
+        422,
+        refusal('IDEMPOTENCY_KEY_REUSED', 'the Idempotency-Key was used with other values'),
+      ]);
+    });
+
     it('gives the error envelope on the routes of time logs alone', async () => {
-      const refusal = (error: string, message: string) => ({ success: false, error, message });
       const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
       const forbidden = refusal('FORBIDDEN', 'the token lacks the scope time-logs:write');
       const invalid = refusal('VALIDATION_ERROR', 'duration must be a positive number; unknown field: x');

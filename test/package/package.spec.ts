@@ -27,6 +27,7 @@ describe('the package for hosts', () => {
       'README.md',
       'dist/libs/auth',
       'dist/libs/batching',
+      'dist/libs/deadline',
       'dist/libs/errors',
       'dist/libs/strict-request',
       'dist/src/database',
