@@ -23,6 +23,7 @@ describe('readQuery', () => {
 
   it('keeps all that follows the first = and the first ?', () => {
     expect(valuesOf('/p?a=b=c?d')).toEqual({ a: 'b=c?d' });
+    expect(valuesOf('/p??page=1')).toEqual({ '?page': '1' });
   });
 
   it('names a parameter that came more than once, however it was written', () => {

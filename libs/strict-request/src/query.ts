@@ -10,7 +10,8 @@ export function readQuery(url: string): Query {
   const values: Record<string, string> = Object.create(null) as Record<string, string>;
   const repeated = new Set<string>();
   if (start === -1) return { values, repeated };
-  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
+  // With its question mark: of a text that begins with one the parser takes it away, which may be that of a name.
+  for (const [name, value] of new URLSearchParams(url.slice(start))) {
     if (name in values) repeated.add(name);
     values[name] = value;
   }
