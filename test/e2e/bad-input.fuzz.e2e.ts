@@ -1,7 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Answer, dataOf, HttpClient, messageOf, TIME_LOGS } from '../support/http-client.js';
-import { bodyOfOddMembers, damagedBody, oddQuery, oddRequest } from '../support/mutants.js';
+import {
+  anyQuery,
+  bodyOfAnyJson,
+  bodyOfOddMembers,
+  damagedBody,
+  oddQuery,
+  oddRequest,
+} from '../support/mutants.js';
+import { oddCreate } from '../support/odd-headers.js';
+import { isRefused, type KeptLog, verdictOnBody, verdictOnQuery } from '../support/oracle.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** A failure prints the seed and the smallest mutant that fails; put the seed here to see it again. */
@@ -26,67 +35,95 @@ afterAll(async () => {
   await app.close();
 });
 
+type Created = KeptLog['values'] & { readonly id: string; readonly createdAt: string };
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const VALID = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
 
-/** True for an answer that looked at values: past authentication, media type and JSON. */
-function lookedAtValues(answer: Answer): boolean {
-  if (answer.status !== 400) return answer.status < 300;
-  return /^(projectId|duration|description|date|from|to|page|limit) must|^from must|^unknown (field|parameter)/.test(
-    messageOf(answer),
-  );
-}
-
-/** What a body states, as any reader of JSON would understand it. */
-function statedBy(body: Buffer): Record<string, unknown> {
-  const { projectId, description, ...rest } = JSON.parse(body.toString()) as Record<string, unknown>;
-  return { projectId: String(projectId).toLowerCase(), description: description ?? '', ...rest };
-}
-
-it('keeps what it accepts of bodies with odd members, and refuses the rest in the form of the contract', async () => {
-  const accepted = new Map<string, Record<string, unknown>>();
-  let [sent, deep] = [0, 0];
-  const property = fc.asyncProperty(bodyOfOddMembers, async (body) => {
-    const answer = await client.post(body);
-    sent++;
-    if (lookedAtValues(answer)) deep++;
-    expect([201, 400]).toContain(answer.status);
-    if (answer.status !== 201) return;
-    const { id, createdAt, ...values } = dataOf(answer) as Record<string, unknown>;
-    expect(values).toEqual(statedBy(body));
-    accepted.set(id as string, { id, createdAt, ...values });
-  });
-  await fc.assert(property, { ...parameters, numRuns: 1200 });
-  expect(deep / sent).toBeGreaterThanOrEqual(0.5);
-  expect(accepted.size).toBeGreaterThan(30);
-
-  const listed = dataOf(await client.get(`${TIME_LOGS}?limit=1000`)) as { id: string }[];
-  for (const item of listed) {
-    if (!accepted.has(item.id)) continue;
-    expect({ ...accepted.get(item.id), date: undefined }).toEqual({ ...item, date: undefined });
-    accepted.delete(item.id);
+/** Holds the answer to a create against what the interface asks for; the log as it was answered, where it was made. */
+function expectVerdict(answer: Answer, body: Buffer): Created | undefined {
+  const verdict = verdictOnBody(body);
+  if (isRefused(verdict)) {
+    expect([answer.status, messageOf(answer)]).toEqual([400, expect.stringMatching(verdict.message)]);
+    return undefined;
   }
-  expect([...accepted.values()]).toEqual([]);
-});
+  expect([answer.status, answer.body]).toEqual([201, expect.any(String)]);
+  const { id, createdAt, ...values } = dataOf(answer) as Created;
+  expect(values).toEqual(verdict.values);
+  return { id, createdAt, ...values };
+}
 
-it('survives bodies with damaged bytes', async () => {
-  const property = fc.asyncProperty(damagedBody, async (body) => {
-    const answer = await client.post(body);
-    expect([201, 400]).toContain(answer.status);
-    if (answer.status === 201) expect(dataOf(answer)).toMatchObject(statedBy(body));
-  });
-  await fc.assert(property, { ...parameters, numRuns: 400 });
-});
+it.each([
+  ['odd members', bodyOfOddMembers, 1200, 30],
+  ['any JSON', bodyOfAnyJson, 400, 0],
+  ['damaged bytes', damagedBody, 400, 1],
+])(
+  'makes the log that a body of %s states, or says what is wrong with it',
+  async (_what, bodies, numRuns, least) => {
+    const accepted = new Map<string, Created>();
+    const property = fc.asyncProperty(bodies, async (body) => {
+      const created = expectVerdict(await client.post(body), body);
+      if (created) accepted.set(created.id, created);
+    });
+    await fc.assert(property, { ...parameters, numRuns });
+    expect(accepted.size).toBeGreaterThanOrEqual(least);
 
-it('applies or refuses every parameter of an odd query', async () => {
-  let [sent, deep] = [0, 0];
-  const property = fc.asyncProperty(oddQuery, async (query) => {
-    const answer = await client.get(`${TIME_LOGS}?${query}`);
-    sent++;
-    if (lookedAtValues(answer)) deep++;
-    expect([200, 400]).toContain(answer.status);
+    const listed = dataOf(await client.get(`${TIME_LOGS}?limit=1000`)) as { id: string }[];
+    for (const item of listed) {
+      if (!accepted.has(item.id)) continue;
+      expect({ ...accepted.get(item.id), date: undefined }).toEqual({ ...item, date: undefined });
+      accepted.delete(item.id);
+    }
+    expect([...accepted.values()]).toEqual([]);
+  },
+);
+
+it.each([
+  ['odd parameters', oddQuery, 800, 100],
+  ['any characters', anyQuery, 400, 1],
+])(
+  'applies every parameter of a query of %s, or says what is wrong with it',
+  async (_what, queries, numRuns, least) => {
+    let applied = 0;
+    const property = fc.asyncProperty(queries, async (query) => {
+      const verdict = verdictOnQuery(query);
+      const answer = await client.get(`${TIME_LOGS}?${query}`);
+      if (isRefused(verdict)) {
+        expect([answer.status, messageOf(answer)]).toEqual([400, expect.stringMatching(verdict.message)]);
+        return;
+      }
+      applied++;
+      expect(answer.status).toBe(200);
+      const { page, limit, filter } = verdict;
+      expect(JSON.parse(answer.body)).toMatchObject({ meta: { page, limit } });
+      const [, first = ''] = /^<[^>?]*\?([^>]*)>; rel="first"/.exec(answer.headers.link ?? '') ?? [];
+      expect(Object.fromEntries(new URLSearchParams(first))).toEqual({
+        ...filter,
+        page: '1',
+        limit: String(limit),
+      });
+    });
+    await fc.assert(property, { ...parameters, numRuns });
+    expect(applied).toBeGreaterThanOrEqual(least);
+  },
+);
+
+it('looks at the headers of a create in their order, whatever they hold, and answers in time', async () => {
+  const statuses = new Set<number>();
+  const property = fc.asyncProperty(oddCreate(app.token, JSON.stringify(VALID)), async (create) => {
+    const began = performance.now();
+    const answer = await client.raw(Buffer.from(create.text, 'latin1'), 'POST');
+    // The client would wait no longer.
+    expect(performance.now() - began).toBeLessThan(1_500);
+    expect([answer?.status, answer?.body]).toEqual([create.status, expect.any(String)]);
+    // What is no HTTP may be answered before there is an id.
+    if (create.status !== 400)
+      expect(answer!.headers['x-request-id']).toEqual(create.requestId ?? expect.stringMatching(UUID));
+    if (create.status === 201) expect(dataOf(answer!)).toMatchObject(VALID);
+    statuses.add(create.status);
   });
-  await fc.assert(property, { ...parameters, numRuns: 600 });
-  expect(deep / sent).toBeGreaterThanOrEqual(0.9);
+  await fc.assert(property, { ...parameters, numRuns: 800 });
+  expect([...statuses].sort()).toEqual([201, 400, 401, 413, 415, 417]);
 });
 
 it('answers odd methods, paths and headers in the form of the contract, or closes', async () => {

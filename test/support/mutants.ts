@@ -90,6 +90,23 @@ export const bodyOfOddMembers: fc.Arbitrary<Buffer> = fc
     return Buffer.from(`${gap}{${texts.join(',')}}${gap}`);
   });
 
+/** Bodies of any JSON: values of any shape, and objects that have some of a log's members, of any value. */
+export const bodyOfAnyJson: fc.Arbitrary<Buffer> = fc
+  .oneof(
+    fc.jsonValue({ maxDepth: 9, stringUnit: 'binary' }),
+    fc.dictionary(
+      fc.oneof(fc.constantFrom('projectId', 'duration', 'description', 'date'), oddName, fc.string()),
+      fc.oneof(
+        projectId,
+        fc.double(),
+        fc.jsonValue({ stringUnit: 'binary' }),
+        fc.constantFrom('2026-01-31', 1),
+      ),
+      { maxKeys: 6 },
+    ),
+  )
+  .map((value) => Buffer.from(JSON.stringify(value)));
+
 const damage = fc.record({
   kind: fc.constantFrom('flip', 'delete', 'insert', 'duplicate'),
   at: fc.nat(300),
@@ -145,10 +162,58 @@ const parameter = fc.tuple(
   ),
 );
 
+/** Parameters whose value is of the kind that belongs to the name, and mostly right. */
+const fittingParameter = fc.oneof(
+  fc.tuple(fc.constant('projectId'), projectId),
+  fc.tuple(fc.constantFrom('page', 'limit'), fc.constantFrom('1', '2', '1000', '%31', '007', '1001', '0')),
+  fc.tuple(
+    fc.constantFrom('from', 'to'),
+    fc
+      .tuple(
+        fc.constantFrom('0001-01-01', '2024-02-29', '2026-01-31', '9999-12-31', '2023-02-29'),
+        fc.constantFrom('', 'T', 't', '+', '%20'),
+        fc.constantFrom('', '23:59', '00:00:60', '12:30:15.123456', '24:00', '9:30', '12:30.5'),
+        fc.constantFrom('', '', 'Z', 'z', '+05:45', '-12:00', '%2B14:00', '+24:00', '+0545'),
+      )
+      .map((parts) => parts.join('')),
+  ),
+);
+
 /** Queries of which each parameter may be wrong. */
 export const oddQuery: fc.Arbitrary<string> = fc
-  .array(parameter, { minLength: 1, maxLength: 4 })
+  .array(fc.oneof({ weight: 1, arbitrary: parameter }, { weight: 4, arbitrary: fittingParameter }), {
+    minLength: 1,
+    maxLength: 4,
+  })
   .map((list) => list.map(([name, value]) => `${name}=${value}`).join('&'));
+
+/** Queries of any characters that a request line can carry. */
+export const anyQuery: fc.Arbitrary<string> = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '&',
+        '=',
+        '+',
+        '%',
+        '%2',
+        '%3D',
+        '%26',
+        '#',
+        'page',
+        'limit',
+        'from',
+        '1',
+        '2026-01-31',
+      ),
+      fc.string({
+        unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+        maxLength: 3,
+      }),
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join(''));
 
 const oddHeader = fc.constantFrom(
   ...[

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js');
+const ROOT = join(import.meta.dirname, '..', '..');
+/** The compiled service, as seen from the compiled form of this file, and else from its source. */
+const MAIN = [join(ROOT, 'src', 'main.js')].find(existsSync) ?? join(ROOT, 'dist', 'src', 'main.js');
 /** Milliseconds until a service that says nothing counts as failed. */
 const START_LIMIT = 20_000;
 
