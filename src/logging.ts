@@ -15,6 +15,9 @@ export function loggingParams(level: string, asJson: boolean): Params {
   };
 }
 
+/** A token that a client has put into the path. */
+const TOKEN = /tl_[\w-]{43}/g;
+
 function levelFor(status: number): 'error' | 'info' | 'debug' {
   if (status >= 500) return 'error';
   return status >= 400 ? 'info' : 'debug';
@@ -50,7 +53,7 @@ export class ServiceLogger extends Logger {
     const line = {
       requestId,
       method,
-      path: request.originalUrl.split('?')[0],
+      path: request.originalUrl.split('?')[0]!.replace(TOKEN, 'tl_***'),
       status: response.statusCode,
       // Left there by the filter.
       error: response.locals.error as string | undefined,

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { sendRaw } from '../support/raw-http.js';
+import { type ServiceProcess, startService } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const TOKEN = 'a-token-that-the-deployment-declares';
+const TIME_LOGS = '/api/v1/time-logs';
+const newToken = () => `tl_${randomBytes(32).toString('base64url')}`;
+
+interface Line {
+  readonly level?: string;
+  readonly requestId?: string;
+  readonly path?: string;
+  readonly msg?: string;
+}
+
+let database: TestDatabase;
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** What the service logs at its most talkative while something is done; every line of it is one object of JSON. */
+async function logOf(work: () => Promise<void>): Promise<{ text: string; lines: Line[] }> {
+  service = await startService({
+    DATABASE_URL: database.url,
+    ACCESS_TOKEN: TOKEN,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'trace',
+  });
+  try {
+    await work();
+  } finally {
+    await service.end();
+  }
+  const text = service.output();
+  const lines = text.trimEnd().split('\n');
+  return { text, lines: lines.map((line) => JSON.parse(line) as Line) };
+}
+
+/** Writes a request as it is; CR and LF in it are what a client sends to forge lines of the log. */
+const send = (target: string, ...headers: string[]) =>
+  sendRaw(
+    service.port,
+    Buffer.from(
+      [`GET ${target} HTTP/1.1`, 'Host: x', ...headers, 'Connection: close', '', ''].join('\r\n'),
+      'latin1',
+    ),
+    2_000,
+  );
+
+const create = (description: string, requestId: string) =>
+  fetch(service.url + TIME_LOGS, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      'x-request-id': requestId,
+    },
+    body: JSON.stringify({
+      projectId: '11111111-1111-1111-1111-111111111111',
+      duration: 1,
+      date: '2026-01-31',
+      description,
+    }),
+  });
+
+describe('the log', () => {
+  it('has a line of its own for each event, whatever a request holds: no line ends, no escape codes', async () => {
+    const forged = '{"level":"fatal","msg":"forged"}';
+    const bearer = `Authorization: Bearer ${TOKEN}`;
+    const { text, lines } = await logOf(async () => {
+      for (const evil of [
+        `%0d%0a${forged}`,
+        `%1b[31m`,
+        `\r\n${forged}`,
+        `\n${forged}\n`,
+        '\x1b[31m',
+        '\x9b31m',
+        '\u0085',
+        '\x7f',
+        '\0',
+      ]) {
+        await send(`/nowhere/${evil}`, bearer);
+        await send(`http://x/${evil}`, bearer);
+        await send(`/health?${evil}`, `Authorization: Bearer ${evil}`);
+        await send(`${TIME_LOGS}?${evil}=1`, bearer, `X-Request-Id: ${evil}`);
+        await send('/health', bearer, `X-Evil: ${evil}`, `User-Agent: ${evil}`);
+        await create(evil, evil.replaceAll(/[^\x20-\x7e]/g, '')).catch(() => undefined);
+      }
+    });
+    expect(text).not.toMatch(/[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]/);
+    expect(lines.length).toBeGreaterThan(40);
+    expect(lines.filter(({ level, msg }) => level === 'fatal' || msg === 'forged')).toEqual([]);
+  });
+
+  it('tells who failed to authenticate by request id, also before routing, and never the token', async () => {
+    const tokens = [newToken(), newToken(), newToken(), newToken(), TOKEN];
+    const { text, lines } = await logOf(async () => {
+      await send('/health', `Authorization: Bearer ${tokens[0]!}`, 'X-Request-Id: unknown-token');
+      await send('/health', `Authorization: Basic ${tokens[1]!}`, 'X-Request-Id: other-scheme');
+      await send(`/health?access_token=${tokens[2]!}`, 'X-Request-Id: in-query');
+      await send(`/health/${tokens[3]!}`, 'X-Request-Id: in-path');
+      await send('/nowhere', `Authorization: Bearer ${TOKEN}`, 'X-Request-Id: not-found');
+      await send('/health', `Authorization: Bearer ${TOKEN}`, 'Expect: more', 'X-Request-Id: expecting');
+    });
+    for (const id of ['unknown-token', 'other-scheme', 'in-query', 'in-path']) {
+      const line = lines.find(({ requestId }) => requestId === id);
+      expect(line).toMatchObject({ level: 'info', method: 'GET', status: 401, error: 'UNAUTHORIZED' });
+      expect(line!.path).toMatch(/^\/health(\/tl_\*\*\*)?$/);
+    }
+    expect(lines.find(({ requestId }) => requestId === 'not-found')).toMatchObject({ status: 404 });
+    expect(lines.find(({ msg }) => msg?.includes('EXPECTATION_FAILED (expecting)'))).toBeDefined();
+    for (const token of tokens) expect(text).not.toContain(token.slice(3));
+  });
+
+  it('tells a fault of the service by request id, with neither SQL nor its parameters, while the answer tells nothing', async () => {
+    const owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    let answer = '';
+    const { text, lines } = await logOf(async () => {
+      await owner.query(`alter table time_logs add constraint none check (description <> 'private words')`);
+      const response = await create('private words', 'a-fault');
+      answer = `${response.status} ${await response.text()}`;
+      await owner.query('alter table time_logs drop constraint none');
+    });
+    await owner.destroy();
+    expect(answer).toBe('500 {"success":false,"error":"INTERNAL_ERROR","message":"internal error"}');
+    expect(lines.find(({ requestId }) => requestId === 'a-fault')).toMatchObject({
+      level: 'error',
+      status: 500,
+      error: 'INTERNAL_ERROR',
+    });
+    expect(lines.find(({ level, msg }) => level === 'error' && msg?.includes('(a-fault)'))).toBeDefined();
+    expect(text).not.toMatch(/private words|insert into|unnest/i);
+  });
+});
