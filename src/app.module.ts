@@ -65,7 +65,7 @@ export class AppModule {
       imports: [accessTokens, DatabaseModule, timeLogs],
       inject: [AccessTokenVerifier, Database, TypeOrmTimeLogRepository],
       useFactory: (tokens: AccessTokenVerifier, database: Database, timeLogs: TypeOrmTimeLogRepository) => ({
-        lanes: timeLogs.lanes,
+        writeQueues: timeLogs.queues,
         pool: () => database.pool,
         tokenCache: () => tokens.cache,
       }),

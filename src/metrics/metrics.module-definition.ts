@@ -1,10 +1,10 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
-import type { Batcher } from '../../libs/batching/src/index.js';
+import type { WatchedBatcher } from '../../libs/batching/src/index.js';
 
 /** What is measured besides requests and the process, as it is at the moment. */
 export interface MetricsSources {
   /** Where logs wait for the commit that stores them. */
-  readonly lanes: readonly Pick<Batcher<never, unknown>, 'length' | 'onRun'>[];
+  readonly writeQueues: readonly WatchedBatcher[];
   /** Connections of the pool, and statements that wait for one. */
   readonly pool: () => { readonly total: number; readonly idle: number; readonly waiting: number };
   /** Verdicts about tokens that are remembered; how often one was, and was not, since the start. */

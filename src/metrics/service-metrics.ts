@@ -9,7 +9,7 @@ const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 /** Adds what tells how the service is doing inside. What is a state is read when it is asked for, and costs nothing else. */
 export function registerServiceMetrics(
   registry: Registry,
-  { lanes, pool, tokenCache }: MetricsSources,
+  { writeQueues, pool, tokenCache }: MetricsSources,
 ): void {
   const registers = [registry];
   const size = new Histogram({
@@ -24,14 +24,14 @@ export function registerServiceMetrics(
     buckets: WAIT_BUCKETS,
     registers,
   });
-  for (const lane of lanes) {
-    lane.onRun = (waits) => {
+  for (const queue of writeQueues) {
+    queue.onRun = (waits) => {
       size.observe(waits.length);
       for (const milliseconds of waits) wait.observe(milliseconds / 1_000);
     };
   }
   gauge('time_log_write_queue_length', 'Time logs that wait for a commit.', () =>
-    lanes.reduce((sum, { length }) => sum + length, 0),
+    writeQueues.reduce((sum, { length }) => sum + length, 0),
   );
 
   gauge('database_pool_connections', 'Connections of the pool.', () => pool().total);

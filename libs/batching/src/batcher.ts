@@ -77,6 +77,9 @@ export class Batcher<Item, Outcome> {
   }
 }
 
+/** A Batcher as seen by who watches it. */
+export type WatchedBatcher = Pick<Batcher<never, unknown>, 'length' | 'onRun'>;
+
 function unavailable(): DomainError {
   return new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
 }

@@ -1,2 +1,2 @@
-export { Batcher, type BatcherLimits } from './batcher.js';
+export { Batcher, type BatcherLimits, type WatchedBatcher } from './batcher.js';
 export { halving } from './halving.js';

@@ -1,5 +1,10 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
+import {
+  Batcher,
+  type BatcherLimits,
+  halving,
+  type WatchedBatcher,
+} from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { Database } from '../../database/index.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
@@ -29,8 +34,6 @@ const BATCH = 200;
 /** Keeps time logs in PostgreSQL. Those that come while others are being written are written together, in one commit. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
-  /** Where logs wait for the commit that stores them: those without a key and those with one. */
-  readonly lanes: readonly Pick<Batcher<never, unknown>, 'length' | 'onRun'>[];
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
 
@@ -44,7 +47,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const isFinal = (error: unknown) => error instanceof DomainError;
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isFinal), limits);
     this.keyedWrites = new KeyedTimeLogWrites(database, limits);
-    this.lanes = [this.writes, this.keyedWrites.writes];
+  }
+
+  /** Where logs wait for the commit that stores them. */
+  get queues(): readonly WatchedBatcher[] {
+    return [this.writes, this.keyedWrites.writes];
   }
 
   private get table(): string {
