@@ -89,6 +89,13 @@ module.exports = {
       to: { path: '^src/' },
     },
     {
+      name: 'client-runs-anywhere',
+      comment: 'libs/time-log-client runs in browsers too: it sees itself, no package and nothing of Node.',
+      severity: 'error',
+      from: { path: '^libs/time-log-client/src/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^libs/time-log-client/src/' },
+    },
+    {
       name: 'modules-not-root',
       comment: 'The composition root and the configuration know the modules, never the reverse.',
       severity: 'error',

@@ -25,6 +25,8 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
   ['root-through-index', 'src/main.ts', './beta/beta.service.js'],
   ['libs-through-their-index', 'src/alpha/lib-peeping.ts', '../../libs/gamma/src/inside.js'],
   ['libs-never-src', 'libs/gamma/src/upward.ts', '../../../src/beta/index.js'],
+  ['client-runs-anywhere', 'libs/time-log-client/src/random.ts', 'node:crypto'],
+  ['client-runs-anywhere', 'libs/time-log-client/src/validated.ts', 'zod'],
   ['modules-not-root', 'src/alpha/config-reader.ts', '../config.js'],
   ['declared-dependencies', 'src/alpha/tested.ts', 'fast-check'],
 ];

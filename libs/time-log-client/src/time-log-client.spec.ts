@@ -1,0 +1,549 @@
+import { describe, expect, it } from '@jest/globals';
+import { type NewTimeLog, TimeLogClient, type TimeLogClientOptions, TimeLogError } from './index.js';
+import type { Fetch, Runtime } from './runtime.js';
+
+const BASE_URL = 'https://time-logs.example';
+const LOG: NewTimeLog = {
+  projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+  duration: 1.5,
+  description: 'Wrote tests',
+  date: '2026-01-31',
+};
+const ITEM = {
+  id: '019c1363-4a3b-7245-b697-5dec9f548a52',
+  projectId: LOG.projectId,
+  duration: 1.5,
+  description: 'Wrote tests',
+  createdAt: '2026-01-31T09:30:00.123Z',
+};
+const RECORDED = { ...ITEM, date: LOG.date };
+const PAGE = { data: [ITEM], meta: { total: 1, page: 1, limit: 50 } };
+const NOW = Date.parse('2026-01-31T09:30:00Z');
+const UNKNOWN = 'the log may have been recorded: record it again with the idempotencyKey of this error';
+
+/** How the fake service answers one request: at once, never, or with a lost connection. */
+type Answering = () => Response | 'nothing' | Error;
+
+const answered =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Answering =>
+  () =>
+    new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers });
+const refused = (status: number, error: string, headers = {}) =>
+  answered(status, { success: false, error, message: `says ${error}` }, headers);
+const recorded = answered(201, { success: true, data: RECORDED });
+const listed = answered(200, { success: true, ...PAGE });
+const unavailable = refused(503, 'SERVICE_UNAVAILABLE');
+const lost: Answering = () => new TypeError('fetch failed');
+const silent: Answering = () => 'nothing';
+
+/** A runtime whose time passes only while nothing else can happen, with a service that answers as it is told. */
+class FakeRuntime implements Runtime {
+  readonly requests: { url: string; init: RequestInit; at: number }[] = [];
+  chance = 0;
+  /** Milliseconds that the machine sleeps whenever time passes. */
+  sleep = 0;
+  /** No time passes at all. */
+  isStill = false;
+  private time = NOW;
+
+  constructor(private readonly answers: Answering[]) {}
+
+  readonly fetch: Fetch = async (url, init) => {
+    this.requests.push({ url, init, at: this.time - NOW });
+    const answer = (this.answers.length > 1 ? this.answers.shift()! : this.answers[0]!)();
+    if (answer instanceof Error) throw answer;
+    if (answer instanceof Response) return answer;
+    return new Promise((_resolve, reject) => {
+      init.signal!.addEventListener('abort', () => reject(new DOMException('cut', 'AbortError')));
+    });
+  };
+
+  readonly now = () => this.time;
+  readonly random = () => this.chance;
+  readonly schedule = (act: () => void, milliseconds: number) => {
+    if (this.isStill) return () => undefined;
+    const timer = setImmediate(() => {
+      this.time += milliseconds + this.sleep;
+      act();
+    });
+    return () => clearImmediate(timer);
+  };
+
+  /** Milliseconds since the begin at which requests were sent. */
+  get times(): number[] {
+    return this.requests.map(({ at }) => at);
+  }
+
+  header(name: string): (string | null)[] {
+    return this.requests.map(({ init }) => new Headers(init.headers).get(name));
+  }
+}
+
+function clientOf(answers: Answering[], options: Partial<TimeLogClientOptions> = {}) {
+  const runtime = new FakeRuntime(answers);
+  return { runtime, client: new TimeLogClient({ baseUrl: BASE_URL, token: 'secret', ...options }, runtime) };
+}
+
+/** The error that a call rejects with. */
+async function failure(call: Promise<unknown>): Promise<TimeLogError> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(TimeLogError);
+  return error as TimeLogError;
+}
+
+describe('record', () => {
+  it('sends the log with the token and an Idempotency-Key of its own, and brings what was recorded', async () => {
+    const { client, runtime } = clientOf([recorded]);
+    expect(await client.record(LOG)).toEqual(RECORDED);
+    const [{ url, init }] = runtime.requests as [(typeof runtime.requests)[0]];
+    expect([init.method, url, init.body, init.redirect, init.credentials]).toEqual([
+      'POST',
+      `${BASE_URL}/api/v1/time-logs`,
+      JSON.stringify(LOG),
+      'manual',
+      'omit',
+    ]);
+    expect(Object.fromEntries(new Headers(init.headers))).toEqual({
+      authorization: 'Bearer secret',
+      'content-type': 'application/json',
+      'idempotency-key': expect.stringMatching(/^[0-9a-f]{32}$/),
+      'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+  });
+
+  it('makes another key for each log', async () => {
+    const { client, runtime } = clientOf([recorded]);
+    await client.record(LOG);
+    await client.record(LOG);
+    expect(new Set(runtime.header('idempotency-key')).size).toBe(2);
+  });
+
+  it.each([
+    ['lost connections', lost],
+    ['408', refused(408, 'REQUEST_TIMEOUT')],
+    ['429', refused(429, 'RATE_LIMITED')],
+    ['503', unavailable],
+    ['502 of a proxy', answered(502, '<h1>Bad Gateway</h1>', { 'content-type': 'text/html' })],
+    ['504 of a proxy', answered(504, '')],
+    [
+      'an answer that is cut',
+      () => new Response(new ReadableStream({ pull: (it) => it.error(new Error('cut')) })),
+    ],
+  ] as [string, Answering][])(
+    'is repeated with the same key and request id after %s',
+    async (_what, answer) => {
+      const { client, runtime } = clientOf([answer, answer, recorded]);
+      expect(await client.record(LOG, { idempotencyKey: 'mine' })).toEqual(RECORDED);
+      expect(runtime.header('idempotency-key')).toEqual(['mine', 'mine', 'mine']);
+      expect(new Set(runtime.header('x-request-id')).size).toBe(1);
+    },
+  );
+
+  it.each([
+    [400, 'VALIDATION_ERROR'],
+    [401, 'UNAUTHORIZED'],
+    [403, 'FORBIDDEN'],
+    [404, 'NOT_FOUND'],
+    [405, 'METHOD_NOT_ALLOWED'],
+    [413, 'PAYLOAD_TOO_LARGE'],
+    [415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [417, 'EXPECTATION_FAILED'],
+    [422, 'IDEMPOTENCY_KEY_REUSED'],
+    [431, 'HEADERS_TOO_LARGE'],
+  ])('rejects after one try when it is refused with %d %s', async (status, code) => {
+    const { client, runtime } = clientOf([refused(status, code, { 'x-request-id': 'of-the-service' })]);
+    expect(await failure(client.record(LOG, { idempotencyKey: 'mine' }))).toMatchObject({
+      name: 'TimeLogError',
+      code,
+      status,
+      requestId: 'of-the-service',
+      retryAfter: undefined,
+      isOutcomeUnknown: false,
+      idempotencyKey: 'mine',
+    });
+    expect(runtime.requests).toHaveLength(1);
+  });
+
+  it('says with the message of the service alone why it was refused', async () => {
+    const { client } = clientOf([refused(400, 'VALIDATION_ERROR')]);
+    expect((await failure(client.record(LOG))).message).toBe('says VALIDATION_ERROR');
+  });
+
+  it('does not repeat a fault of the service, whose outcome it says to be unknown', async () => {
+    const { client, runtime } = clientOf([refused(500, 'INTERNAL_ERROR')]);
+    const error = await failure(client.record(LOG));
+    expect([error.code, error.isOutcomeUnknown]).toEqual(['INTERNAL_ERROR', true]);
+    expect(error.message).toBe(`says INTERNAL_ERROR; ${UNKNOWN}`);
+    expect([error.idempotencyKey]).toEqual(runtime.header('idempotency-key'));
+    expect(runtime.requests).toHaveLength(1);
+  });
+
+  it('remembers that an earlier try may have recorded the log when a later one is refused', async () => {
+    const { client } = clientOf([lost, refused(401, 'UNAUTHORIZED')]);
+    const error = await failure(client.record(LOG));
+    expect([error.code, error.isOutcomeUnknown]).toEqual(['UNAUTHORIZED', true]);
+    expect(error.message).toBe(`says UNAUTHORIZED; gave up after 2 tries; ${UNKNOWN}`);
+  });
+
+  it('knows that a limit of requests, however often met, records nothing', async () => {
+    const { client } = clientOf([refused(429, 'RATE_LIMITED')], { tries: 3 });
+    const error = await failure(client.record(LOG));
+    expect([error.code, error.isOutcomeUnknown]).toEqual(['RATE_LIMITED', false]);
+    expect(error.message).toBe('says RATE_LIMITED; gave up after 3 tries');
+  });
+
+  it.each([
+    ['a list', answered(200, { success: true, ...PAGE })],
+    ['201 without a log', answered(201, { success: true })],
+    ['201 with a page of HTML', answered(201, '<html>')],
+    ['201 that is JSON of somebody else', answered(201, 'null')],
+  ])('does not take %s for a success', async (_what, answer) => {
+    const { client, runtime } = clientOf([answer]);
+    const error = await failure(client.record(LOG));
+    expect([error.code, error.isOutcomeUnknown]).toEqual(['UNEXPECTED_ANSWER', true]);
+    expect(runtime.requests).toHaveLength(1);
+  });
+
+  it.each(['', 'a'.repeat(256), 'line\nbreak', 'ключ'])('refuses the key %j', async (idempotencyKey) => {
+    const { client, runtime } = clientOf([recorded]);
+    await expect(client.record(LOG, { idempotencyKey })).rejects.toEqual(
+      new TypeError('idempotencyKey must be 1 to 255 printable ASCII characters'),
+    );
+    expect(runtime.requests).toEqual([]);
+  });
+});
+
+describe('the pauses between tries', () => {
+  it('lie anywhere below a bound that doubles up to 5 s', async () => {
+    const { client, runtime } = clientOf([unavailable], { tries: 8 });
+    runtime.chance = 1;
+    await failure(client.listPage());
+    expect(runtime.times).toEqual([0, 250, 750, 1_750, 3_750, 7_750, 12_750, 17_750]);
+    const lucky = clientOf([unavailable], { tries: 3 });
+    await failure(lucky.client.listPage());
+    expect(lucky.runtime.times).toEqual([0, 0, 0]);
+  });
+
+  it.each([
+    ['seconds', { 'retry-after': '7' }, 7_000],
+    ['none', { 'retry-after': '0' }, 0],
+    ['a date', { 'retry-after': 'Sat, 31 Jan 2026 09:30:09 GMT' }, 9_000],
+    ['a date as RFC 850 has it', { 'retry-after': 'Saturday, 31-Jan-26 09:30:09 GMT' }, 9_000],
+    ['a date as asctime() has it', { 'retry-after': 'Sat Jan 31 09:30:09 2026' }, 9_000],
+    ['a date in the past', { 'retry-after': 'Sat, 31 Jan 2026 09:29:00 GMT' }, 0],
+    [
+      'a date by a clock that is ahead',
+      { 'retry-after': 'Sat, 31 Jan 2026 11:30:09 GMT', date: 'Sat, 31 Jan 2026 11:30:07 GMT' },
+      2_000,
+    ],
+    ['nonsense', { 'retry-after': 'soon' }, 0],
+  ])('begin with what Retry-After asks for: %s', async (_what, headers, pause) => {
+    const { client, runtime } = clientOf([refused(503, 'SERVICE_UNAVAILABLE', headers), listed]);
+    await client.listPage();
+    expect(runtime.times).toEqual([0, pause]);
+    const unlucky = clientOf([refused(503, 'SERVICE_UNAVAILABLE', headers), listed]);
+    unlucky.runtime.chance = 1;
+    await unlucky.client.listPage();
+    expect(unlucky.runtime.times).toEqual([0, pause + 250]);
+  });
+
+  it('are not begun where the service asks for more time than there is', async () => {
+    const { client, runtime } = clientOf([refused(429, 'RATE_LIMITED', { 'retry-after': '3600' })]);
+    const error = await failure(client.record(LOG));
+    expect([error.code, error.retryAfter, error.message]).toEqual([
+      'RATE_LIMITED',
+      3_600,
+      'says RATE_LIMITED',
+    ]);
+    expect(runtime.times).toEqual([0]);
+  });
+
+  it('end a call whose time is up when the machine wakes from sleep', async () => {
+    const { client, runtime } = clientOf([unavailable]);
+    runtime.sleep = 25 * 3_600_000;
+    expect((await failure(client.record(LOG))).status).toBe(503);
+    expect(runtime.requests).toHaveLength(1);
+  });
+});
+
+describe('the bounds of a call', () => {
+  it('are its tries', async () => {
+    const { client, runtime } = clientOf([lost], { tries: 3 });
+    const error = await failure(client.listPage());
+    expect([error.code, error.status, error.isOutcomeUnknown]).toEqual(['NO_ANSWER', undefined, false]);
+    expect(error.message).toBe('the connection failed; gave up after 3 tries');
+    expect(error.cause).toEqual(new TypeError('fetch failed'));
+    expect([error.requestId]).toEqual([...new Set(runtime.header('x-request-id'))]);
+    expect(runtime.requests).toHaveLength(3);
+  });
+
+  it('are the time of a try and that of all tries', async () => {
+    const { client, runtime } = clientOf([silent], { timeout: 4_000, deadline: 10_000 });
+    const error = await failure(client.record(LOG));
+    expect([error.code, error.isOutcomeUnknown]).toEqual(['NO_ANSWER', true]);
+    expect(error.message).toBe(`no answer came in time; gave up after 3 tries; ${UNKNOWN}`);
+    expect(runtime.times).toEqual([0, 4_000, 8_000]);
+    expect(runtime.now() - NOW).toBe(10_000);
+  });
+
+  it('hold for a fetch that does not care about its signal', async () => {
+    const { client } = clientOf([], { fetch: () => new Promise(() => undefined), tries: 1 });
+    expect((await failure(client.listPage())).message).toBe('no answer came in time');
+  });
+
+  it('let a try that came too late be answered after the next one', async () => {
+    const { client, runtime } = clientOf([silent, recorded]);
+    expect(await client.record(LOG)).toEqual(RECORDED);
+    expect(runtime.times).toEqual([0, 10_000]);
+  });
+});
+
+describe('the signal of the caller', () => {
+  const reason = new Error('no longer wanted');
+
+  it('sends nothing where it has aborted before', async () => {
+    const { client, runtime } = clientOf([recorded]);
+    const error = await failure(client.record(LOG, { signal: AbortSignal.abort(reason) }));
+    expect([error.code, error.cause, error.isOutcomeUnknown]).toEqual(['ABORTED', reason, false]);
+    expect(runtime.requests).toEqual([]);
+  });
+
+  it('ends a try, whose outcome is unknown then', async () => {
+    const controller = new AbortController();
+    let sent: AbortSignal | null | undefined;
+    const { client } = clientOf([], {
+      fetch: (_url, { signal }) => {
+        sent = signal;
+        queueMicrotask(() => controller.abort(reason));
+        return new Promise(() => undefined);
+      },
+    });
+    const error = await failure(client.record(LOG, { signal: controller.signal }));
+    expect([error.code, error.cause, error.isOutcomeUnknown]).toEqual(['ABORTED', reason, true]);
+    expect(sent?.aborted).toBe(true);
+  });
+
+  it('ends a pause', async () => {
+    const controller = new AbortController();
+    const { client, runtime } = clientOf([
+      () => {
+        setImmediate(() => controller.abort(reason));
+        return refused(429, 'RATE_LIMITED')();
+      },
+    ]);
+    runtime.isStill = true;
+    const error = await failure(client.record(LOG, { signal: controller.signal }));
+    expect([error.code, error.cause, error.isOutcomeUnknown]).toEqual(['ABORTED', reason, false]);
+    expect(runtime.requests).toHaveLength(1);
+  });
+
+  it('ends the wait for a token', async () => {
+    const controller = new AbortController();
+    const { client } = clientOf([recorded], {
+      token: () => {
+        queueMicrotask(() => controller.abort(reason));
+        return new Promise(() => undefined);
+      },
+    });
+    const error = await failure(client.record(LOG, { signal: controller.signal }));
+    expect([error.code, error.isOutcomeUnknown]).toEqual(['ABORTED', false]);
+  });
+
+  it('is let go of when the call is over', async () => {
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    signal.addEventListener = (...given: Parameters<typeof add>) => {
+      listeners++;
+      add(...given);
+    };
+    signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+      listeners--;
+      remove(...given);
+    };
+    const { client, runtime } = clientOf([unavailable, recorded]);
+    await client.record(LOG, { signal });
+    expect([runtime.requests.length, listeners]).toEqual([2, 0]);
+  });
+});
+
+describe('the token', () => {
+  it('is asked for once for each call, so that all tries are those of one principal', async () => {
+    let count = 0;
+    const token = async () => `token-${++count}`;
+    const { client, runtime } = clientOf([lost, recorded, listed], { token });
+    await client.record(LOG);
+    await client.listPage();
+    expect(runtime.header('authorization')).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('may come from a file that ends with a line break', async () => {
+    const { client, runtime } = clientOf([listed], { token: 'secret\n' });
+    await client.listPage();
+    expect(runtime.header('authorization')).toEqual(['Bearer secret']);
+  });
+
+  it.each(['', 'se cret', 'secret\nX: y', 'sécret'])('is refused, and not repeated, as %j', async (token) => {
+    const { client, runtime } = clientOf([listed], { token });
+    await expect(client.listPage()).rejects.toEqual(
+      new TypeError('token must be visible ASCII characters without spaces'),
+    );
+    expect(runtime.requests).toEqual([]);
+  });
+
+  it('rejects a call with what is thrown instead of it', async () => {
+    const { client } = clientOf([listed], { token: () => Promise.reject(new Error('signed out')) });
+    await expect(client.listPage()).rejects.toEqual(new Error('signed out'));
+  });
+
+  it('does not keep a call waiting for ever', async () => {
+    const { client, runtime } = clientOf([listed], { token: () => new Promise(() => undefined) });
+    const error = await failure(client.listPage());
+    expect([error.code, error.message]).toEqual(['NO_ANSWER', 'the token did not come in time']);
+    expect(runtime.now() - NOW).toBe(30_000);
+  });
+});
+
+describe('an answer that is not of the service', () => {
+  it.each([
+    [502, '<h1>Bad Gateway</h1>'],
+    [403, '<h1>Forbidden</h1>'],
+    [200, '<h1>Welcome</h1>'],
+    [404, '{"success":false}'],
+    [500, '[]'],
+  ])('is told with its status: %d %s', async (status, body) => {
+    const { client } = clientOf([answered(status, body, { 'content-type': 'text/html' })], { tries: 1 });
+    const error = await failure(client.listPage());
+    expect([error.code, error.status, error.isOutcomeUnknown]).toEqual(['UNEXPECTED_ANSWER', status, false]);
+    expect(error.message).toBe(
+      `the answer (${status}, text/html) is not the service's: see whether baseUrl is its address, and what a proxy before it says`,
+    );
+  });
+
+  it.each([
+    ['in Node', () => Response.redirect('https://elsewhere.example', 301)],
+    ['in a browser', () => Response.error()],
+  ])('may be a redirect %s, which is not followed', async (_where, answer) => {
+    const { client, runtime } = clientOf([answer]);
+    const error = await failure(client.listPage());
+    expect([error.code, error.message]).toEqual([
+      'UNEXPECTED_ANSWER',
+      'the address redirects, which is not followed: give as baseUrl the address that it leads to',
+    ]);
+    expect(runtime.requests).toHaveLength(1);
+  });
+
+  it('may have a code of a later version, which is shown', async () => {
+    const { client } = clientOf([refused(409, 'CONFLICT')]);
+    const error = await failure(client.listPage());
+    expect([error.code, error.status, error.message]).toEqual([
+      'UNEXPECTED_ANSWER',
+      409,
+      'CONFLICT: says CONFLICT',
+    ]);
+  });
+});
+
+describe('listPage', () => {
+  it('asks for a page with its filters and brings it with its meta', async () => {
+    const { client, runtime } = clientOf([listed]);
+    const filter = {
+      projectId: LOG.projectId,
+      from: '2026-01-01T00:00+05:30',
+      to: undefined,
+      page: 2,
+      limit: 10,
+    };
+    expect(await client.listPage(filter)).toEqual(PAGE);
+    await client.listPage();
+    expect(runtime.requests.map(({ init, url }) => [init.method, url.slice(BASE_URL.length)])).toEqual([
+      [
+        'GET',
+        `/api/v1/time-logs?projectId=${LOG.projectId}&from=2026-01-01T00%3A00%2B05%3A30&page=2&limit=10`,
+      ],
+      ['GET', '/api/v1/time-logs'],
+    ]);
+    expect(runtime.header('idempotency-key')).toEqual([null, null]);
+  });
+});
+
+describe('list', () => {
+  it('brings the logs of all pages', async () => {
+    const { client, runtime } = clientOf([unavailable, listed]);
+    const logs = [];
+    for await (const log of client.list({ projectId: LOG.projectId })) logs.push(log);
+    expect(logs).toEqual([ITEM]);
+    expect(runtime.requests.at(-1)!.url).toBe(
+      `${BASE_URL}/api/v1/time-logs?projectId=${LOG.projectId}&page=1&limit=1000`,
+    );
+  });
+
+  it.each([49, 1_001, 99.5])('refuses pages of %d logs', (pageSize) => {
+    const { client } = clientOf([listed]);
+    expect(() => client.list({}, { pageSize })).toThrow(
+      new TypeError('pageSize must be a whole number from 50 to 1000'),
+    );
+  });
+});
+
+describe('health', () => {
+  it('resolves where the service is available', async () => {
+    const { client, runtime } = clientOf([answered(200, 'OK')]);
+    await expect(client.health()).resolves.toBeUndefined();
+    expect(runtime.requests[0]!.url).toBe(`${BASE_URL}/health`);
+  });
+
+  it.each([
+    ['it is not', unavailable, 'SERVICE_UNAVAILABLE'],
+    ['the token is not valid', refused(401, 'UNAUTHORIZED'), 'UNAUTHORIZED'],
+    ['something else answers', answered(200, '<html>'), 'UNEXPECTED_ANSWER'],
+    ['nothing answers', lost, 'NO_ANSWER'],
+  ])('rejects after one try where %s', async (_what, answer, code) => {
+    const { client, runtime } = clientOf([answer]);
+    expect((await failure(client.health())).code).toBe(code);
+    expect(runtime.requests).toHaveLength(1);
+  });
+});
+
+describe('the options', () => {
+  it.each([
+    ['https://time-logs.example/', '/api/v1/time-logs'],
+    ['https://gateway.example/time//', '/time/api/v1/time-logs'],
+  ])('take %s as baseUrl', async (baseUrl, path) => {
+    const { client, runtime } = clientOf([listed], { baseUrl });
+    await client.listPage();
+    expect(new URL(runtime.requests[0]!.url).pathname).toBe(path);
+  });
+
+  it.each([
+    '',
+    '/api',
+    'localhost:3000',
+    'ftp://a.example',
+    'https://a.example?b',
+    'https://me:pw@a.example',
+  ])('refuse %j as baseUrl', (baseUrl) => {
+    expect(() => clientOf([], { baseUrl })).toThrow(
+      new TypeError('baseUrl must be an absolute http or https URL, such as https://time-logs.example'),
+    );
+  });
+
+  it.each([{ timeout: 0 }, { timeout: 2 ** 31 }, { deadline: Infinity }, { tries: 0 }, { tries: 1.5 }])(
+    'refuse %j',
+    (options) => expect(() => clientOf([], options)).toThrow(/must be a whole number from 1 to/),
+  );
+
+  it('take another fetch, which is not called as a method', async () => {
+    let self: unknown = 'nobody';
+    const other = async function (this: unknown) {
+      // eslint-disable-next-line @typescript-eslint/no-this-alias
+      self = this;
+      return listed() as Response;
+    };
+    await clientOf([], { fetch: other }).client.listPage();
+    expect(self).toBeUndefined();
+  });
+});

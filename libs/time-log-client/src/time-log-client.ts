@@ -1,0 +1,166 @@
+import { type Answer, parsed } from './answer.js';
+import { Caller } from './caller.js';
+import { everyLog } from './every-log.js';
+import type { components, operations } from './openapi.js';
+import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
+
+const TIME_LOGS = '/api/v1/time-logs';
+const KEY = /^[\x20-\x7e]{1,255}$/;
+/** What a timer of a browser or of Node takes. */
+const LONGEST_TIME = 2 ** 31 - 1;
+/** Logs of a page: what makes progress certain (see everyLog), and what the service allows. */
+const LEAST_PAGE = 50;
+const MOST_PAGE = 1_000;
+
+type Schemas = components['schemas'];
+type ListQuery = NonNullable<operations['listTimeLogs']['parameters']['query']>;
+
+/** What is recorded. */
+export type NewTimeLog = Schemas['NewTimeLog'];
+/** A log as it is answered to whoever recorded it. */
+export type RecordedTimeLog = Schemas['RecordedTimeLog'];
+/** A log as it is listed. */
+export type TimeLog = Schemas['TimeLog'];
+/** One page: `data` holds the logs, `meta.total` counts those of all pages. */
+export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success'>;
+/** Which page of which logs is asked for. */
+export type PageFilter = { readonly [Name in keyof ListQuery]: ListQuery[Name] | undefined };
+/** Which logs are asked for. */
+export type TimeLogFilter = Omit<PageFilter, 'page' | 'limit'>;
+
+export interface TimeLogClientOptions {
+  /** Where the service is: an absolute http or https URL, which may have a path. */
+  readonly baseUrl: string;
+  /** The access token, or what gives the current one; that is asked once for each call. */
+  readonly token: string | (() => string | Promise<string>);
+  /** Instead of the global one. */
+  readonly fetch?: Fetch;
+  /** Milliseconds of one try (10 000). */
+  readonly timeout?: number;
+  /** Tries of one call (8). */
+  readonly tries?: number;
+  /** Milliseconds of one call, with all tries and the pauses between them (30 000). */
+  readonly deadline?: number;
+}
+
+export interface CallOptions {
+  /** Ends the call: it rejects with TimeLogError ABORTED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RecordOptions extends CallOptions {
+  /** Names this log, so that it is recorded once however often it is sent with the same key; without one, a key is made. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface ListOptions extends CallOptions {
+  /** How many logs are asked for at a time: 50 to 1000 (1000). */
+  readonly pageSize?: number | undefined;
+}
+
+/**
+ * Records and lists time logs, in browsers and in Node. What can be repeated safely is repeated where a connection fails or
+ * the service is overloaded or away; a call that fails rejects with TimeLogError.
+ */
+export class TimeLogClient {
+  private readonly caller: Caller;
+  private readonly tries: number;
+
+  /** Throws TypeError for options that cannot work. */
+  constructor(options: TimeLogClientOptions, runtime: Runtime = RUNTIME) {
+    const { token, fetch = runtime.fetch, timeout = 10_000, tries = 8, deadline = 30_000 } = options;
+    requireWhole({ timeout, deadline }, 1, LONGEST_TIME);
+    requireWhole({ tries }, 1, Number.MAX_SAFE_INTEGER);
+    this.tries = tries;
+    this.caller = new Caller(
+      {
+        root: rootOf(options.baseUrl),
+        token: typeof token === 'string' ? () => token : token,
+        timeout,
+        deadline,
+      },
+      { ...runtime, fetch },
+    );
+  }
+
+  /** Records a log, once, however often it has to be sent. */
+  async record(
+    log: NewTimeLog,
+    { idempotencyKey = randomId(), signal }: RecordOptions = {},
+  ): Promise<RecordedTimeLog> {
+    if (!KEY.test(idempotencyKey)) {
+      throw new TypeError('idempotencyKey must be 1 to 255 printable ASCII characters');
+    }
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
+    const body = JSON.stringify(log);
+    return this.caller.call(
+      { method: 'POST', path: TIME_LOGS, headers, body, idempotencyKey, read: recordedIn },
+      { tries: this.tries, signal },
+    );
+  }
+
+  /**
+   * All logs that match, in the order of the list, each once, whatever is recorded meanwhile; one that is recorded meanwhile
+   * may be among them. Rejects with TimeLogError LIST_CHANGED where the last yielded log is deleted meanwhile.
+   */
+  list(
+    filter: TimeLogFilter = {},
+    { pageSize = MOST_PAGE, signal }: ListOptions = {},
+  ): AsyncGenerator<TimeLog, void, undefined> {
+    requireWhole({ pageSize }, LEAST_PAGE, MOST_PAGE);
+    return everyLog((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
+  }
+
+  /** One page of the logs that match, and how many match in all. */
+  listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
+    const path = TIME_LOGS + queryOf(filter);
+    return this.caller.call({ method: 'GET', path, read: pageIn }, { tries: this.tries, signal });
+  }
+
+  /** Resolves where the service is available now; rejects with what is in the way, after one try. */
+  async health({ signal }: CallOptions = {}): Promise<void> {
+    await this.caller.call({ method: 'GET', path: '/health', read: healthIn }, { tries: 1, signal });
+  }
+}
+
+function recordedIn({ status, text }: Answer): RecordedTimeLog | undefined {
+  const { success, data } = (parsed(text) ?? {}) as Partial<Schemas['TimeLogRecorded']>;
+  return status === 201 && success === true && typeof data?.id === 'string' ? data : undefined;
+}
+
+function pageIn({ status, text }: Answer): TimeLogPage | undefined {
+  const { success, data, meta } = (parsed(text) ?? {}) as Partial<Schemas['TimeLogList']>;
+  const isPage = status === 200 && success === true && Array.isArray(data) && typeof meta?.total === 'number';
+  return isPage ? { data, meta } : undefined;
+}
+
+function healthIn({ status, text }: Answer): true | undefined {
+  return status === 200 && text === 'OK' ? true : undefined;
+}
+
+function queryOf(filter: PageFilter): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(filter)) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** What the paths of the service are appended to. */
+function rootOf(baseUrl: string): string {
+  const { protocol, origin, pathname, href } = new URL(URL.canParse(baseUrl) ? baseUrl : 'about:blank');
+  // A query, a fragment or a password would be lost.
+  if (!/^https?:$/.test(protocol) || href !== origin + pathname) {
+    throw new TypeError('baseUrl must be an absolute http or https URL, such as https://time-logs.example');
+  }
+  return href.replace(/\/+$/, '');
+}
+
+function requireWhole(numbers: Readonly<Record<string, number>>, least: number, most: number): void {
+  for (const [name, value] of Object.entries(numbers)) {
+    if (!Number.isInteger(value) || value < least || value > most) {
+      throw new TypeError(`${name} must be a whole number from ${least} to ${most}`);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { Runtime } from './runtime.js';
+
+/** How long something is waited for. */
+interface Patience {
+  /** At most 2^31-1. */
+  readonly milliseconds: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What ends waiting before the work is done. */
+export const LATE = Symbol('the time is up');
+export const ABORTED = Symbol('the signal has aborted');
+
+/** Waits for work until the time is up or the signal aborts; then the work's own signal aborts too. */
+export async function within<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { milliseconds, signal }: Patience,
+  schedule: Runtime['schedule'],
+): Promise<T | typeof LATE | typeof ABORTED> {
+  if (signal?.aborted) return ABORTED;
+  const controller = new AbortController();
+  let cancel!: () => void;
+  const interruption = new Promise<typeof LATE | typeof ABORTED>((resolve) => {
+    const abort = () => resolve(ABORTED);
+    const stopTimer = schedule(() => resolve(LATE), milliseconds);
+    signal?.addEventListener('abort', abort);
+    cancel = () => {
+      stopTimer();
+      signal?.removeEventListener('abort', abort);
+    };
+  });
+  try {
+    return await Promise.race([work(controller.signal), interruption]);
+  } finally {
+    cancel();
+    controller.abort();
+  }
+}
