@@ -63,7 +63,7 @@ if (!canInstall) {
 
 async function isRegistryReachable(): Promise<boolean> {
   const limits = ['--prefer-online', '--fetch-retries=0', '--fetch-timeout=5000'];
-  return run('npm', ['view', 'passport-http-bearer', 'version', ...limits]).then(
+  return run('npm', ['view', '@nestjs/core@11.0.0', 'version', ...limits]).then(
     () => true,
     () => false,
   );
