@@ -106,7 +106,7 @@ export const openApiDocument: OpenApiDocument = {
         type: 'http',
         scheme: 'bearer',
         description: [
-          'An access token in the `Authorization` header (RFC 6750), and nowhere else. Scopes:',
+          'An access token, or a JWT where the deployment trusts an issuer, in the `Authorization` header (RFC 6750) and nowhere else. Scopes:',
           SCOPES.map((scope) => `- \`${scope}\`: ${SCOPE_TEXTS[scope]}`).join('\n'),
           'A token may expire, and can be revoked at any time.',
         ].join('\n\n'),
