@@ -1,10 +1,10 @@
-import { readdir } from 'node:fs/promises';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseRaw } from '../support/raw-http.js';
 import { eventually } from './support/eventually.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
+import { filesOf } from './support/process-usage.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
 
 const HEAD = `POST /api/v1/time-logs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
@@ -104,10 +104,4 @@ async function dawdle(
   }
   const { status, body } = parseRaw(Buffer.concat(chunks).toString());
   return { status, text: body };
-}
-
-/** How many files and sockets a process has open; 0 where the system does not tell. */
-async function filesOf(pid: number): Promise<number> {
-  if (process.platform !== 'linux') return 0;
-  return (await readdir(`/proc/${pid}/fd`)).length;
 }
