@@ -127,6 +127,9 @@ describe('a service whose database refuses what it is asked', () => {
   it('answers 503 to the victim of a deadlock, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
     await underWrites({ url }, async (scene) => {
+      // Well below the statement timeout, which would end the wait as well.
+      await queryOnce(url, "alter system set deadlock_timeout = '100ms'");
+      await queryOnce(url, 'select pg_reload_conf()');
       const opponent = await connected(url);
       try {
         await opponent.query("set deadlock_timeout = '1min'");
@@ -144,7 +147,7 @@ describe('a service whose database refuses what it is asked', () => {
       } finally {
         await opponent.end();
       }
-      expect(postgres.logged(/deadlock detected/)).toBeGreaterThan(0);
+      await eventually(async () => expect(postgres.logged(/deadlock detected/)).toBeGreaterThan(0));
       await recovered(scene);
     });
   });
