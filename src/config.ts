@@ -127,7 +127,7 @@ const environment = z.object({
   DEADLINE: number(/^\d(\.\d{1,3})?$/, 0.1, 5, 'must be seconds from 0.1 to 5, such as 2.5').default(2.5),
   POOL_SIZE: wholeNumber(2, 1_000).default(10),
   WRITE_QUEUE: wholeNumber(1, 100_000).default(2_000),
-  TOKEN_CACHE: wholeNumber(1, 1_000_000).default(10_000),
+  TOKEN_CACHE: wholeNumber(1, 100_000).default(10_000),
   NODE_ENV: z.string().optional(),
 });
 

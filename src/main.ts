@@ -28,13 +28,17 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => st
 try {
   await serve(loadConfig(), stop);
 } catch (error) {
-  const isWanted = error instanceof Error && error.name === 'AbortError' && stop.signal.aborted;
-  if (!isWanted) {
+  if (!isAbort(error) || !stop.signal.aborted) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);
   }
 }
 process.exit(0);
+
+/** True for the end that a signal asks for; anything else is a failure. */
+function isAbort(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === 'AbortError';
+}
 
 /** Serves until the signal, then drains. Whatever was begun is ended, also where the start fails half-way. */
 async function serve(config: Config, stop: AbortController): Promise<void> {
@@ -42,7 +46,10 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
   const logger = new ServiceLogger(loggingParams(config.logLevel, config.logAsJson));
   signal.addEventListener('abort', () => {
     logger.log('shutting down');
-    setTimeout(() => process.exit(0), END_LIMIT + config.shutdownDelay * 1_000).unref();
+    setTimeout(
+      () => process.exit(isAbort(signal.reason) ? 0 : 1),
+      END_LIMIT + config.shutdownDelay * 1_000,
+    ).unref();
   });
   const database = await openDatabase({
     ...config,

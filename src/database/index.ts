@@ -1,3 +1,4 @@
 export { Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
+export { isRefusalOfRow } from './unavailability.js';
 export { dataSourceOf, fullyQualified, qualified } from './qualified.js';

@@ -19,3 +19,13 @@ export function isUnavailability(error: unknown): boolean {
 export function isSilence(error: unknown): boolean {
   return error instanceof QueryFailedError && !('severity' in (error.driverError as Error));
 }
+
+/** SQLSTATEs of a value or a row that the database refuses: data exceptions and integrity constraint violations. */
+const OF_A_ROW = /^(?:22|23)/;
+
+/** True for an error that one row may have brought about, so that the others would be taken without it. */
+export function isRefusalOfRow(error: unknown): boolean {
+  return (
+    error instanceof QueryFailedError && OF_A_ROW.test(String((error.driverError as { code?: unknown }).code))
+  );
+}

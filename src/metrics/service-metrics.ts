@@ -14,7 +14,7 @@ export function registerServiceMetrics(
   const registers = [registry];
   const size = new Histogram({
     name: 'time_log_write_batch_size',
-    help: 'Time logs that were written in one commit.',
+    help: 'Time logs that were handed on together, to be written in one commit.',
     buckets: BATCH_BUCKETS,
     registers,
   });

@@ -2,6 +2,7 @@ import { CreateTimeLogs1763683200000 } from './infrastructure/migrations/1763683
 import { CreateTimeLogCounts1763769600000 } from './infrastructure/migrations/1763769600000-create-time-log-counts.js';
 import { CountTimeLogs1763769700000 } from './infrastructure/migrations/1763769700000-count-time-logs.js';
 import { CreateTimeLogKeys1763856000000 } from './infrastructure/migrations/1763856000000-create-time-log-keys.js';
+import { GuardCountFunctions1763856100000 } from './infrastructure/migrations/1763856100000-guard-count-functions.js';
 import { TimeLogKeySchema } from './infrastructure/time-log-key.schema.js';
 import { TimeLogSchema } from './infrastructure/time-log.schema.js';
 
@@ -29,4 +30,5 @@ export const timeLogMigrations = [
   CreateTimeLogCounts1763769600000,
   CountTimeLogs1763769700000,
   CreateTimeLogKeys1763856000000,
+  GuardCountFunctions1763856100000,
 ];

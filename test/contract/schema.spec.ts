@@ -13,6 +13,7 @@ const NAMES = [
   'CreateTimeLogCounts1763769600000',
   'CountTimeLogs1763769700000',
   'CreateTimeLogKeys1763856000000',
+  'GuardCountFunctions1763856100000',
 ];
 const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_logs'];
 

@@ -41,7 +41,14 @@ describe('JwtVerifier', () => {
     Logger.overrideLogger(false);
     keys = new FakeKeySet(key);
     now = NOW * 1_000;
-    verifier = new JwtVerifier(jose, keys, { issuer: ISSUER, audience: 'api' }, 10, () => now);
+    verifier = new JwtVerifier(
+      jose,
+      keys,
+      { issuer: ISSUER, audience: 'api' },
+      10,
+      () => now,
+      () => now,
+    );
   });
 
   const sign = (claims: Claims = {}, header: object = {}) =>
@@ -84,7 +91,14 @@ describe('JwtVerifier', () => {
       const plain = { ...key, jwk: await jose.exportJWK(key.publicKey) };
       const [one, two] = [[plain], [plain, await makeKey('ES256', 'b')]].map(
         (known) =>
-          new JwtVerifier(jose, new FakeKeySet(...known), { issuer: ISSUER, audience: 'api' }, 10, () => now),
+          new JwtVerifier(
+            jose,
+            new FakeKeySet(...known),
+            { issuer: ISSUER, audience: 'api' },
+            10,
+            () => now,
+            () => now,
+          ),
       );
       const token = await sign({}, { kid: undefined });
       expect(await one!.verify(token)).toBeDefined();

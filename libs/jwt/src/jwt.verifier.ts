@@ -44,6 +44,8 @@ export class JwtVerifier extends TokenVerifier {
     capacity = 10_000,
     /** Milliseconds of Unix time, which the claims speak of. */
     private readonly now: () => number = () => Date.now(),
+    /** Milliseconds of a clock that is never set, by which verdicts age. */
+    private readonly elapsed: () => number = () => performance.now(),
   ) {
     super();
     this.verdicts = new VerdictCache(capacity);
@@ -52,15 +54,16 @@ export class JwtVerifier extends TokenVerifier {
   override async verify(token: string): Promise<Principal | undefined> {
     if (token.length > LONGEST.token || !hasJwtForm(token)) return undefined;
     const digest = hash('sha256', token, 'buffer').toString('latin1');
-    const verdict = this.verdicts.get(digest, this.now());
+    const begun = this.elapsed();
+    const verdict = this.verdicts.get(digest, begun);
     if (verdict) return verdict.principal;
-    const begun = this.now();
     const claims = await this.claimsOf(token);
     if (!claims) return undefined;
     // As JSON the id is one text for issuer and subject whatever is in them, and no id of another kind of token.
     const id = JSON.stringify([this.expected.issuer, claims.sub]);
     const principal = { id, scopes: scopesOf(claims.scope ?? claims.scp) };
-    const validUntil = Math.min(begun + VERDICT_LIFETIME, (claims.exp + CLOCK_TOLERANCE) * 1_000);
+    const left = (claims.exp + CLOCK_TOLERANCE) * 1_000 - this.now();
+    const validUntil = begun + Math.min(VERDICT_LIFETIME, left);
     this.verdicts.set(digest, { principal, validUntil });
     return principal;
   }

@@ -43,7 +43,7 @@ describe('RemoteKeySet', () => {
     keys = new RemoteKeySet(jose, issuer.settings.jwksUrl, () => now);
   });
   afterEach(async () => {
-    keys.onModuleDestroy();
+    keys.onApplicationShutdown();
     await issuer.close();
   });
 

@@ -1,4 +1,4 @@
-import { Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type * as Jose from 'jose';
 import { DomainError } from '../../errors/src/index.js';
 import { fetchJson } from './fetch-json.js';
@@ -24,7 +24,7 @@ type Key = Awaited<ReturnType<Jose.JWTVerifyGetKey>>;
  * The keys that an issuer publishes as a JSON Web Key Set (RFC 7517): fetched at the start and every five minutes, and
  * when a token names a key that is not among them. One fetch is under way at a time, for all who wait.
  */
-export class RemoteKeySet implements OnModuleInit, OnModuleDestroy {
+export class RemoteKeySet implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('JWT');
   private keys: { readonly find: Jose.JWTVerifyGetKey; readonly fetchedAt: number } | undefined;
   private fetching: Promise<void> | undefined;
@@ -45,7 +45,8 @@ export class RemoteKeySet implements OnModuleInit, OnModuleDestroy {
     this.timer = setInterval(() => void this.refresh(), TIMES.refresh).unref();
   }
 
-  onModuleDestroy(): void {
+  /** Not before the drain: requests are served until then. */
+  onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
 import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
-import type { Database } from '../../database/index.js';
+import { type Database, isRefusalOfRow } from '../../database/index.js';
 import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
 import { TIME_LOG_ARRAYS, timeLogArrays } from './time-log-arrays.js';
@@ -43,15 +43,7 @@ export class KeyedTimeLogWrites {
     private readonly database: Database,
     private readonly limits: BatcherLimits,
   ) {
-    this.writes = new Batcher(
-      (keyed) =>
-        halving(
-          keyed,
-          (some) => this.write(some),
-          (error) => error instanceof DomainError,
-        ),
-      limits,
-    );
+    this.writes = new Batcher((keyed) => halving(keyed, (some) => this.write(some), isRefusalOfRow), limits);
   }
 
   /** The id of the log that the key made, now or before. Throws DomainError IDEMPOTENCY_KEY_REUSED or SERVICE_UNAVAILABLE. */
@@ -126,7 +118,7 @@ export class KeyedTimeLogWrites {
     return new Map(rows.map((kept) => [nameOf(kept), kept]));
   }
 
-  /** Removes expired keys, the oldest first and some at a time, where the last look is a while ago. Nobody waits for it. */
+  /** Removes expired keys, the oldest first and some at a time, where the last look is a while ago. Nobody waits for it; without creates that have a key there is none to remove. */
   private async sweep(): Promise<void> {
     if (performance.now() < this.nextSweep) return;
     this.nextSweep = performance.now() + SWEEP.pause;

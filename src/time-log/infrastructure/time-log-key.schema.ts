@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 
-/** An idempotency key, kept for 24 hours beside the log that it made. */
+/** An idempotency key, good for 24 hours, beside the log that it made. */
 export class TimeLogKey {
   readonly principal!: string;
   readonly text!: string;

@@ -5,8 +5,7 @@ import {
   halving,
   type WatchedBatcher,
 } from '../../../libs/batching/src/index.js';
-import { DomainError } from '../../../libs/errors/src/index.js';
-import { Database } from '../../database/index.js';
+import { Database, isRefusalOfRow } from '../../database/index.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
@@ -43,9 +42,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   ) {
     super();
     const limits = { batch: BATCH, queue, wait };
-    // Whether the database has stored them is not known then, or it would not store any of them now.
-    const isFinal = (error: unknown) => error instanceof DomainError;
-    this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isFinal), limits);
+    this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.keyedWrites = new KeyedTimeLogWrites(database, limits);
   }
 
