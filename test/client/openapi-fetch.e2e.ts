@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import createClient from 'openapi-fetch';
+import type { paths } from '../../libs/time-log-client/src/index.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** The types of the document in the hands of a client of another make. That they fit is checked by `npm run typecheck`. */
+describe('openapi-fetch with the types of the OpenAPI document', () => {
+  let app: TestApp;
+  const clientWith = (token: string) =>
+    createClient<paths>({ baseUrl: app.url, headers: { Authorization: `Bearer ${token}` } });
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+  afterAll(() => app.close());
+
+  it('records a log and lists it', async () => {
+    const client = clientWith(app.token);
+    const log = { projectId: randomUUID(), duration: 1.5, description: 'Wrote tests', date: '2026-01-31' };
+    const { data: recorded, response } = await client.POST('/api/v1/time-logs', {
+      body: log,
+      params: { header: { 'Idempotency-Key': randomUUID() } },
+    });
+    expect(response.status).toBe(201);
+    // Of the type of the document: another member would not compile.
+    const { id, createdAt } = recorded!.data;
+    expect(recorded).toEqual({ success: true, data: { id, createdAt, ...log } });
+
+    const { data: page } = await client.GET('/api/v1/time-logs', {
+      params: { query: { projectId: log.projectId, from: '2026-01-01', limit: 10 } },
+    });
+    const { projectId, duration, description } = log;
+    expect(page).toEqual({
+      success: true,
+      data: [{ id, projectId, duration, description, createdAt }],
+      meta: { total: 1, page: 1, limit: 10 },
+    });
+  });
+
+  it('gets errors by their type', async () => {
+    const { error } = await clientWith(app.token).POST('/api/v1/time-logs', {
+      body: { projectId: randomUUID(), duration: -1, date: '2026-01-31' },
+    });
+    expect([error?.error, error?.message]).toEqual([
+      'VALIDATION_ERROR',
+      'duration must be a positive number',
+    ]);
+    const { error: refused } = await clientWith('tl_unknown').GET('/api/v1/time-logs');
+    expect(refused?.error).toBe('UNAUTHORIZED');
+  });
+
+  it('asks for health as text', async () => {
+    const { data } = await clientWith(app.token).GET('/health', { parseAs: 'text' });
+    expect(data).toBe('OK');
+  });
+
+  it('does not compile what the document forbids', () => {
+    const client = clientWith(app.token);
+    const date = '2026-01-31';
+    // Never called: the compiler alone looks at it, and an error that is not there is one.
+    const forbidden = [
+      // @ts-expect-error projectId is missing
+      () => client.POST('/api/v1/time-logs', { body: { duration: 1, date } }),
+      // @ts-expect-error duration is a number
+      () => client.POST('/api/v1/time-logs', { body: { projectId: '', duration: '1', date } }),
+      // @ts-expect-error there is no such filter
+      () => client.GET('/api/v1/time-logs', { params: { query: { project: '' } } }),
+      // @ts-expect-error there is no such operation
+      () => client.DELETE('/api/v1/time-logs'),
+    ];
+    expect(forbidden).toHaveLength(4);
+  });
+});

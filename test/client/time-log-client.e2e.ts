@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
+import { type NewTimeLog, TimeLogClient, TimeLogError } from '../../libs/time-log-client/src/index.js';
+import { AccessTokenService } from '../../src/access-token/index.js';
+import { closedDatabase } from '../support/outage.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let app: TestApp;
+let client: TimeLogClient;
+
+beforeAll(async () => {
+  app = await startTestApp({ rateLimit: { requests: 1_000_000, seconds: 3_600 } });
+  client = new TimeLogClient({ baseUrl: app.url, token: app.token });
+});
+afterAll(() => app.close());
+
+const newLog = (projectId: string = randomUUID()): NewTimeLog => ({
+  projectId,
+  duration: 0.1,
+  date: '2026-01-31',
+});
+const totalOf = async (projectId: string) => (await client.listPage({ projectId, limit: 1 })).meta.total;
+
+async function failure(call: Promise<unknown>): Promise<TimeLogError> {
+  const error: unknown = await call.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(TimeLogError);
+  return error as TimeLogError;
+}
+
+describe('the client and the service', () => {
+  it('agree on a log that is recorded and listed', async () => {
+    const log = { ...newLog(), description: 'Grüße, “quoted” 𝄞 \n' };
+    const recorded = await client.record(log);
+    const { date, ...item } = recorded;
+    expect(recorded).toEqual({ id: expect.any(String), createdAt: expect.any(String), ...log });
+    expect(date).toBe(log.date);
+    const filter = { projectId: log.projectId, from: '2026-01-31T00:00+14:00', to: '2026-01-31' };
+    expect(await client.listPage({ ...filter, page: 1, limit: 7 })).toEqual({
+      data: [item],
+      meta: { total: 1, page: 1, limit: 7 },
+    });
+    expect(await client.listPage({ ...filter, page: 2 })).toEqual({
+      data: [],
+      meta: { total: 1, page: 2, limit: 50 },
+    });
+    const listed = [];
+    for await (const log of client.list(filter)) listed.push(log);
+    expect(listed).toEqual([item]);
+  });
+
+  it('agree on health', async () => {
+    await expect(client.health()).resolves.toBeUndefined();
+    await closedDatabase(app, async () => {
+      expect(await failure(client.health())).toMatchObject({
+        code: 'SERVICE_UNAVAILABLE',
+        status: 503,
+        retryAfter: 1,
+      });
+    });
+  });
+
+  it('agree on what is wrong', async () => {
+    const requestId = expect.stringMatching(/^[0-9a-f]{32}$/);
+    expect(await failure(client.record({ ...newLog(), duration: 0 }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      status: 400,
+      message: 'duration must be a positive number',
+      requestId,
+      isOutcomeUnknown: false,
+    });
+    const unknown = { project_id: randomUUID() } as object;
+    expect(await failure(client.listPage(unknown))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'unknown parameter: project_id',
+    });
+    const stranger = new TimeLogClient({ baseUrl: app.url, token: 'tl_unknown' });
+    expect(await failure(stranger.record(newLog()))).toMatchObject({
+      code: 'UNAUTHORIZED',
+      status: 401,
+      requestId,
+    });
+    const reader = await app.app
+      .get(AccessTokenService)
+      .create({ name: 'reader', scopes: ['time-logs:read'] });
+    const readingClient = new TimeLogClient({
+      baseUrl: `${app.url}/`,
+      token: () => Promise.resolve(reader.token),
+    });
+    expect(await failure(readingClient.record(newLog()))).toMatchObject({ code: 'FORBIDDEN', status: 403 });
+    const elsewhere = new TimeLogClient({ baseUrl: `${app.url}/elsewhere`, token: app.token });
+    expect(await failure(elsewhere.listPage())).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+  });
+
+  it('record one log for one key, and refuse the key for another', async () => {
+    const log = newLog();
+    const idempotencyKey = randomUUID();
+    const first = await client.record(log, { idempotencyKey });
+    expect(await client.record(log, { idempotencyKey })).toEqual(first);
+    expect(await failure(client.record({ ...log, duration: 2 }, { idempotencyKey }))).toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+      status: 422,
+      isOutcomeUnknown: false,
+      idempotencyKey,
+    });
+    expect(await totalOf(log.projectId)).toBe(1);
+  });
+});
+
+describe('a record whose answer is lost', () => {
+  it('is repeated and makes no second log', async () => {
+    const log = newLog();
+    const answers: (string | null)[] = [];
+    const unlucky = new TimeLogClient({
+      baseUrl: app.url,
+      token: app.token,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        answers.push(response.headers.get('idempotency-replayed'));
+        if (answers.length < 3) throw new TypeError('the connection was cut');
+        return response;
+      },
+    });
+    const { id } = await unlucky.record(log);
+    expect(answers).toEqual([null, 'true', 'true']);
+    expect((await client.listPage({ projectId: log.projectId })).data.map((item) => item.id)).toEqual([id]);
+  });
+
+  it('is told to have an unknown outcome, and can be recorded again with the key of the error', async () => {
+    const log = newLog();
+    const unlucky = new TimeLogClient({
+      baseUrl: app.url,
+      token: app.token,
+      tries: 2,
+      fetch: async (url, init) => {
+        await fetch(url, init);
+        throw new TypeError('the connection was cut');
+      },
+    });
+    const { code, isOutcomeUnknown, idempotencyKey } = await failure(unlucky.record(log));
+    expect([code, isOutcomeUnknown]).toEqual(['NO_ANSWER', true]);
+    await client.record(log, { idempotencyKey });
+    expect(await totalOf(log.projectId)).toBe(1);
+  });
+
+  it('is one log when a caller stops waiting and records it again', async () => {
+    const log = newLog();
+    const controller = new AbortController();
+    const impatient = new TimeLogClient({
+      baseUrl: app.url,
+      token: app.token,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        controller.abort(new Error('enough'));
+        return response;
+      },
+    });
+    const { code, isOutcomeUnknown, idempotencyKey } = await failure(
+      impatient.record(log, { signal: controller.signal }),
+    );
+    expect([code, isOutcomeUnknown]).toEqual(['ABORTED', true]);
+    await client.record(log, { idempotencyKey });
+    expect(await totalOf(log.projectId)).toBe(1);
+  });
+});
+
+describe('a service without its database', () => {
+  it('is asked again until it has it back: each log is recorded once', async () => {
+    const [log, statuses] = [newLog(), [] as number[]];
+    let refuse!: () => void;
+    const refused = new Promise<void>((resolve) => (refuse = resolve));
+    const patient = new TimeLogClient({
+      baseUrl: app.url,
+      token: app.token,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        statuses.push(response.status);
+        if (response.status === 503) refuse();
+        return response;
+      },
+    });
+    let records!: Promise<unknown>;
+    await closedDatabase(app, async () => {
+      records = Promise.all(Array.from({ length: 10 }, () => patient.record(log)));
+      await refused;
+    });
+    await records;
+    expect(new Set(statuses)).toEqual(new Set([503, 201]));
+    expect(await totalOf(log.projectId)).toBe(10);
+  });
+});
+
+describe('a list while others write', () => {
+  const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}`;
+  const insert = (projectId: string, days: readonly string[]): Promise<{ id: string }[]> =>
+    app.dataSource.query(
+      `insert into time_logs (id, project_id, duration, description, date)
+       select id, $1, 1, '', date from unnest($2::uuid[], $3::date[]) as log (id, date) returning id`,
+      [projectId, days.map(() => v7()), days],
+    );
+
+  it('has each log that was there before once, and none twice', async () => {
+    const projectId = randomUUID();
+    const before = await insert(
+      projectId,
+      Array.from({ length: 1_500 }, (_, index) => day((index % 20) + 5)),
+    );
+    let isOver = false;
+    let recorded = 0;
+    const write = async () => {
+      for (; !isOver; recorded++)
+        await client.record({ ...newLog(projectId), date: day((recorded % 28) + 1) });
+    };
+    const writing = Promise.all([write(), write(), write()]);
+    const ids: string[] = [];
+    for await (const { id } of client.list({ projectId }, { pageSize: 50 })) {
+      ids.push(id);
+      // More at once than a page holds, in front and in the middle.
+      if (ids.length % 400 === 0)
+        await insert(
+          projectId,
+          Array.from({ length: 70 }, () => day(28)),
+        );
+      if (ids.length % 550 === 0)
+        await insert(
+          projectId,
+          Array.from({ length: 70 }, () => day(15)),
+        );
+    }
+    isOver = true;
+    await writing;
+    expect(recorded).toBeGreaterThan(0);
+    expect(new Set(ids).size).toBe(ids.length);
+    const listed = new Set(ids);
+    expect(before.filter(({ id }) => !listed.has(id))).toEqual([]);
+  });
+
+  it('goes on where logs in front of it are deleted, and says so where it cannot', async () => {
+    const projectId = randomUUID();
+    await insert(
+      projectId,
+      Array.from({ length: 200 }, (_, index) => day((index % 20) + 5)),
+    );
+    const before = (await client.listPage({ projectId, limit: 200 })).data.map(({ id }) => id);
+    const remove = (ids: readonly string[]) =>
+      app.dataSource.query('delete from time_logs where id = any($1)', [ids]);
+    const ids: string[] = [];
+    for await (const { id } of client.list({ projectId }, { pageSize: 50 })) {
+      ids.push(id);
+      if (ids.length === 50) await remove(before.slice(0, 49));
+    }
+    expect(ids).toEqual(before);
+    const listing = client.list({ projectId }, { pageSize: 50 });
+    for (let count = 0; count < 50; count++) await listing.next();
+    await remove(before);
+    expect(await failure(listing.next())).toMatchObject({ code: 'LIST_CHANGED' });
+  });
+});

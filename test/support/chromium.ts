@@ -1,0 +1,35 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from '@jest/globals';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Milliseconds for a browser to start, and for a test in it. */
+export const BROWSER_LIMIT = 90_000;
+
+const executable = firstOnPath('chromium', 'chromium-browser', 'google-chrome');
+const isSkipped = executable === undefined && process.env.REQUIRE_CHROMIUM !== '1';
+
+/** `describe` for tests that need Chromium: skipped with one line where there is none, unless REQUIRE_CHROMIUM is 1. */
+export function describeInChromium(name: string, tests: () => void): void {
+  if (isSkipped) process.stderr.write(`skipped, since no Chromium is installed: ${name}\n`);
+  (isSkipped ? describe.skip : describe)(name, tests);
+}
+
+/** Starts Chromium; without its sandbox, which root cannot have. */
+export function launchChromium(...args: string[]): Promise<Browser> {
+  return chromium.launch({ executablePath: executable ?? 'chromium', timeout: BROWSER_LIMIT, args });
+}
+
+function firstOnPath(...names: string[]): string | undefined {
+  const directories = (process.env.PATH ?? '').split(':');
+  return names.flatMap((name) => directories.map((directory) => join(directory, name))).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
