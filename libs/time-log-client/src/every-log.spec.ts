@@ -6,7 +6,7 @@ import { everyLog, pageFrom, type PageRequest } from './every-log.js';
 type Change =
   { readonly insert: number; readonly at: number } | { readonly remove: number; readonly at: number };
 
-/** A list as the service has it: in a fixed order, by pages, each with the total of its moment. */
+/** A list as the service has it: in a fixed order, by pages. */
 class FakeList {
   readonly requests: PageRequest[] = [];
   private recorded = 0;
@@ -33,7 +33,7 @@ class FakeList {
     return async (request: PageRequest) => {
       this.requests.push(request);
       const begin = (request.page - 1) * request.limit;
-      const page = { data: this.logs.slice(begin, begin + request.limit), meta: { total: this.logs.length } };
+      const page = { data: this.logs.slice(begin, begin + request.limit) };
       const change = left.shift();
       if (change) this.change(change);
       return page;

@@ -11,9 +11,7 @@ interface Listed {
 }
 
 /** Asks the service for a page. */
-export type ReadPage<L> = (
-  request: PageRequest,
-) => Promise<{ readonly data: readonly L[]; readonly meta: { readonly total: number } }>;
+export type ReadPage<L> = (request: PageRequest) => Promise<{ readonly data: readonly L[] }>;
 
 /** Logs that follow each other in the list. */
 interface Stretch<L> {
@@ -65,9 +63,9 @@ export async function* everyLog<L extends Listed>(
 
 async function read<L>(readPage: ReadPage<L>, place: number, pageSize: number): Promise<Stretch<L>> {
   const request = pageFrom(place, pageSize);
-  const { data, meta } = await readPage(request);
+  const { data } = await readPage(request);
   const end = (request.page - 1) * request.limit + data.length;
-  return { logs: data, end, isLast: data.length < request.limit || end >= meta.total };
+  return { logs: data, end, isLast: data.length < request.limit };
 }
 
 /**

@@ -197,6 +197,7 @@ describe('record', () => {
 
   it.each([
     ['a list', answered(200, { success: true, ...PAGE })],
+    ['200 with a log', answered(200, { success: true, data: RECORDED })],
     ['201 without a log', answered(201, { success: true })],
     ['201 with a page of HTML', answered(201, '<html>')],
     ['201 that is JSON of somebody else', answered(201, 'null')],
@@ -258,7 +259,7 @@ describe('the pauses between tries', () => {
       3_600,
       'says RATE_LIMITED',
     ]);
-    expect(runtime.times).toEqual([0]);
+    expect([runtime.times, runtime.now()]).toEqual([[0], NOW]);
   });
 
   it('end a call whose time is up when the machine wakes from sleep', async () => {
