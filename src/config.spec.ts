@@ -458,3 +458,14 @@ describe('the table of the README', () => {
     }
   });
 });
+
+describe('.env.example', () => {
+  it('has every variable, and changes nothing', async () => {
+    const text = await readFile(join(import.meta.dirname, '..', '.env.example'), 'utf8');
+    const given = Object.fromEntries(
+      [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!] as const),
+    );
+    expect(Object.keys(given).toSorted()).toEqual(SETTINGS.toSorted());
+    expect(loadConfig(given, true)).toEqual(loadConfig({}, true));
+  });
+});

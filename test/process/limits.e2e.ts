@@ -67,6 +67,12 @@ describe('the limits that the environment sets', () => {
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
+  it('end a connection whose request was answered before its body had come, without a second answer', async () => {
+    const refused = 'POST /api/v1/time-logs HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{';
+    const text = await sendRaw(service.port, refused, 10_000);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401']);
+  });
+
   it('bound the wait for the database, its connections, and the creates that wait', async () => {
     const blocker = sql.createQueryRunner();
     await blocker.startTransaction();

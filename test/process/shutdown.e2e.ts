@@ -73,7 +73,8 @@ describe('shutdown', () => {
       expect(took).toBeLessThan(10_000);
       expect(statuses.length).toBeGreaterThan(10);
       expect(new Set(statuses)).toEqual(new Set([200]));
-      expect(refusals).toContain('ECONNREFUSED');
+      // Nobody who kept a connection busy was cut off.
+      expect(new Set(refusals)).toEqual(new Set(['ECONNREFUSED']));
     },
   );
 

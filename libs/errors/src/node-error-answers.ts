@@ -24,9 +24,16 @@ export interface NodeErrorOptions {
  * if left alone: malformed HTTP, headers too large, requests not received in time, unknown expectations, CONNECT.
  */
 export function answerNodeErrors(server: Server, options: NodeErrorOptions): void {
+  /** The last answer on each connection. */
+  const last = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) =>
+    last.set(request.socket, response),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
     const answer = socket._httpMessage;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // The request whose rest is missing or malformed was answered before it had arrived: one answer is enough.
+    else if (!answer && last.get(socket)?.req.complete === false) socket.destroy();
     else if (answer?.req.complete) closeAfter(answer);
     // Once the head of an answer is out, a second one would be read as its body.
     else if (answer?.headersSent) socket.destroy();

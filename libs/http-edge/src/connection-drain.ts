@@ -1,10 +1,12 @@
 import type { Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type NodeErrorOptions, refuse } from '../../errors/src/index.js';
 
 /** Milliseconds that requests in flight get to finish. */
 const GRACE = 5_000;
+/** Milliseconds that a connection without a request stays open, so that a busy client is told to close it by its next answer. */
+const FAREWELL = 500;
 /** Milliseconds between two looks for connections that have become idle. */
 const SWEEP = 50;
 
@@ -32,8 +34,14 @@ export class ConnectionDrain {
   async drain(): Promise<void> {
     if (!this.server.listening) return;
     this.draining = true;
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    const sweep = setInterval(() => this.server.closeIdleConnections(), SWEEP);
+    // Listens no more. The close of an HTTP server would also end every connection that has no request at this very moment.
+    const closed = new Promise<void>((resolve) =>
+      NetServer.prototype.close.call(this.server, () => resolve()),
+    );
+    const farewell = performance.now() + FAREWELL;
+    const sweep = setInterval(() => {
+      if (performance.now() >= farewell) this.server.closeIdleConnections();
+    }, SWEEP);
     const timer = setTimeout(() => this.refuseTheRest(), GRACE);
     await Promise.race([closed, delay(GRACE + 1_000, undefined, { ref: false })]);
     clearInterval(sweep);
