@@ -1,29 +1,21 @@
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { BROWSER_LIMIT, describeInChromium, launchChromium } from '../support/chromium.js';
 import { LOG } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-/** Milliseconds for a browser to start, and for a test that clicks through the page. */
-const LIMIT = 90_000;
-
-const executable = firstOnPath('chromium', 'chromium-browser', 'google-chrome');
-const isSkipped = executable === undefined && process.env.REQUIRE_CHROMIUM !== '1';
-if (isSkipped) process.stderr.write('skipped: test/browser, since no Chromium is installed\n');
-
-(isSkipped ? describe.skip : describe)('the page of the documentation', () => {
+describeInChromium('the page of the documentation', () => {
   let app: TestApp;
   let browser: Browser | undefined;
 
   beforeAll(async () => {
     app = await startTestApp();
-    browser = await chromium.launch({ executablePath: executable ?? 'chromium', timeout: LIMIT });
-  }, LIMIT);
+    browser = await launchChromium();
+  }, BROWSER_LIMIT);
   afterAll(async () => {
     await browser?.close();
     await app.close();
-  }, LIMIT);
+  }, BROWSER_LIMIT);
 
   it(
     'records a log and lists it, with no error and no request to another host',
@@ -62,7 +54,7 @@ if (isSkipped) process.stderr.write('skipped: test/browser, since no Chromium is
       expect(errors).toEqual([]);
       expect([...hosts]).toEqual([app.url]);
     },
-    LIMIT,
+    BROWSER_LIMIT,
   );
 
   it(
@@ -77,7 +69,7 @@ if (isSkipped) process.stderr.write('skipped: test/browser, since no Chromium is
         body: { success: false, error: 'UNAUTHORIZED', message: 'a valid bearer token is required' },
       });
     },
-    LIMIT,
+    BROWSER_LIMIT,
   );
 });
 
@@ -100,18 +92,4 @@ async function execute(operation: Locator): Promise<{ status: string; body: unkn
   const status = await answer.locator('.response-col_status').first().innerText();
   const body = await answer.locator('.highlight-code code, .highlight-code pre').first().innerText();
   return { status: status.trim().slice(0, 3), body: JSON.parse(body) };
-}
-
-function firstOnPath(...names: string[]): string | undefined {
-  const directories = (process.env.PATH ?? '').split(':');
-  return names.flatMap((name) => directories.map((directory) => join(directory, name))).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
