@@ -12,4 +12,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   reporters: ['default', '<rootDir>/test/faults/support/survival-reporter.mjs'],
   testTimeout: 30_000,
+  // Most tests wait for processes, servers and limits of time: one core can be shared with the next file.
+  maxWorkers: '100%',
 };
