@@ -30,6 +30,7 @@ describe('the package for hosts', () => {
       'dist/libs/deadline',
       'dist/libs/errors',
       'dist/libs/strict-request',
+      'dist/libs/time-log-client',
       'dist/src/database',
       'dist/src/time-log',
       'package.json',
