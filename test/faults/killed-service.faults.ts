@@ -31,13 +31,14 @@ describe('a service that is killed', () => {
     const url = await postgres.createDatabase();
     await underWrites({ url, areKeyed }, async (scene) => {
       const { writers, ledger } = scene;
-      let killsInFlight = 0;
-      for (let kill = 0; kill < KILLS; kill++) {
+      let [kills, killsInFlight] = [0, 0];
+      // What is in flight may be answered in the moment of the kill: such a kill is one more, and does not count.
+      for (; killsInFlight < KILLS; kills++) {
         const before = ledger.acknowledged.size;
         // Not always after the same number, so that the kills meet the writers in every state.
         const enough = before + 100 + randomInt(50);
         const isTime = () => ledger.acknowledged.size >= enough && ledger.inFlight.size > 0;
-        await writers.until(isTime, `100 acknowledged creates since kill ${kill}`);
+        await writers.until(isTime, `100 acknowledged creates since kill ${kills}`);
         const inFlight = [...ledger.inFlight];
         const { child } = scene.service;
         const exit = once(child, 'exit');
@@ -48,8 +49,7 @@ describe('a service that is killed', () => {
         await scene.restart();
         await writers.acknowledge(1, 2_000);
       }
-      scene.count({ kills: KILLS, killsInFlight });
-      expect(killsInFlight).toBe(KILLS);
+      scene.count({ kills, killsInFlight });
       // The service was never unavailable, only gone.
       expect(ledger.count('refused')).toBe(0);
     });
