@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { AuthModule, type TokenVerifier } from '../libs/auth/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
-import { rateLimit } from '../libs/rate-limit/src/index.js';
+import { rateLimit } from '../libs/auth/src/index.js';
 import {
   accessTokenEntities,
   accessTokenMigrations,
@@ -17,7 +17,7 @@ import type { Config } from './config.js';
 import { Database, DatabaseModule } from './database/index.js';
 import { HealthModule } from './health/index.js';
 import { MetricsModule, RequestMetrics } from './metrics/index.js';
-import { connectionOptions, migrate, requireDurability } from './own-database/index.js';
+import { connectionOptions, migrate, requireDurability } from './database-setup/index.js';
 import {
   timeLogEntities,
   timeLogMigrations,

@@ -11,7 +11,7 @@ import { AppModule } from './app.module.js';
 import { type Config, loadConfig } from './config.js';
 import { firstSteps } from './first-steps.js';
 import { loggingParams, ServiceLogger } from './logging.js';
-import { openDatabase } from './own-database/index.js';
+import { openDatabase } from './database-setup/index.js';
 
 /** Milliseconds that the end may take after the shutdown delay, whatever hangs. */
 const END_LIMIT = 9_500;

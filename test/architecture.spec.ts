@@ -23,6 +23,8 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
   ['infrastructure-not-api', 'src/alpha/infrastructure/reply.ts', '../api/web.controller.js'],
   ['modules-through-their-index', 'src/alpha/peeping.ts', '../beta/beta.service.js'],
   ['root-through-index', 'src/main.ts', './beta/beta.service.js'],
+  ['root-through-index', 'src/commands/do.command.ts', '../beta/beta.service.js'],
+  ['modules-not-root', 'src/alpha/command-caller.ts', '../commands/act.command.js'],
   ['libs-through-their-index', 'src/alpha/lib-peeping.ts', '../../libs/gamma/src/inside.js'],
   ['libs-never-src', 'libs/gamma/src/upward.ts', '../../../src/beta/index.js'],
   ['client-runs-anywhere', 'libs/time-log-client/src/random.ts', 'node:crypto'],
@@ -33,6 +35,7 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
 
 const GROUND: Record<string, string> = {
   'src/config.ts': 'export const config = 1;',
+  'src/commands/act.command.ts': 'export const act = 1;',
   'src/alpha/index.ts': "import './alpha.service.js';",
   'src/alpha/application/use-case.ts': 'export const useCase = 1;',
   'src/alpha/infrastructure/store.ts': 'export const store = 1;',

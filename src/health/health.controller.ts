@@ -1,9 +1,9 @@
 import { Controller, Get, Header, type OnModuleDestroy, Req, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
 import { BearerAuthGuard } from '../../libs/auth/src/index.js';
-import { withinDeadline } from '../../libs/deadline/src/index.js';
+import { withinDeadline } from '../../libs/strict-request/src/index.js';
 import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { Unlimited } from '../../libs/rate-limit/src/index.js';
+import { Unlimited } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
 
 const TEXT = 'text/plain; charset=utf-8';

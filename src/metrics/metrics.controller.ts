@@ -2,7 +2,7 @@ import { Controller, Get, Header, UseFilters, UseGuards } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { BearerAuthGuard, Scopes } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { Unlimited } from '../../libs/rate-limit/src/index.js';
+import { Unlimited } from '../../libs/auth/src/index.js';
 
 /** The metrics of this process, in the text format of Prometheus; for tokens that have the scope for them, and it alone. */
 @Controller('metrics')

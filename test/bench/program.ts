@@ -88,7 +88,7 @@ export async function runCommand(
   args: readonly string[],
   databaseUrl: string,
 ): Promise<string> {
-  const file = join(COMPILED, 'src', `${command}.command.js`);
+  const file = join(COMPILED, 'src', 'commands', `${command}.command.js`);
   const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], {
     env: environment(databaseUrl),
   });

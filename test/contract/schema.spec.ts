@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { accessTokenEntities } from '../../src/access-token/index.js';
 import { migrations } from '../../src/app.module.js';
-import { connectionOptions, migrate, plainOptions } from '../../src/own-database/index.js';
+import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { DataSource, type QueryRunner } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
-import { migrate, plainOptions } from '../../src/own-database/index.js';
+import { migrate, plainOptions } from '../../src/database-setup/index.js';
 import { TimeLogCounts } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

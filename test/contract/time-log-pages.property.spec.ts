@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { v7 } from 'uuid';
 import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
-import { migrate, plainOptions } from '../../src/own-database/index.js';
+import { migrate, plainOptions } from '../../src/database-setup/index.js';
 import { Page, Period, type TimeLogFilter, timeLogEntities } from '../../src/time-log/index.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
-import { connectionOptions, migrate } from '../../src/own-database/index.js';
+import { connectionOptions, migrate } from '../../src/database-setup/index.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
 import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';

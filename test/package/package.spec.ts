@@ -27,7 +27,6 @@ describe('the package for hosts', () => {
       'README.md',
       'dist/libs/auth',
       'dist/libs/batching',
-      'dist/libs/deadline',
       'dist/libs/errors',
       'dist/libs/strict-request',
       'dist/libs/time-log-client',

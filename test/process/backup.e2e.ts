@@ -7,11 +7,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
-import { checkBackup, openDatabaseForCommand } from '../../src/own-database/index.js';
+import { checkBackup } from '../../src/backup/index.js';
+import { openDatabaseForCommand } from '../../src/database-setup/index.js';
 import { startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const DIST = join(import.meta.dirname, '..', '..', 'dist', 'src');
+const DIST = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
 
 interface Outcome {
   readonly code: number;

@@ -7,7 +7,7 @@ import { DataSource } from 'typeorm';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const DIST = join(import.meta.dirname, '..', '..', 'dist', 'src');
+const DIST = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
 
 interface Outcome {
   readonly code: number;

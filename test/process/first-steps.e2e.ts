@@ -30,7 +30,7 @@ describe('the embedded database', () => {
 
   it('gets its first token also where another was made before the first start', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'time-logs-token-first-'));
-    const command = join(import.meta.dirname, '..', '..', 'dist', 'src', 'token.command.js');
+    const command = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'token.command.js');
     await run(process.execPath, [command, 'create', '--name', 'early'], {
       env: { DATA_DIR: directory, PATH: process.env.PATH },
     });

@@ -9,7 +9,7 @@ import { startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const run = promisify(execFile);
-const TOKEN_COMMAND = join(import.meta.dirname, '..', '..', 'dist', 'src', 'token.command.js');
+const TOKEN_COMMAND = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'token.command.js');
 
 describe('the compiled service with JWTs', () => {
   let database: TestDatabase;

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { SCOPES } from '../../src/access-token/index.js';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { migrations } from '../../src/app.module.js';
-import { migrate } from '../../src/own-database/index.js';
+import { migrate } from '../../src/database-setup/index.js';
 import { startService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { once } from 'node:events';

@@ -2,7 +2,7 @@ import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { Request, Response } from 'express';
-import { withinDeadline } from '../../deadline/src/index.js';
+import { withinDeadline } from '../../strict-request/src/index.js';
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BearerStrategy } from './bearer.strategy.js';

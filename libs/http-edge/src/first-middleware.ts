@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { limitWaiting } from '../../deadline/src/index.js';
+import { limitWaiting } from '../../strict-request/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { limitBody } from '../../strict-request/src/index.js';
 import { requestIdOf } from './common-headers.js';

@@ -1,3 +1,4 @@
+export { limitWaiting, withinDeadline } from './deadline.js';
 export { DEPTH_LIMIT, limitBody } from './json-body.js';
 export { Obeys, type Rule } from './obeys.decorator.js';
 export { StrictBody, StrictHeaders, StrictQuery } from './strict-request.decorators.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { BearerAuthGuard, type Principal, Scopes } from '../../../libs/auth/src/index.js';
-import { withinDeadline } from '../../../libs/deadline/src/index.js';
+import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { ErrorEnvelopeFilter } from '../../../libs/errors/src/index.js';
 import { StrictBody, StrictHeaders, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { TimeLogService } from '../application/time-log.service.js';

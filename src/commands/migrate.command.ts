@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { migrations } from './app.module.js';
-import { loadConfig } from './config.js';
-import { migrate, openDatabaseForCommand } from './own-database/index.js';
+import { migrations } from '../app.module.js';
+import { loadConfig } from '../config.js';
+import { migrate, openDatabaseForCommand } from '../database-setup/index.js';
 
 // Usage: npm run migrate. Brings the schema of the configured database up to date, and ends.
 try {

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { DataSource } from 'typeorm';
-import { migrations } from './app.module.js';
-import { loadConfig } from './config.js';
-import { Database } from './database/index.js';
-import { migrate, openDatabaseForCommand, plainOptions } from './own-database/index.js';
-import { TimeLogCounts } from './time-log/index.js';
+import { migrations } from '../app.module.js';
+import { loadConfig } from '../config.js';
+import { Database } from '../database/index.js';
+import { migrate, openDatabaseForCommand, plainOptions } from '../database-setup/index.js';
+import { TimeLogCounts } from '../time-log/index.js';
 
 const USAGE = `Usage:
   npm run counts -- verify    holds the counts of logs against the logs; exits with 1 where they differ

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
-import type { AuthOptions } from '../../auth/src/index.js';
+import type { AuthOptions } from './auth.module-definition.js';
 import { DomainError } from '../../errors/src/index.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
 import { Unlimited } from './unlimited.decorator.js';

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
-import { entities, migrations } from './app.module.js';
-import { loadConfig } from './config.js';
-import { backup, openDatabaseForCommand } from './own-database/index.js';
+import { entities, migrations } from '../app.module.js';
+import { loadConfig } from '../config.js';
+import { backup } from '../backup/index.js';
+import { openDatabaseForCommand } from '../database-setup/index.js';
 
 const USAGE = `Usage:
   npm run backup -- FILE

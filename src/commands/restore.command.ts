@@ -1,7 +1,8 @@
 import 'reflect-metadata';
-import { entities, migrations } from './app.module.js';
-import { loadConfig } from './config.js';
-import { checkBackup, migrate, openDatabaseForCommand, restore } from './own-database/index.js';
+import { entities, migrations } from '../app.module.js';
+import { loadConfig } from '../config.js';
+import { checkBackup, restore } from '../backup/index.js';
+import { migrate, openDatabaseForCommand } from '../database-setup/index.js';
 
 const USAGE = `Usage:
   npm run restore -- FILE

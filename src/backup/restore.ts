@@ -1,7 +1,7 @@
 import { DataSource, type QueryRunner } from 'typeorm';
 import type { BackupOptions } from './backup.js';
 import { BackupFileError, Progress, readBackup, type RowCounts } from './backup-format.js';
-import { plainOptions } from './connection-options.js';
+import { plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
 
 /** Reads a whole backup. Throws BackupFileError with one clear line where it is damaged or of another version. */

@@ -10,10 +10,10 @@ import {
   SCOPES,
   TIME_LOG_SCOPES,
   tokenTable,
-} from './access-token/index.js';
-import { migrations } from './app.module.js';
-import { loadConfig } from './config.js';
-import { migrate, openDatabaseForCommand, plainOptions } from './own-database/index.js';
+} from '../access-token/index.js';
+import { migrations } from '../app.module.js';
+import { loadConfig } from '../config.js';
+import { migrate, openDatabaseForCommand, plainOptions } from '../database-setup/index.js';
 
 const USAGE = `Usage:
   npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]

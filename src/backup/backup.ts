@@ -12,7 +12,7 @@ import {
   tableLine,
   trailerLine,
 } from './backup-format.js';
-import { plainOptions } from './connection-options.js';
+import { plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
 
 /** Rows read at once: few enough that the longest of them fit in memory. */

@@ -1,1 +1,0 @@
-export { limitWaiting, withinDeadline } from './deadline.js';

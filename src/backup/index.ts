@@ -1,0 +1,2 @@
+export { backup } from './backup.js';
+export { checkBackup, restore } from './restore.js';
