@@ -137,8 +137,22 @@ const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'] as co
 /** The names of all variables that the service reads. */
 export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
 
-/** Reads and checks the environment, once. Throws ConfigError that lists every fault. */
-export function loadConfig(env: NodeJS.ProcessEnv = process.env, isTerminal = process.stdout.isTTY): Config {
+/** The settings of this process, for main.ts and the commands. Throws ConfigError that lists every fault. */
+export function loadProcessConfig(): Config {
+  removeLibpqVariables(process.env);
+  return loadConfig(process.env, process.stdout.isTTY);
+}
+
+/**
+ * Removes the variables of libpq (PGPORT, PGOPTIONS, PGSSLMODE, PGPASSWORD…): node-postgres takes from them whatever a
+ * URL does not say. The URL alone decides where and how the service connects, whatever else the shell is used for.
+ */
+export function removeLibpqVariables(env: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(env)) if (name.startsWith('PG')) Reflect.deleteProperty(env, name);
+}
+
+/** Checks an environment. Throws ConfigError that lists every fault. */
+export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config {
   const faults: string[] = [];
   const given = withoutEmpty(env);
   for (const name of SECRETS) {

@@ -8,7 +8,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { EdgeAdapter } from '../libs/http-edge/src/index.js';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
 import { AppModule } from './app.module.js';
-import { type Config, loadConfig } from './config.js';
+import { type Config, loadProcessConfig } from './config.js';
 import { firstSteps } from './first-steps.js';
 import { loggingParams, ServiceLogger } from './logging.js';
 import { openDatabase } from './database-setup/index.js';
@@ -26,7 +26,7 @@ const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
 
 try {
-  await serve(loadConfig(), stop);
+  await serve(loadProcessConfig(), stop);
 } catch (error) {
   if (!isAbort(error) || !stop.signal.aborted) {
     console.error(error instanceof Error ? error.message : error);

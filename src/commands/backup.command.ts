@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { entities, migrations } from '../app.module.js';
-import { loadConfig } from '../config.js';
+import { loadProcessConfig } from '../config.js';
 import { backup } from '../backup/index.js';
 import { openDatabaseForCommand } from '../database-setup/index.js';
 
@@ -29,7 +29,7 @@ if (!file || file.startsWith('-') || more.length > 0) {
 
 async function save(file: string): Promise<string> {
   const { signal } = stop;
-  const database = await openDatabaseForCommand({ ...loadConfig(), log: () => undefined, signal });
+  const database = await openDatabaseForCommand({ ...loadProcessConfig(), log: () => undefined, signal });
   try {
     const counts = await backup({
       url: database.migrationUrl,

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { DataSource } from 'typeorm';
 import { migrations } from '../app.module.js';
-import { loadConfig } from '../config.js';
+import { loadProcessConfig } from '../config.js';
 import { Database } from '../database/index.js';
 import { migrate, openDatabaseForCommand, plainOptions } from '../database-setup/index.js';
 import { TimeLogCounts } from '../time-log/index.js';
@@ -42,7 +42,7 @@ if (act === undefined) {
 }
 
 async function withCounts(act: (counts: TimeLogCounts) => Promise<string>): Promise<string> {
-  const config = loadConfig();
+  const config = loadProcessConfig();
   const database = await openDatabaseForCommand({ ...config, log: () => undefined });
   try {
     const { migrationUrl: url } = database;

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { entities, migrations } from '../app.module.js';
-import { loadConfig } from '../config.js';
+import { loadProcessConfig } from '../config.js';
 import { checkBackup, restore } from '../backup/index.js';
 import { migrate, openDatabaseForCommand } from '../database-setup/index.js';
 
@@ -29,7 +29,7 @@ if (!file || file.startsWith('-') || more.length > 0) {
 
 async function load(file: string): Promise<string> {
   const { signal } = stop;
-  const config = loadConfig();
+  const config = loadProcessConfig();
   const report = (line: string) => console.error(line);
   // Before anything is touched: a start of the embedded database makes its directory.
   await checkBackup({ file, migrations, report, signal });

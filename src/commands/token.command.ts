@@ -12,7 +12,7 @@ import {
   tokenTable,
 } from '../access-token/index.js';
 import { migrations } from '../app.module.js';
-import { loadConfig } from '../config.js';
+import { loadProcessConfig } from '../config.js';
 import { migrate, openDatabaseForCommand, plainOptions } from '../database-setup/index.js';
 
 const USAGE = `Usage:
@@ -109,7 +109,7 @@ function revoke(id: string): Act {
 }
 
 async function withTokens(act: Act): Promise<string> {
-  const config = loadConfig();
+  const config = loadProcessConfig();
   if (!config.takesAccessTokens) console.error('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken');
   const database = await openDatabaseForCommand({ ...config, log: () => undefined });
   try {

@@ -1,12 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { removeLibpqVariables } from '../../src/config.js';
 import { type Options, parseOptions, USAGE, UsageError } from './options.js';
 import { report } from './report.js';
 import { faultsOf, type Results } from './results.js';
 import { run } from './run.js';
 import { Server } from './server.js';
 
+removeLibpqVariables(process.env);
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { removeLibpqVariables } from '../../src/config.js';
 import { audit } from '../faults/support/audit.js';
 import { eventually } from '../faults/support/eventually.js';
 import { Ledger } from '../faults/support/ledger.js';
@@ -19,6 +20,7 @@ const FAULTS = { every: 20_000, outage: 1_000 };
 /** Creates whose clients go away at the same time. */
 const CROWD = 100;
 
+removeLibpqVariables(process.env);
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 
