@@ -437,9 +437,9 @@ describe('the secrets', () => {
   );
 });
 
-describe('the table of the README', () => {
+describe('the table of settings in docker/README.md', () => {
   it('names every variable, and its default', async () => {
-    const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+    const readme = await readFile(join(import.meta.dirname, '..', 'docker', 'README.md'), 'utf8');
     const table = /^\| variable \|.*\n\|[-|]+\|\n((?:\|.*\n)+)/m.exec(readme)?.[1] ?? '';
     const rows = table
       .trim()

@@ -11,7 +11,7 @@ import { startService, type ServiceProcess, spawnService } from '../support/serv
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { once } from 'node:events';
 
-const README = join(import.meta.dirname, '..', '..', 'README.md');
+const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 
 describe('the service with a role that owns nothing', () => {
