@@ -5,7 +5,7 @@ import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
-import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
+import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 
 /** Time logs: recorded and listed over HTTP, and through the exported service. Needs a DataSource that knows `timeLogEntities`, and AuthModule. */
 @Module({
@@ -15,7 +15,10 @@ import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
     TimeLogService,
     TypeOrmTimeLogRepository,
     { provide: TimeLogRepository, useExisting: TypeOrmTimeLogRepository },
-    { provide: TimeLogIds, useClass: UuidV7TimeLogIds },
+    {
+      provide: TimeLogIds,
+      useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
+    },
   ],
   exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository],
 })

@@ -10,13 +10,13 @@ const PATIENCE_MS = 10_000;
 
 /** Waits until no server uses the data directory, and ends an orphaned one; fails at once when a service uses it. */
 export async function waitUntilFree(dataDirectory: string, signal?: AbortSignal): Promise<void> {
-  const end = Date.now() + PATIENCE_MS;
+  const end = performance.now() + PATIENCE_MS;
   for (;;) {
     signal?.throwIfAborted();
     const found = await findPostmaster(dataDirectory);
     if (!found && !(await answers(socketDirectoryOf(dataDirectory)))) return removeStaleLock(dataDirectory);
     if (found && !found.owner) await stopOrphan(dataDirectory, found);
-    else if (found ? !mayEndSoon(found) || Date.now() > end : Date.now() > end)
+    else if (found ? !mayEndSoon(found) || performance.now() > end : Date.now() > end)
       throw inUse(dataDirectory, found);
     await delay(POLL_MS);
   }

@@ -69,9 +69,9 @@ export class Server {
 export async function stopOrphan(dataDirectory: string, { pid }: Postmaster): Promise<void> {
   const isGone = async () => (await findPostmaster(dataDirectory))?.pid !== pid;
   const isGoneWithin = async (ms: number) => {
-    const end = Date.now() + ms;
+    const end = performance.now() + ms;
     while (!(await isGone())) {
-      if (Date.now() > end) return false;
+      if (performance.now() > end) return false;
       await delay(POLL_MS);
     }
     return true;

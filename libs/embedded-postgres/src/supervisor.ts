@@ -59,7 +59,7 @@ export class Supervisor {
   }
 
   #mayRestart(): boolean {
-    const now = Date.now();
+    const now = performance.now();
     this.#ends = [...this.#ends.filter((end) => end > now - WINDOW_MS), now];
     return this.#ends.length <= RESTARTS_PER_WINDOW;
   }

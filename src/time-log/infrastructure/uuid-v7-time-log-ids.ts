@@ -1,11 +1,55 @@
-import { Injectable } from '@nestjs/common';
+import { randomFillSync } from 'node:crypto';
+import { Logger } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 
-/** Identifiers from the clock of this process; the library steps on by itself where the clock steps back. */
-@Injectable()
+/** Milliseconds that the clock may step back while ids stay in order; after a larger step they follow the clock. */
+const SMALL_STEP = 5_000;
+
+/** Ids from the clock of this process; within one millisecond they count up (RFC 9562, section 6.2, method 1). */
 export class UuidV7TimeLogIds extends TimeLogIds {
-  override next(): string {
-    return v7();
+  private readonly logger = new Logger(TimeLogIds.name);
+  private time = -Infinity;
+  private counter = 0;
+
+  constructor(
+    /** Milliseconds since 1970. */
+    private readonly now: () => number,
+    /** 16 random bytes. */
+    private readonly random: () => Buffer,
+  ) {
+    super();
   }
+
+  override next(): string {
+    const now = this.now();
+    const random = this.random();
+    const stepBack = this.time - now;
+    if (stepBack >= 0 && stepBack <= SMALL_STEP) {
+      this.counter += 1;
+    } else {
+      if (stepBack > 0)
+        this.logger.warn(
+          `the clock went back by ${Math.round(stepBack / 1_000)} s: ids and createdAt follow it`,
+        );
+      this.time = now;
+      // Of its 32 bits the highest is 0, so that it does not overflow while the time stays the same.
+      this.counter = random.readUInt32BE(6) >>> 1;
+    }
+    return v7({ msecs: this.time, seq: this.counter, random });
+  }
+}
+
+/** Gives 16 random bytes at a time. They are drawn 4 KB at once: to draw them for each id takes most of its time. */
+export function randomBytesInAdvance(): () => Buffer {
+  const drawn = Buffer.alloc(4_096);
+  let used = drawn.length;
+  return () => {
+    if (used === drawn.length) {
+      randomFillSync(drawn);
+      used = 0;
+    }
+    used += 16;
+    return drawn.subarray(used - 16, used);
+  };
 }

@@ -1,0 +1,79 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { TimeLog } from '../domain/time-log.js';
+import { randomBytesInAdvance, UuidV7TimeLogIds } from './uuid-v7-time-log-ids.js';
+
+const NOW = Date.UTC(2026, 0, 31, 9, 30);
+const DAY = 86_400_000;
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const values = { projectId: '', duration: 1, description: '', date: '2026-01-31' };
+
+/** The instant that a log with this id shows. */
+const createdAt = (id: string) => TimeLog.restore({ ...values, id }).createdAt.getTime();
+
+describe('UuidV7TimeLogIds', () => {
+  let now: number;
+  let warnings: unknown[];
+  let ids: UuidV7TimeLogIds;
+
+  beforeEach(() => {
+    now = NOW;
+    warnings = [];
+    const ignore = () => undefined;
+    const warn = (message: unknown) => void warnings.push(message);
+    Logger.overrideLogger({ log: ignore, error: ignore, warn });
+    ids = new UuidV7TimeLogIds(() => now, randomBytesInAdvance());
+  });
+  afterEach(() => {
+    Logger.overrideLogger(false);
+  });
+
+  it('are UUIDs of version 7 that bear the time of the clock', () => {
+    const [first, second] = [ids.next(), ((now += 1), ids.next())];
+    expect([first, second]).toEqual([expect.stringMatching(UUID_V7), expect.stringMatching(UUID_V7)]);
+    expect([createdAt(first), createdAt(second)]).toEqual([NOW, NOW + 1]);
+  });
+
+  it('are in order and unique within a millisecond', () => {
+    const made = Array.from({ length: 20_000 }, () => ids.next());
+    expect(made).toEqual(made.toSorted());
+    expect(new Set(made).size).toBe(made.length);
+    expect(new Set(made.map(createdAt))).toEqual(new Set([NOW]));
+  });
+
+  it('are others in another process within the same millisecond', () => {
+    const other = new UuidV7TimeLogIds(() => now, randomBytesInAdvance());
+    const made = Array.from({ length: 20_000 }, () => [ids.next(), other.next()]).flat();
+    expect(new Set(made).size).toBe(made.length);
+  });
+
+  it('stay in order where every random bit is set', () => {
+    ids = new UuidV7TimeLogIds(
+      () => now,
+      () => Buffer.alloc(16, 0xff),
+    );
+    const made = Array.from({ length: 1_000 }, () => ids.next());
+    expect(made).toEqual(made.toSorted());
+    expect(new Set(made.map(createdAt))).toEqual(new Set([NOW]));
+  });
+
+  it('stay in order through small steps back of the clock, without a word', () => {
+    const made = [0, -1, -200, 100, -4_900, -4_899, 101].map((step) => {
+      now = NOW + step;
+      return ids.next();
+    });
+    expect(made).toEqual(made.toSorted());
+    expect(made.map((id) => createdAt(id) - NOW)).toEqual([0, 0, 0, 100, 100, 100, 101]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('follow the clock again after a larger step back, and say so once', () => {
+    now = NOW + 1_500 * DAY;
+    expect(createdAt(ids.next())).toBe(now);
+    now = NOW;
+    const made = Array.from({ length: 1_000 }, () => ((now += 1), ids.next()));
+    expect(made.map(createdAt)).toEqual(Array.from({ length: 1_000 }, (_, index) => NOW + index + 1));
+    expect(made).toEqual(made.toSorted());
+    expect(warnings).toEqual(['the clock went back by 129600000 s: ids and createdAt follow it']);
+  });
+});
