@@ -3,8 +3,9 @@ import { CreateTimeLogCounts1763769600000 } from './infrastructure/migrations/17
 import { CountTimeLogs1763769700000 } from './infrastructure/migrations/1763769700000-count-time-logs.js';
 import { CreateTimeLogKeys1763856000000 } from './infrastructure/migrations/1763856000000-create-time-log-keys.js';
 import { GuardCountFunctions1763856100000 } from './infrastructure/migrations/1763856100000-guard-count-functions.js';
-import { TimeLogKeySchema } from './infrastructure/time-log-key.schema.js';
-import { TimeLogSchema } from './infrastructure/time-log.schema.js';
+import { TimeLog } from './domain/time-log.js';
+import { TimeLogKey } from './infrastructure/time-log-key.entity.js';
+import './infrastructure/time-log.mapping.js';
 
 export { TimeLogService } from './application/time-log.service.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
@@ -23,7 +24,7 @@ export {
 export { TimeLogModule } from './time-log.module.js';
 
 /** What a DataSource must know to keep time logs. */
-export const timeLogEntities = [TimeLogSchema, TimeLogKeySchema];
+export const timeLogEntities = [TimeLog, TimeLogKey];
 /** What makes their tables, in order. */
 export const timeLogMigrations = [
   CreateTimeLogs1763683200000,

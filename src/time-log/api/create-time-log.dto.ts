@@ -1,17 +1,17 @@
 import { Obeys } from '../../../libs/strict-request/src/index.js';
-import { dateFault, descriptionFault, durationFault, projectIdFault } from '../domain/time-log.rules.js';
+import { type AllTimeLogValues, TIME_LOG_FIELDS as FIELDS } from '../domain/time-log.js';
 
 /** The body of a create; messages come in the order of these fields. */
-export class CreateTimeLogDto {
-  @Obeys(projectIdFault)
+export class CreateTimeLogDto implements AllTimeLogValues {
+  @Obeys(FIELDS.projectId.fault)
   projectId!: string;
 
-  @Obeys(durationFault)
+  @Obeys(FIELDS.duration.fault)
   duration!: number;
 
-  @Obeys(descriptionFault)
+  @Obeys(FIELDS.description.fault)
   description = '';
 
-  @Obeys(dateFault)
+  @Obeys(FIELDS.date.fault)
   date!: string;
 }

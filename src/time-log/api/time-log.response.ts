@@ -1,17 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Page } from '../domain/page.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
-import type { TimeLog } from '../domain/time-log.js';
+import type { StoredTimeLog, TimeLog } from '../domain/time-log.js';
 
-/** An item of a list: exactly these members; `date` is kept off the list by the contract. */
-interface TimeLogItem {
-  readonly id: string;
-  readonly projectId: string;
-  readonly duration: number;
-  readonly description: string;
+/** A log as it is answered: every field, and when it was recorded. */
+type TimeLogBody = StoredTimeLog & {
   /** UTC with milliseconds, `2026-01-31T09:30:00.123Z`. */
   readonly createdAt: string;
-}
+};
+
+/** An item of a list: `date` is kept off the list by the contract. */
+type TimeLogItem = Omit<TimeLogBody, 'date'>;
 
 interface TimeLogListResponse {
   readonly success: true;
@@ -21,26 +20,25 @@ interface TimeLogListResponse {
 
 interface TimeLogCreatedResponse {
   readonly success: true;
-  readonly data: TimeLogItem & { readonly date: string };
+  readonly data: TimeLogBody;
 }
 
 export function listResponse({ logs, total }: TimeLogPage, { number, limit }: Page): TimeLogListResponse {
-  const data = logs.map(({ id, projectId, duration, description, createdAt }) => ({
-    id,
-    projectId,
-    duration,
-    description,
-    createdAt: createdAt.toISOString(),
-  }));
-  return { success: true, data, meta: { total, page: number, limit } };
+  return { success: true, data: logs.map(itemOf), meta: { total, page: number, limit } };
 }
 
 export function createdResponse(log: TimeLog): TimeLogCreatedResponse {
-  const { id, projectId, duration, description, date, createdAt } = log;
-  return {
-    success: true,
-    data: { id, projectId, duration, description, date, createdAt: createdAt.toISOString() },
-  };
+  return { success: true, data: bodyOf(log) };
+}
+
+// Members are named one by one: an answer has these and no others, whatever an adapter of a host puts into a log.
+
+function itemOf({ id, projectId, duration, description, createdAt }: TimeLog): TimeLogItem {
+  return { id, projectId, duration, description, createdAt: createdAt.toISOString() };
+}
+
+function bodyOf({ id, projectId, duration, description, date, createdAt }: TimeLog): TimeLogBody {
+  return { id, projectId, duration, description, date, createdAt: createdAt.toISOString() };
 }
 
 /** Ends the response with a body as text, which goes out together with the headers; Express would make a Buffer of it first. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TimeLogValues } from './time-log.js';
+import { type FieldTable, keptValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
 
 /** The most characters of a key. */
 export const IDEMPOTENCY_KEY_LENGTH = 255;
@@ -20,8 +20,17 @@ export function idempotencyKeyFault(value: unknown): string | undefined {
     : `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`;
 }
 
-/** SHA-256 over the values of a log, in hex: equal for equal values, however they were written. */
-export function fingerprintOf({ projectId, duration, description, date }: TimeLogValues): string {
-  const values = [projectId.toLowerCase(), duration, description, date];
-  return createHash('sha256').update(JSON.stringify(values)).digest('hex');
+/**
+ * SHA-256 over the values of a log, in hex: equal for equal values, however they were written, and in every version. The
+ * values of version 0.1 are a list. What came later follows with its name, and only where it is not the default: a
+ * request that an older version has answered gets the same answer again after the upgrade.
+ */
+export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
+  const parts: unknown[] = [];
+  for (const [name, value] of Object.entries(keptValues(values, fields))) {
+    const { default: usual } = fields[name]!;
+    if (usual === undefined) parts.push(value);
+    else if (value !== usual) parts.push([name, value]);
+  }
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -5,8 +5,8 @@ import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
 import { type Database, isRefusalOfRow } from '../../database/index.js';
 import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
-import { TIME_LOG_ARRAYS, timeLogArrays } from './time-log-arrays.js';
-import { TimeLogKey } from './time-log-key.schema.js';
+import { TimeLogKey } from './time-log-key.entity.js';
+import { NEXT_PARAMETER, TIME_LOG_ARRAYS, TIME_LOG_COLUMN_NAMES, timeLogArrays } from './time-log-rows.js';
 
 /** How long a key holds, in SQL. */
 const LIFETIME = `interval '24 hours'`;
@@ -38,6 +38,7 @@ export class KeyedTimeLogWrites {
   private readonly logger = new Logger(KeyedTimeLogWrites.name);
   readonly writes: Batcher<KeyedLog, string | undefined>;
   private nextSweep = 0;
+  private insertion: string | undefined;
 
   constructor(
     private readonly database: Database,
@@ -74,36 +75,15 @@ export class KeyedTimeLogWrites {
 
   /** Stores those whose key is neither known nor in use; returns their ids. Of several with one key the first is taken. */
   private async insert(keyed: readonly KeyedLog[]): Promise<ReadonlySet<string>> {
-    const [keys, logs] = [this.database.table(TimeLogKey), this.database.table(TimeLog)];
-    const rows = await this.database.query<{ id: string }>(
-      `with asked as (
-         select distinct on (principal, text) *
-           from unnest(${TIME_LOG_ARRAYS}, $6::text[], $7::text[], $8::text[])
-                with ordinality as given (id, project_id, duration, description, date, principal, text, fingerprint, number)
-          order by principal, text, number
-       ), free as materialized (
-         select * from asked
-          where pg_try_advisory_xact_lock(hashtextextended(principal || ' ' || text, $9::regclass::oid::bigint))
-       ), kept as (
-         insert into ${keys} as keys (principal, text, fingerprint, time_log_id)
-         select principal, text, decode(fingerprint, 'hex'), id from free
-             on conflict on constraint time_log_keys_pkey do update
-            set fingerprint = excluded.fingerprint, time_log_id = excluded.time_log_id, created_at = excluded.created_at
-          where keys.created_at < now() - ${LIFETIME}
-         returning time_log_id as id
-       ), written as (
-         insert into ${logs} (id, project_id, duration, description, date)
-         select id, project_id, duration, description, date from free join kept using (id)
-       )
-       select id from kept`,
-      [
-        ...timeLogArrays(keyed.map(({ log }) => log)),
-        keyed.map(({ key }) => key.principal),
-        keyed.map(({ key }) => key.text),
-        keyed.map(({ fingerprint }) => fingerprint),
-        keys,
-      ],
-    );
+    const keys = this.database.table(TimeLogKey);
+    this.insertion ??= insertionInto(keys, this.database.table(TimeLog));
+    const rows = await this.database.query<{ id: string }>(this.insertion, [
+      ...timeLogArrays(keyed.map(({ log }) => log)),
+      keyed.map(({ key }) => key.principal),
+      keyed.map(({ key }) => key.text),
+      keyed.map(({ fingerprint }) => fingerprint),
+      keys,
+    ]);
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -139,6 +119,34 @@ export class KeyedTimeLogWrites {
       this.logger.debug(`expired keys not removed: ${error instanceof Error ? error.message : 'unknown'}`);
     }
   }
+}
+
+/** The parameters beside those of the logs: an array each of principals, texts and fingerprints, and the table of keys. */
+const [PRINCIPALS, TEXTS, FINGERPRINTS, KEYS] = [0, 1, 2, 3].map((index) => `$${NEXT_PARAMETER + index}`);
+
+function insertionInto(keys: string, logs: string): string {
+  return `
+    with asked as (
+      select distinct on (key_principal, key_text) *
+        from unnest(${TIME_LOG_ARRAYS}, ${PRINCIPALS}::text[], ${TEXTS}::text[], ${FINGERPRINTS}::text[]) with ordinality
+             as given (${TIME_LOG_COLUMN_NAMES}, key_principal, key_text, key_fingerprint, key_number)
+       order by key_principal, key_text, key_number
+    ), free as materialized (
+      select * from asked
+       where pg_try_advisory_xact_lock(
+               hashtextextended(key_principal || ' ' || key_text, ${KEYS}::regclass::oid::bigint))
+    ), kept as (
+      insert into ${keys} as keys (principal, text, fingerprint, time_log_id)
+      select key_principal, key_text, decode(key_fingerprint, 'hex'), id from free
+          on conflict on constraint time_log_keys_pkey do update
+         set fingerprint = excluded.fingerprint, time_log_id = excluded.time_log_id, created_at = excluded.created_at
+       where keys.created_at < now() - ${LIFETIME}
+      returning time_log_id as id
+    ), written as (
+      insert into ${logs} (${TIME_LOG_COLUMN_NAMES})
+      select ${TIME_LOG_COLUMN_NAMES} from free join kept using (id)
+    )
+    select id from kept`;
 }
 
 /** No two keys have the same: a text has no line break. */

@@ -11,17 +11,16 @@ import type { Page } from '../domain/page.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
-import { TIME_LOG_ARRAYS, timeLogArrays } from './time-log-arrays.js';
+import {
+  TIME_LOG_ARRAYS,
+  TIME_LOG_COLUMN_NAMES,
+  timeLogArrays,
+  timeLogOf,
+  type TimeLogRow,
+} from './time-log-rows.js';
 
 /** A row of a page; the first has the total and nothing else. */
-interface Row {
-  readonly total: string | null;
-  readonly id: string;
-  readonly project_id: string;
-  readonly duration: string;
-  readonly description: string;
-  readonly date: string;
-}
+type Row = TimeLogRow & { readonly total: string | null };
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol('WRITE_LIMITS');
@@ -69,18 +68,13 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       `select * from ${this.database.routine('time_log_page')}($1, $2, $3, $4, $5)`,
       [projectId, period.from, period.to, String(page.offset), page.limit],
     );
-    return {
-      total: Number(first!.total),
-      logs: rows.map(({ id, project_id, duration, description, date }) =>
-        TimeLog.restore({ id, projectId: project_id, duration: Number(duration), description, date }),
-      ),
-    };
+    return { total: Number(first!.total), logs: rows.map(timeLogOf) };
   }
 
   /** Commits all together. */
   private async insert(logs: readonly TimeLog[]): Promise<undefined[]> {
     await this.database.query(
-      `insert into ${this.table} (id, project_id, duration, description, date)
+      `insert into ${this.table} (${TIME_LOG_COLUMN_NAMES})
        select * from unnest(${TIME_LOG_ARRAYS})`,
       timeLogArrays(logs),
     );

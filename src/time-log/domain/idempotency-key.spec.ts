@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { fingerprintOf } from './idempotency-key.js';
+import { TIME_LOG_FIELDS } from './time-log.js';
+
+const values = {
+  projectId: '0a000000-0000-4000-8000-000000000003',
+  duration: 0.25,
+  description: 'naïve – 漢字 😀',
+  date: '2024-02-08',
+};
+/** As version 0.1 has stored it, in `time_log_keys`. */
+const stored = '91ef5d32b69341bbfbaa4d4fbe8b2af9cac8c42664bd000c5d95037ebeba25a4';
+
+describe('fingerprintOf', () => {
+  it.each([
+    [values, stored],
+    [
+      {
+        projectId: '0a000000-0000-4000-8000-000000000000',
+        duration: 8,
+        description: "O'Reilly; drop table",
+        date: '2018-11-24',
+      },
+      '7c9f5a903c513f3d27e620ed7ea2fd485c4d925406c89fdb612e743dc8d4f069',
+    ],
+    [
+      {
+        projectId: '11111111-1111-1111-1111-111111111111',
+        duration: 1e21,
+        description: ' "\\\u2028😀\n ',
+        date: '9999-12-31',
+      },
+      '418cb924587155a6ce39547567767f3378a1bb8b22ea482503f524c37ce4c095',
+    ],
+  ])('is that of version 0.1: %j', (given, fingerprint) => {
+    expect(fingerprintOf(given)).toBe(fingerprint);
+  });
+
+  it('is that of the values, however they are written and whatever is beside them', () => {
+    const { date, ...others } = { ...values, projectId: values.projectId.toUpperCase() };
+    expect(fingerprintOf({ date, ...others })).toBe(stored);
+    expect(fingerprintOf(Object.assign({ id: 'x', createdAt: 'y' }, values))).toBe(stored);
+  });
+
+  it.each([
+    ['projectId', '0a000000-0000-4000-8000-000000000004'],
+    ['duration', 0.25000000000000006],
+    ['description', 'naïve – 漢字 😀 '],
+    ['date', '2024-02-09'],
+  ])('is another one where %s is another', (name, value) => {
+    expect(fingerprintOf({ ...values, [name]: value })).not.toBe(stored);
+  });
+
+  describe('with fields that came after version 0.1', () => {
+    const fault = () => undefined;
+    const fields = {
+      ...TIME_LOG_FIELDS,
+      billable: { fault, default: false },
+      urgent: { fault, default: false },
+    };
+    const of = (later: object) => fingerprintOf({ ...values, ...later }, fields);
+
+    it.each([{}, { billable: false }, { billable: undefined, urgent: false }])(
+      'is that of version 0.1 where they have their default: %j',
+      (later) => {
+        expect(of(later)).toBe(stored);
+      },
+    );
+
+    it('is another one for each that has another value', () => {
+      const all = [{}, { billable: true }, { urgent: true }, { billable: true, urgent: true }].map(of);
+      expect(new Set(all).size).toBe(4);
+      expect(of({ urgent: false, billable: true })).toBe(of({ billable: true }));
+    });
+  });
+});

@@ -1,0 +1,22 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** An idempotency key, good for 24 hours, beside the log that it made. */
+@Entity('time_log_keys')
+@Index('time_log_keys_created_at_idx', ['createdAt'])
+export class TimeLogKey {
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_keys_pkey' })
+  readonly principal!: string;
+
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_keys_pkey' })
+  readonly text!: string;
+
+  /** SHA-256 of the values of the log, 32 bytes. */
+  @Column({ type: 'bytea' })
+  readonly fingerprint!: Buffer;
+
+  @Column({ type: 'uuid', name: 'time_log_id' })
+  readonly timeLogId!: string;
+
+  @Column({ type: 'timestamptz', precision: 3, name: 'created_at', default: () => 'now()' })
+  readonly createdAt!: Date;
+}

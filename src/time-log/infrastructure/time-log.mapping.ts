@@ -1,0 +1,31 @@
+import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
+import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
+
+type TimeLogColumn<Value> = ColumnOptions & {
+  /** Of parameters, too. */
+  readonly type: 'uuid' | 'numeric' | 'text' | 'date';
+  /** For what the driver does not take and give as it is. */
+  readonly transformer?: { readonly to: (value: Value) => string; readonly from: (text: string) => Value };
+};
+
+/** The columns of the table, one for each field of a log. */
+export const TIME_LOG_COLUMNS = {
+  id: { type: 'uuid', primary: true, primaryKeyConstraintName: 'time_logs_pkey' },
+  projectId: { type: 'uuid', name: 'project_id' },
+  // Exact decimals in SQL; the shortest decimal of a double is read back as the same double.
+  duration: { type: 'numeric', transformer: { to: String, from: Number } },
+  description: { type: 'text' },
+  date: { type: 'date' },
+} satisfies { readonly [Name in keyof StoredTimeLog]: TimeLogColumn<StoredTimeLog[Name]> };
+
+// Maps the table `time_logs` straight onto the domain class: decorators are functions, and called from here they leave the
+// domain free of them. As a decorated class it can be related to by the entities of a host, which a schema cannot.
+// The migrations make the table; a test holds the two equal.
+for (const [field, options] of Object.entries(TIME_LOG_COLUMNS)) Column(options)(TimeLog.prototype, field);
+Entity('time_logs')(TimeLog);
+Index('time_logs_project_id_date_id_idx', ['projectId', 'date', 'id'])(TimeLog);
+Index('time_logs_date_id_idx', ['date', 'id'])(TimeLog);
+Check('time_logs_id_is_uuidv7', `substr((id)::text, 15, 1) = '7'::text`)(TimeLog);
+Check('time_logs_duration_is_positive', `duration > 0 AND duration < 'Infinity'`)(TimeLog);
+Check('time_logs_description_is_short', 'char_length(description) <= 5000')(TimeLog);
+Check('time_logs_date_has_four_digit_year', `date >= '0001-01-01' AND date <= '9999-12-31'`)(TimeLog);
