@@ -96,7 +96,8 @@ function manifest(packages) {
         Object.entries(exports).map(([path, file]) => [path.slice(2), [file.replace(/\.js$/, '.d.ts')]]),
       ),
     },
-    sideEffects: false,
+    // A bundler may leave out what nobody uses, but for the mapping, which decorates a class that others use.
+    sideEffects: [`./${OUTPUT}/src/time-log/infrastructure/time-log.mapping.js`],
     dependencies: Object.fromEntries(own.map((dependency) => [dependency, range(dependency)])),
     peerDependencies: Object.fromEntries(shared.map((peer) => [peer, PEERS[peer]])),
   };

@@ -141,6 +141,15 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       expect(await send(`/approvals/total/${projectId}`)).toEqual([200, { total: 1 }]);
     });
 
+    it('relates an entity of its own to a log', async () => {
+      const projectId = randomUUID();
+      const [, approval] = await send(`/approvals/${projectId}`, { method: 'POST' });
+      await send(`/approvals/${randomUUID()}`, { method: 'POST' });
+      const { logId, approvedBy } = approval as { logId: string; approvedBy: string };
+      const log = { id: logId, projectId, duration: 1, description: 'approved', date: '2026-01-31' };
+      expect(await send(`/approvals/of/${projectId}`)).toEqual([200, [{ logId, approvedBy, log }]]);
+    });
+
     it('reads the table through the entity', async () => {
       await post('/work/time-logs', 'worker', { description: 'read' });
       expect(await send('/approvals/log/read')).toEqual([

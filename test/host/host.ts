@@ -34,7 +34,16 @@ import {
   TimeLogRepository,
   TimeLogService,
 } from 'time-logs/time-log';
-import { DataSource, EntitySchema, type MigrationInterface, type QueryRunner } from 'typeorm';
+import {
+  Column,
+  DataSource,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  type MigrationInterface,
+  PrimaryColumn,
+  type QueryRunner,
+} from 'typeorm';
 
 /*
  * An app of somebody else, on any version of Nest and TypeORM that the package supports, as an ES or a CommonJS module.
@@ -45,20 +54,19 @@ import { DataSource, EntitySchema, type MigrationInterface, type QueryRunner } f
 export const SCHEMA = 'Host of logs';
 const PREFIX = 'our_';
 
-/** What a host app has of its own: an entity that refers to time logs, its migration, tokens, errors and routes. */
-interface Approval {
-  readonly logId: string;
-  readonly approvedBy: string;
-}
+/** What a host app has of its own: an entity that relates to time logs, its migration, tokens, errors and routes. */
+@Entity('approvals')
+class Approval {
+  @PrimaryColumn({ type: 'uuid', name: 'log_id' })
+  readonly logId!: string;
 
-const ApprovalSchema = new EntitySchema<Approval>({
-  name: 'Approval',
-  tableName: 'approvals',
-  columns: {
-    logId: { type: 'uuid', name: 'log_id', primary: true },
-    approvedBy: { type: 'text', name: 'approved_by' },
-  },
-});
+  @ManyToOne(() => TimeLog)
+  @JoinColumn({ name: 'log_id' })
+  readonly log?: TimeLog;
+
+  @Column({ type: 'text', name: 'approved_by' })
+  readonly approvedBy!: string;
+}
 
 class CreateApprovals1800000000000 implements MigrationInterface {
   readonly name = 'CreateApprovals1800000000000';
@@ -128,7 +136,7 @@ class ApprovalController {
       description: 'approved',
       date: '2026-01-31',
     });
-    return this.dataSource.getRepository<Approval>('Approval').save({ logId: log.id, approvedBy: 'Ada' });
+    return this.dataSource.getRepository(Approval).save({ logId: log.id, approvedBy: 'Ada' });
   }
 
   /** Reads through the exported port. */
@@ -136,6 +144,13 @@ class ApprovalController {
   async total(@Param('projectId') projectId: string): Promise<object> {
     const filter = { projectId, period: Period.of('2026-01-01', '2026-01-31') };
     return { total: (await this.repository.find(filter, Page.of(1, 1))).total };
+  }
+
+  /** Reads and filters through the relation. */
+  @Get('of/:projectId')
+  async approvalsOf(@Param('projectId') projectId: string): Promise<Approval[]> {
+    const approvals = this.dataSource.getRepository(Approval);
+    return approvals.find({ where: { log: { projectId } }, relations: { log: true } });
   }
 
   /** Reads through the entity. */
@@ -193,7 +208,7 @@ function hostModule({ databaseUrl, inMemory }: HostOptions) {
         url: databaseUrl,
         schema: SCHEMA,
         entityPrefix: PREFIX,
-        entities: [...timeLogEntities, ApprovalSchema],
+        entities: [...timeLogEntities, Approval],
         migrations: [...timeLogMigrations, CreateApprovals1800000000000],
         migrationsRun: true,
         installExtensions: false,
