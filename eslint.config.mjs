@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 const EDGES = ['src/main.ts', 'src/config.ts', 'src/commands/*.command.ts'];
 
 export default defineConfig(
-  { ignores: ['dist', 'coverage', '.data', 'libs/time-log-client/src/openapi.ts'] },
+  { ignores: ['**/dist', 'coverage', '.data', 'libs/time-log-client/src/openapi.ts'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

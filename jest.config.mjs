@@ -2,7 +2,11 @@ export default {
   rootDir: import.meta.dirname,
   roots: ['<rootDir>/src', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e.ts', '**/*.faults.ts'],
+  // Run by `npm run lint`: they need what is installed in test/tools.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/tools/'],
   testEnvironment: 'node',
+  // Workspaces are tested as they are written, not as they were built.
+  testEnvironmentOptions: { customExportConditions: ['@time-logs/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json', 'node'],
   transform: { '^.+\\.ts$': '@swc/jest' },

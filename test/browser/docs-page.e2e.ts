@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { BROWSER_LIMIT, describeInChromium, launchChromium } from '../support/chromium.js';
 import { LOG } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import {
+  BROWSER_LIMIT,
+  type Browser,
+  describeInChromium,
+  launchChromium,
+  type Locator,
+  type Page,
+} from '../tools/chromium.js';
 
 describeInChromium('the page of the documentation', () => {
   let app: TestApp;

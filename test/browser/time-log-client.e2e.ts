@@ -5,13 +5,18 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
-import type * as Client from '../../libs/time-log-client/src/index.js';
-import { BROWSER_LIMIT, describeInChromium, launchChromium } from '../support/chromium.js';
+import type * as Client from '@time-logs/client';
 import { LOG } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import {
+  BROWSER_LIMIT,
+  type Browser,
+  describeInChromium,
+  launchChromium,
+  type Page,
+} from '../tools/chromium.js';
 
-const COMPILED = join(import.meta.dirname, '..', '..', 'dist', 'libs', 'time-log-client', 'src');
+const COMPILED = join(import.meta.dirname, '..', '..', 'libs', 'time-log-client', 'dist');
 
 describeInChromium('the compiled client in a page of another origin', () => {
   let app: TestApp;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import createClient from 'openapi-fetch';
-import type { paths } from '../../libs/time-log-client/src/index.js';
+import type { paths } from '@time-logs/client';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** The types of the document in the hands of a client of another make. That they fit is checked by `npm run typecheck`. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TimeLogClient } from '../../libs/time-log-client/src/index.js';
+import { TimeLogClient } from '@time-logs/client';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { startTestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

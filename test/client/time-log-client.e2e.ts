@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { type NewTimeLog, TimeLogClient, TimeLogError } from '../../libs/time-log-client/src/index.js';
+import { type NewTimeLog, TimeLogClient, TimeLogError } from '@time-logs/client';
 import { AccessTokenService } from '../../src/access-token/index.js';
 import { closedDatabase } from '../support/outage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

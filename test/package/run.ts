@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -25,4 +26,12 @@ export function node(script: string, args: readonly string[], cwd?: string): Pro
 /** Makes the package for hosts in a directory, as `npm run pack:lib` does; resolves with the path of its tarball. */
 export async function packLib(directory: string): Promise<string> {
   return (await node('libs/package/pack.mjs', [directory])).trim();
+}
+
+/** Makes the package of the client in a directory, as `npm pack` does; resolves with the path of its tarball. */
+export async function packClient(directory: string): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  const args = ['pack', '--workspace', '@time-logs/client', '--pack-destination', directory, '--json'];
+  const [packed] = JSON.parse(await run('npm', args)) as [{ filename: string }];
+  return join(directory, packed.filename);
 }

@@ -1,23 +1,37 @@
 import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe } from '@jest/globals';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+
+export type { Browser, Locator, Page };
 
 /** Milliseconds for a browser to start, and for a test in it. */
 export const BROWSER_LIMIT = 90_000;
 
 const executable = firstOnPath('chromium', 'chromium-browser', 'google-chrome');
-const isSkipped = executable === undefined && process.env.REQUIRE_CHROMIUM !== '1';
+const missing = executable === undefined ? 'no Chromium is installed' : missingTools();
+const isSkipped = missing !== undefined && process.env.REQUIRE_CHROMIUM !== '1';
 
 /** `describe` for tests that need Chromium: skipped with one line where there is none, unless REQUIRE_CHROMIUM is 1. */
 export function describeInChromium(name: string, tests: () => void): void {
-  if (isSkipped) process.stderr.write(`skipped, since no Chromium is installed: ${name}\n`);
+  if (isSkipped) process.stderr.write(`skipped, since ${missing}: ${name}\n`);
   (isSkipped ? describe.skip : describe)(name, tests);
 }
 
 /** Starts Chromium; without its sandbox, which root cannot have. */
-export function launchChromium(...args: string[]): Promise<Browser> {
+export async function launchChromium(...args: string[]): Promise<Browser> {
+  const { chromium } = await import('playwright-core');
   return chromium.launch({ executablePath: executable ?? 'chromium', timeout: BROWSER_LIMIT, args });
+}
+
+function missingTools(): string | undefined {
+  try {
+    createRequire(import.meta.url).resolve('playwright-core');
+    return undefined;
+  } catch {
+    return 'the tools are not installed (npm run tools)';
+  }
 }
 
 function firstOnPath(...names: string[]): string | undefined {

@@ -15,7 +15,7 @@ describe('the types of the client', () => {
     const output = options.indexOf('--output');
     const [, file] = options.splice(output, 2);
     // Without --output it prints what it makes.
-    const bin = join(PROJECT, 'node_modules', program!, 'bin', 'cli.js');
+    const bin = join(PROJECT, program!);
     const { stdout } = await promisify(execFile)(process.execPath, [bin, document!, ...options], {
       cwd: PROJECT,
     });

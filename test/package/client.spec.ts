@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { node, packClient, run } from './run.js';
+import { unpacked } from './tarball.js';
+
+/** Where npm asks nothing and nobody: the package must bring all that it needs. */
+const OFFLINE = ['install', '--offline', '--no-audit', '--no-fund'];
+
+const PROGRAM = `
+import { TimeLogClient, type TimeLogPage } from '@time-logs/client';
+
+const client = new TimeLogClient({ baseUrl: 'BASE', token: 'a-token' });
+const page: TimeLogPage = await client.listPage({ limit: 1 });
+console.log(page.meta.total);
+`;
+
+describe('the package of the client', () => {
+  let directory: string;
+  let tarball: string;
+  let service: Server;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-client-'));
+    tarball = await packClient(directory);
+    service = createServer((_request, response) => {
+      const page = { success: true, data: [], meta: { total: 7, page: 1, limit: 1 } };
+      response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
+    });
+    await once(service.listen(0, '127.0.0.1'), 'listening');
+  }, 120_000);
+  afterAll(async () => {
+    service.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('holds the compiled client and its sources, without tests, and nothing else', async () => {
+    const files = [...(await unpacked(tarball)).keys()];
+    const folders = files.map((file) => file.replace(/^(dist|src)\/[^/]+$/, '$1'));
+    expect([...new Set(folders)].sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json', 'src']);
+    expect(files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'src/index.ts']));
+    expect(files.filter((file) => /spec|tsbuildinfo/.test(file))).toEqual([]);
+  });
+
+  it('works by its name in an empty directory, compiled by a stock tsc, and brings no other package', async () => {
+    const { port } = service.address() as AddressInfo;
+    await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await run('npm', [...OFFLINE, tarball], directory);
+    await writeFile(join(directory, 'program.ts'), PROGRAM.replace('BASE', `http://127.0.0.1:${port}`));
+    const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
+    await node('node_modules/typescript/bin/tsc', [...options, 'program.ts'], directory);
+    expect(await run(process.execPath, ['program.js'], directory)).toBe('7\n');
+    const packages = await readdir(join(directory, 'node_modules'));
+    expect(packages.filter((name) => !name.startsWith('.'))).toEqual(['@time-logs']);
+  }, 60_000);
+});

@@ -1,0 +1,11 @@
+import base from '../../jest.config.mjs';
+
+/** The tests that need the tools: `npm run lint` runs them, without the service and its database. */
+const { globalSetup: _setup, globalTeardown: _teardown, ...config } = base;
+
+export default {
+  ...config,
+  roots: ['<rootDir>/test/tools'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  reporters: ['default'],
+};

@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { node, packClient, packLib } from '../package/run.js';
+
+const MODULES = 'test/tools/node_modules';
+
+describe.each([
+  ['for hosts', packLib],
+  ['of the client', packClient],
+])('the package %s', (_name, pack) => {
+  let directory: string;
+  let tarball: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-tarball-'));
+    tarball = await pack(directory);
+  }, 120_000);
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('is clean for publint', async () => {
+    const output = await node(`${MODULES}/publint/src/cli.js`, ['run', '--strict', tarball]);
+    expect(output).toContain('All good!');
+  }, 60_000);
+
+  it('has right types for every kind of module resolution', async () => {
+    // CommonJS can require ES modules since Node 20.19, and older ones are not supported.
+    const args = ['--ignore-rules', 'cjs-resolves-to-esm', '--no-definitely-typed', '--format', 'json'];
+    const output = await node(`${MODULES}/@arethetypeswrong/cli/dist/index.js`, [tarball, ...args]);
+    const { problems } = JSON.parse(output) as { problems: Record<string, unknown> };
+    expect(Object.keys(problems)).toEqual(['CJSResolvesToESM']);
+  }, 60_000);
+});
