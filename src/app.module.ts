@@ -1,7 +1,6 @@
 import { type DynamicModule, Logger, Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { AuthModule, type TokenVerifier } from '../libs/auth/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
@@ -17,7 +16,7 @@ import type { Config } from './config.js';
 import { Database, DatabaseModule } from './database/index.js';
 import { HealthModule } from './health/index.js';
 import { MetricsModule, RequestMetrics } from './metrics/index.js';
-import { connectionOptions, migrate, requireDurability } from './database-setup/index.js';
+import { connectionOptions, migrate, openDataSource, requireDurability } from './database-setup/index.js';
 import {
   timeLogEntities,
   timeLogMigrations,
@@ -81,7 +80,7 @@ export class AppModule {
           dataSourceFactory: async (options) => {
             const done = await migrate({ url: migrationUrl, migrations, signal });
             if (done.length > 0) new Logger('Migrations').log(`migrated: ${done.join(', ')}`);
-            const dataSource = await new DataSource(options!).initialize();
+            const dataSource = await openDataSource(options!);
             await requireDurability(dataSource);
             return dataSource;
           },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { access, open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { DataSource, type DataSourceOptions, type EntityMetadata, type QueryRunner } from 'typeorm';
+import type { DataSource, DataSourceOptions, EntityMetadata, QueryRunner } from 'typeorm';
 import {
   headerLine,
   type Migrations,
@@ -12,7 +12,7 @@ import {
   tableLine,
   trailerLine,
 } from './backup-format.js';
-import { plainOptions } from '../database-setup/index.js';
+import { openDataSource, plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
 
 /** Rows read at once: few enough that the longest of them fit in memory. */
@@ -76,12 +76,7 @@ async function withSnapshot(
   { url, entities, migrations }: Pick<BackupOptions, 'url' | 'entities' | 'migrations'>,
   act: (dataSource: DataSource, runner: QueryRunner) => Promise<void>,
 ): Promise<void> {
-  const dataSource = new DataSource({ ...plainOptions(url), entities, poolSize: 1 });
-  await dataSource.initialize().catch((error: unknown) => {
-    const errors = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
-    const reason = errors.map((one) => (one instanceof Error ? one.message : String(one))).join(', ');
-    throw new Error(`the database could not be reached: ${reason}`, { cause: error });
-  });
+  const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 1 });
   const runner = dataSource.createQueryRunner();
   try {
     await runner.query('begin isolation level repeatable read read only');

@@ -1,7 +1,7 @@
-import { DataSource, type QueryRunner } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import type { BackupOptions } from './backup.js';
 import { BackupFileError, Progress, readBackup, type RowCounts } from './backup-format.js';
-import { plainOptions } from '../database-setup/index.js';
+import { openDataSource, plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
 
 /** Reads a whole backup. Throws BackupFileError with one clear line where it is damaged or of another version. */
@@ -30,7 +30,7 @@ export async function restore({
   report,
   signal,
 }: BackupOptions): Promise<RowCounts> {
-  const dataSource = await new DataSource({ ...plainOptions(url), entities, poolSize: 1 }).initialize();
+  const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 1 });
   const runner = dataSource.createQueryRunner();
   try {
     await runner.startTransaction();

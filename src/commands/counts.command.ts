@@ -1,9 +1,8 @@
 import 'reflect-metadata';
-import { DataSource } from 'typeorm';
 import { migrations } from '../app.module.js';
 import { loadProcessConfig } from '../config.js';
 import { Database } from '../database/index.js';
-import { migrate, openDatabaseForCommand, plainOptions } from '../database-setup/index.js';
+import { migrate, openDatabaseForCommand, openDataSource, plainOptions } from '../database-setup/index.js';
 import { TimeLogCounts } from '../time-log/index.js';
 
 const USAGE = `Usage:
@@ -48,7 +47,7 @@ async function withCounts(act: (counts: TimeLogCounts) => Promise<string>): Prom
     const { migrationUrl: url } = database;
     // The schema of another's database is for the service and for `npm run migrate` to change.
     if (config.databaseUrl === undefined) await migrate({ url, migrations });
-    const dataSource = await new DataSource({ ...plainOptions(url), poolSize: 1 }).initialize();
+    const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 1 });
     try {
       return await act(new TimeLogCounts(new Database(dataSource)));
     } finally {

@@ -13,7 +13,7 @@ import {
 } from '../access-token/index.js';
 import { migrations } from '../app.module.js';
 import { loadProcessConfig } from '../config.js';
-import { migrate, openDatabaseForCommand, plainOptions } from '../database-setup/index.js';
+import { migrate, openDatabaseForCommand, openDataSource, plainOptions } from '../database-setup/index.js';
 
 const USAGE = `Usage:
   npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]
@@ -119,10 +119,13 @@ async function withTokens(act: Act): Promise<string> {
       {
         module: class TokenCommandModule {},
         imports: [
-          TypeOrmModule.forRoot({
-            ...plainOptions(database.url),
-            entities: accessTokenEntities,
-            toRetry: () => false,
+          TypeOrmModule.forRootAsync({
+            useFactory: () => ({
+              ...plainOptions(database.url),
+              entities: accessTokenEntities,
+              toRetry: () => false,
+            }),
+            dataSourceFactory: (options) => openDataSource(options!),
           }),
           AccessTokenModule.forRoot({ declared: [] }),
         ],

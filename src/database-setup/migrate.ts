@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { plainOptions } from './connection-options.js';
+import { EncodingError, requireUtf8 } from './encoding.js';
+import { messageOf } from './open-data-source.js';
 
 /** Key of the session lock that lets one instance migrate at a time: "time-log" read as a 64-bit number. */
 const LOCK = 0x74696d652d6c6f67n;
@@ -31,12 +33,13 @@ export async function migrate({ url, migrations, signal }: MigrateOptions): Prom
   const dataSource = await connect(url, migrations, signal);
   const lock = dataSource.createQueryRunner();
   try {
+    await requireUtf8(dataSource);
     await acquire(lock, signal);
     if (!(await dataSource.showMigrations())) return [];
     const done = await dataSource.runMigrations({ transaction: 'each' });
     return done.map(({ name }) => name);
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || error instanceof EncodingError) throw error;
     throw new Error(`the database schema could not be migrated: ${messageOf(error)}${adviceFor(error)}`, {
       cause: error,
     });
@@ -90,10 +93,4 @@ function sqlStateOf(error: unknown): string {
 function adviceFor(error: unknown): string {
   if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) return '';
   return '; set MIGRATION_DATABASE_URL to a role that may change the schema, or, with nothing pending, grant this one select on the table migrations';
-}
-
-/** The message of an error; several addresses tried make an AggregateError without one. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
-  return error instanceof Error ? error.message : String(error);
 }
