@@ -3,10 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessTokenService, type Scope } from '../../src/access-token/index.js';
 import { aroundStatements } from '../support/around-statements.js';
-import { expectDocumented } from '../support/documented.js';
 import { missingDatabase } from '../support/outage.js';
-import { parseRaw, sendRaw } from '../support/raw-http.js';
-import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
+import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
+import {
+  type Answer,
+  create,
+  list,
+  LOG,
+  outcome,
+  refusal,
+  send,
+  sendBytes,
+  TIME_LOGS,
+} from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const REALM = 'Bearer realm="time-logs"';
@@ -68,14 +77,10 @@ const isRefused = (method: string, challenge: string) => [
 const refusalIn = ({ status, headers, body }: Answer) => [status, headers.get('www-authenticate'), body];
 
 /** Writes a request of these lines and reads the first answer. */
-async function raw(lines: readonly string[]): Promise<[number, string | undefined, unknown]> {
-  const text = await sendRaw(
-    app.port,
-    `${['GET /health HTTP/1.1', 'Host: x', ...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`,
-  );
-  const { status, headers, body } = parseRaw(text);
-  expectDocumented({ method: 'GET', path: '/health' }, { status, headers, text: body });
-  return [status, headers['www-authenticate'], body.startsWith('{') ? JSON.parse(body) : body];
+async function raw(lines: readonly string[]): Promise<unknown[]> {
+  const request = rawRequest('GET /health HTTP/1.1', 'Host: x', ...lines);
+  const answer = await sendBytes(app, request);
+  return [answer!.status, answer!.headers.get('www-authenticate'), answer!.body ?? answer!.text];
 }
 
 /** Counts the statements about tokens that the service sends while something is done, and how many at a time. */
@@ -158,8 +163,8 @@ describe('the Authorization header', () => {
   it.each(['Bearer ', 'bearer ', 'BEARER ', 'bEaReR ', 'Bearer    ', '  Bearer '])(
     'takes the scheme as "%s"',
     async (scheme) => {
-      expect(await raw([`Authorization: ${scheme}${app.token}`])).toEqual([200, undefined, 'OK']);
-      expect(await raw([`Authorization: ${scheme}${DECLARED[1]!}  `])).toEqual([200, undefined, 'OK']);
+      expect(await raw([`Authorization: ${scheme}${app.token}`])).toEqual([200, null, 'OK']);
+      expect(await raw([`Authorization: ${scheme}${DECLARED[1]!}  `])).toEqual([200, null, 'OK']);
     },
   );
 
@@ -243,25 +248,27 @@ describe('authentication', () => {
 
   it('comes before 100 Continue', async () => {
     const head = (token: string) =>
-      [
+      rawRequest(
         `POST ${TIME_LOGS} HTTP/1.1`,
         'Host: x',
         `Authorization: Bearer ${token}`,
         'Content-Type: application/json',
         `Content-Length: ${body.length}`,
         'Expect: 100-continue',
-      ].join('\r\n') + '\r\n\r\n';
-    const refused = await sendRaw(app.port, head(newToken()), 500);
+      );
+    const hasLine = (text: string) => text.includes('\r\n\r\n');
+    const refused = await sendRaw(app.port, head(newToken()), hasAnswer);
     expect(refused).not.toContain('100 Continue');
-    expect([parseRaw(refused).status, JSON.parse(parseRaw(refused).body)]).toEqual([401, unauthorized]);
-    expect(await sendRaw(app.port, head(app.token), 500)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
-    expect(await sendRaw(app.port, head(app.token) + body, 500)).toContain('HTTP/1.1 201 Created');
+    expect(answersIn(refused).map(outcome)).toEqual([[401, unauthorized]]);
+    expect(await sendRaw(app.port, head(app.token), hasLine)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    const [created] = answersIn(await sendRaw(app.port, head(app.token) + body, hasAnswer));
+    expect(created?.status).toBe(201);
   });
 
   it('refuses a revoked token within 5 seconds', async () => {
     const { id, token } = await service.create({ name: 'to be revoked', scopes: [] });
     const authorization = `Authorization: Bearer ${token}`;
-    expect(await raw([authorization])).toEqual([200, undefined, 'OK']);
+    expect(await raw([authorization])).toEqual([200, null, 'OK']);
     await service.revoke(id);
     await delay(5_000);
     expect(await raw([authorization])).toEqual([401, INVALID, unauthorized]);
@@ -271,7 +278,7 @@ describe('authentication', () => {
     const token = newToken();
     const expiresAt = new Date(Date.now() + 1_000);
     await service.store(token, { name: 'short-lived', scopes: [], expiresAt });
-    expect(await raw([`Authorization: Bearer ${token}`])).toEqual([200, undefined, 'OK']);
+    expect(await raw([`Authorization: Bearer ${token}`])).toEqual([200, null, 'OK']);
     await delay(expiresAt.getTime() - Date.now() + 200);
     expect(await raw([`Authorization: Bearer ${token}`])).toEqual([401, INVALID, unauthorized]);
   });

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseRaw, sendRaw } from '../support/raw-http.js';
-import { create, list, LOG, outcome, PROJECT, refusal, send, TIME_LOGS } from '../support/requests.js';
+import { rawRequest } from '../support/raw-http.js';
+import {
+  create,
+  list,
+  LOG,
+  outcome,
+  PROJECT,
+  refusal,
+  send,
+  sendBytes,
+  TIME_LOGS,
+} from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const DURATION = 'duration must be a positive number';
@@ -347,16 +357,14 @@ describe('POST /api/v1/time-logs', () => {
     });
 
     it('refuses an announced length without waiting for the body', async () => {
-      const head = [
+      const head = rawRequest(
         `POST ${TIME_LOGS} HTTP/1.1`,
         'Host: x',
         `Authorization: Bearer ${app.token}`,
         'Content-Type: application/json',
         `Content-Length: ${LIMIT + 1}`,
-        'Connection: close',
-      ];
-      const { status, body } = parseRaw(await sendRaw(app.port, `${head.join('\r\n')}\r\n\r\n`, 1_000));
-      expect([status, JSON.parse(body)]).toEqual(tooLarge);
+      );
+      expect(outcome((await sendBytes(app, head))!)).toEqual(tooLarge);
     });
   });
 

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessTokenService, SCOPES } from '../../src/access-token/index.js';
-import { parseRaw, sendRaw } from '../support/raw-http.js';
-import { type Answer, create, list, LOG, outcome, refusal, TIME_LOGS } from '../support/requests.js';
+import { rawRequest } from '../support/raw-http.js';
+import {
+  type Answer,
+  create,
+  list,
+  LOG,
+  outcome,
+  refusal,
+  sendBytes,
+  TIME_LOGS,
+} from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const FAULT = 'Idempotency-Key must be 1 to 255 printable ASCII characters';
@@ -111,8 +120,13 @@ describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
 
 async function createRaw(header: string): Promise<[number, unknown]> {
   const body = JSON.stringify(LOG);
-  const head = `POST ${TIME_LOGS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${app.token}`;
-  const type = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
-  const answer = parseRaw(await sendRaw(app.port, `${head}\r\n${type}\r\n${header}\r\n\r\n${body}`));
-  return [answer.status, JSON.parse(answer.body)];
+  const head = rawRequest(
+    `POST ${TIME_LOGS} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${app.token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    header,
+  );
+  return outcome((await sendBytes(app, head + body))!);
 }

@@ -221,7 +221,7 @@ describe('GET /api/v1/time-logs', () => {
       '0x1',
       '%201',
       '1%20',
-      '１',
+      '%EF%BC%91',
       'NaN',
       'ten',
       '9'.repeat(400),

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { dataOf, HttpClient, TIME_LOGS } from '../support/http-client.js';
+import { create as send, dataOf, list as listed, outcome } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 interface Created {
@@ -13,17 +13,12 @@ interface Created {
 }
 
 let app: TestApp;
-let client: HttpClient;
 
 beforeAll(async () => {
   app = await startTestApp();
-  client = new HttpClient(app.port, app.token);
 });
 afterEach(() => app.dataSource.query('truncate time_logs'));
-afterAll(async () => {
-  client.close();
-  await app.close();
-});
+afterAll(() => app.close());
 
 /** Any day from 0001-01-01 to 9999-12-31. */
 const anyDay = fc
@@ -39,8 +34,8 @@ const anyDescription = fc
   .filter((text) => !text.includes('\0') && text.isWellFormed());
 
 async function create(log: object): Promise<Created> {
-  const answer = await client.post(JSON.stringify(log));
-  expect([answer.status, answer.body]).toEqual([201, expect.any(String)]);
+  const answer = await send(app, log);
+  expect(outcome(answer)).toEqual([201, expect.anything()]);
   return dataOf(answer) as Created;
 }
 
@@ -48,8 +43,7 @@ async function list(query: Record<string, string | number | undefined>): Promise
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
-  const { body } = await client.get(`${TIME_LOGS}?${new URLSearchParams(given).toString()}`);
-  return JSON.parse(body);
+  return (await listed(app, new URLSearchParams(given).toString())).body;
 }
 
 const itemOf = ({ id, projectId, duration, description, createdAt }: Created) => ({

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseRaw } from '../support/raw-http.js';
+import { type Answer, answersIn } from '../support/raw-http.js';
+import { outcome, refusal } from '../support/requests.js';
 import { eventually } from './support/eventually.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { filesOf } from './support/process-usage.js';
@@ -55,12 +56,8 @@ describe('a service with rude clients', () => {
         else socket.destroy();
       }
       await writers.acknowledge(200);
-      for (const { status, text } of await refusals) {
-        expect([status, JSON.parse(text)]).toEqual([
-          408,
-          { success: false, error: 'REQUEST_TIMEOUT', message: 'the request was not received in time' },
-        ]);
-      }
+      const timedOut = refusal('REQUEST_TIMEOUT', 'the request was not received in time');
+      for (const answer of await refusals) expect(outcome(answer!)).toEqual([408, timedOut]);
       expect(ledger.slowest).toBeLessThan(SERVED_LIMIT);
       expect([ledger.count('refused'), ledger.count('cut')]).toEqual([0, 0]);
 
@@ -88,11 +85,7 @@ async function send(port: number, text: string): Promise<Socket> {
 }
 
 /** Writes a drop every second until the service has enough of it, within a limit (milliseconds); its last answer. */
-async function dawdle(
-  socket: Socket,
-  drop: string,
-  limit: number,
-): Promise<{ status: number; text: string }> {
+async function dawdle(socket: Socket, drop: string, limit: number): Promise<Answer | undefined> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   const dripping = setInterval(() => socket.writable && socket.write(drop), 1_000);
@@ -102,6 +95,5 @@ async function dawdle(
     clearInterval(dripping);
     socket.destroy();
   }
-  const { status, body } = parseRaw(Buffer.concat(chunks).toString());
-  return { status, text: body };
+  return answersIn(Buffer.concat(chunks).toString())[0];
 }

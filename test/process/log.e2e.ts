@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { sendRaw } from '../support/raw-http.js';
+import { rawRequest, sendRaw } from '../support/raw-http.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -46,11 +46,7 @@ async function logOf(work: () => Promise<void>): Promise<{ text: string; lines: 
 const send = (target: string, ...headers: string[]) =>
   sendRaw(
     service.port,
-    Buffer.from(
-      [`GET ${target} HTTP/1.1`, 'Host: x', ...headers, 'Connection: close', '', ''].join('\r\n'),
-      'latin1',
-    ),
-    2_000,
+    Buffer.from(rawRequest(`GET ${target} HTTP/1.1`, 'Host: x', ...headers, 'Connection: close'), 'latin1'),
   );
 
 const create = (description: string, requestId: string) =>

@@ -6,7 +6,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseRaw } from '../support/raw-http.js';
+import { answersIn } from '../support/raw-http.js';
+import { outcome, refusal } from '../support/requests.js';
 import { endProcess, type ServiceProcess, spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -129,11 +130,8 @@ describe('shutdown', () => {
     child.kill('SIGTERM');
     await once(socket, 'close');
     expect(await exit).toEqual([0, null]);
-    const { status, body } = parseRaw(chunks.join(''));
-    expect([status, JSON.parse(body)]).toEqual([
-      408,
-      { success: false, error: 'REQUEST_TIMEOUT', message: 'the request was not received in time' },
-    ]);
+    const timedOut = refusal('REQUEST_TIMEOUT', 'the request was not received in time');
+    expect(answersIn(chunks.join('')).map(outcome)).toEqual([[408, timedOut]]);
   });
 
   it('serves on for SHUTDOWN_DELAY seconds, while readyz already refuses', async () => {

@@ -1,5 +1,11 @@
-import { expectDocumented } from './documented.js';
-import type { TestApp } from './test-app.js';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { expect } from '@jest/globals';
+import { expectDocumented, type DocumentedRequest } from './documented.js';
+import { type Answer, answersIn, parsed, sendRaw } from './raw-http.js';
+
+export type { Answer } from './raw-http.js';
 
 export const TIME_LOGS = '/api/v1/time-logs';
 export const PROJECT = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
@@ -7,46 +13,62 @@ export const PROJECT = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 /** The body of a create that is accepted. */
 export const LOG = { projectId: PROJECT, duration: 1.5, description: 'Wrote tests', date: '2026-01-31' };
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** The text read as JSON; undefined where it is none. */
-  readonly body: unknown;
+/** A service on a port of loopback, such as a TestApp. */
+export interface Target {
+  readonly port: number;
+  /** Sent with every request whose headers do not say otherwise. */
+  readonly token: string;
 }
 
 export interface Sending {
   readonly method?: string;
-  /** `undefined` leaves a header out, `authorization` too, which is otherwise the app's own token. */
+  /** `undefined` leaves a header out, `authorization` too, which is otherwise the target's own token. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Uint8Array | ReadableStream | undefined;
 }
 
-/** Sends one request with the token of the app, unless told otherwise; checks the answer against the OpenAPI document. */
+/** Keeps connections, of which none holds up the end of the process. */
+const agent = new Agent({ keepAlive: true });
+
+/** Sends one request, path and body as they are written; checks the answer against the contract. */
 export async function send(
-  app: TestApp,
+  { port, token }: Target,
   path: string,
   { method = 'GET', headers, body }: Sending = {},
 ): Promise<Answer> {
-  const all: Record<string, string | undefined> = { authorization: `Bearer ${app.token}`, ...headers };
-  const given = Object.entries(all).filter((header): header is [string, string] => header[1] !== undefined);
-  const response = await fetch(app.url + path, {
-    method,
-    headers: given,
-    ...(body !== undefined && { body, duplex: 'half' }),
+  const all: Record<string, string | undefined> = { authorization: `Bearer ${token}`, ...headers };
+  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    const options = { agent, host: '127.0.0.1', port, method, path, headers: given };
+    const outgoing = request(options, resolve).on('error', reject);
+    if (body instanceof ReadableStream) Readable.fromWeb(body).pipe(outgoing);
+    else outgoing.end(body);
   });
-  const text = await response.text();
-  expectDocumented(
-    { method, path, headers: all, body },
-    { status: response.status, headers: Object.fromEntries(response.headers), text },
-  );
-  return { status: response.status, headers: response.headers, text, body: parsed(text) };
+  const text = await textOf(incoming);
+  const answer = { status: incoming.statusCode!, headers: headersOf(incoming), text, body: parsed(text) };
+  return ofContract({ method, path, headers: all, body }, answer);
+}
+
+/** Sends bytes as they are on a connection of their own; undefined where the service closes it without an answer. */
+export async function sendBytes(
+  { port }: Pick<Target, 'port'>,
+  bytes: string | Buffer,
+): Promise<Answer | undefined> {
+  const [method = '', path = ''] = bytes.toString('latin1').split(' ', 2);
+  const received = await sendRaw(port, bytes, (soFar) => answersIn(soFar, method).length > 0);
+  const [answer] = answersIn(received, method);
+  if (answer === undefined && received !== '') throw new Error(`this is no whole answer:\n${received}`);
+  return answer && ofContract({ method, path }, answer);
 }
 
 /** Posts a time log. A text or bytes are sent as they are, anything else as JSON. */
-export function create(app: TestApp, body: unknown = LOG, headers: Sending['headers'] = {}): Promise<Answer> {
+export function create(
+  target: Target,
+  body: unknown = LOG,
+  headers: Sending['headers'] = {},
+): Promise<Answer> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
-  return send(app, TIME_LOGS, {
+  return send(target, TIME_LOGS, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: isRaw ? body : JSON.stringify(body),
@@ -54,8 +76,8 @@ export function create(app: TestApp, body: unknown = LOG, headers: Sending['head
 }
 
 /** Lists time logs; the query is sent as it is written, without the question mark. */
-export function list(app: TestApp, query = '', sending: Sending = {}): Promise<Answer> {
-  return send(app, query === '' ? TIME_LOGS : `${TIME_LOGS}?${query}`, sending);
+export function list(target: Target, query = '', sending: Sending = {}): Promise<Answer> {
+  return send(target, query === '' ? TIME_LOGS : `${TIME_LOGS}?${query}`, sending);
 }
 
 /** The body of an error. */
@@ -68,10 +90,33 @@ export function outcome({ status, body }: Pick<Answer, 'status' | 'body'>): [num
   return [status, body];
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+/** The message of an error. */
+export function messageOf({ body }: Answer): string {
+  return (body as { message: string }).message;
+}
+
+/** The created log, or the listed logs. */
+export function dataOf({ body }: Answer): unknown {
+  return (body as { data: unknown }).data;
+}
+
+/** Holds an answer to what is true of every one, and to the OpenAPI document. */
+function ofContract(asked: DocumentedRequest, answer: Answer): Answer {
+  const { status, headers, text, body } = answer;
+  expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
+    'no-store',
+    'nosniff',
+  ]);
+  if (status >= 400 && asked.method !== 'HEAD') {
+    const message = expect.stringMatching(/^[\x20-\x7e]+$/);
+    expect(body).toEqual({ success: false, error: expect.any(String), message });
   }
+  expectDocumented(asked, { status, headers: Object.fromEntries(headers), text });
+  return answer;
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
+  return headers;
 }
