@@ -3,6 +3,7 @@ import { CreateTimeLogCounts1763769600000 } from './infrastructure/migrations/17
 import { CountTimeLogs1763769700000 } from './infrastructure/migrations/1763769700000-count-time-logs.js';
 import { CreateTimeLogKeys1763856000000 } from './infrastructure/migrations/1763856000000-create-time-log-keys.js';
 import { GuardCountFunctions1763856100000 } from './infrastructure/migrations/1763856100000-guard-count-functions.js';
+import { MendCountFunctions1763942400000 } from './infrastructure/migrations/1763942400000-mend-count-functions.js';
 import { TimeLog } from './domain/time-log.js';
 import { TimeLogKey } from './infrastructure/time-log-key.entity.js';
 import './infrastructure/time-log.mapping.js';
@@ -32,4 +33,5 @@ export const timeLogMigrations = [
   CountTimeLogs1763769700000,
   CreateTimeLogKeys1763856000000,
   GuardCountFunctions1763856100000,
+  MendCountFunctions1763942400000,
 ];

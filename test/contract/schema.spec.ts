@@ -14,6 +14,7 @@ const NAMES = [
   'CountTimeLogs1763769700000',
   'CreateTimeLogKeys1763856000000',
   'GuardCountFunctions1763856100000',
+  'MendCountFunctions1763942400000',
 ];
 const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_logs'];
 

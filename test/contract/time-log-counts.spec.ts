@@ -16,12 +16,15 @@ const logsFrom = (first: number, count: number) => `
 
 let database: TestDatabase;
 let dataSource: DataSource;
+/** For what takes the rights of a superuser: files of the server, and other roles. */
+let superuser: DataSource;
 let counts: TimeLogCounts;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   await migrate({ url: database.url, migrations });
   dataSource = await new DataSource({ ...plainOptions(database.url), poolSize: 20 }).initialize();
+  superuser = await new DataSource({ ...plainOptions(database.superuserUrl), poolSize: 1 }).initialize();
   counts = new TimeLogCounts(new Database(dataSource));
 });
 beforeEach(async () => {
@@ -30,12 +33,16 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await dataSource.destroy();
+  await superuser.destroy();
   await database.drop();
 });
 
 /** A session of its own, within a transaction that the act may leave open. */
-async function inTransaction(act: (runner: QueryRunner) => Promise<void>): Promise<void> {
-  const runner = dataSource.createQueryRunner();
+async function inTransaction(
+  act: (runner: QueryRunner) => Promise<void>,
+  source: DataSource = dataSource,
+): Promise<void> {
+  const runner = source.createQueryRunner();
   try {
     await act(runner);
   } finally {
@@ -92,15 +99,15 @@ describe('the counts are right', () => {
   });
 
   it('after a copy, and after the restore of a dump of data alone, which holds the counts too', async () => {
-    const settings = await dataSource.query<{ folder: string }[]>(
+    const settings = await superuser.query<{ folder: string }[]>(
       `select current_setting('data_directory') as folder`,
     );
     const file = (table: string) =>
       `'${settings[0]!.folder}/${database.url.split('/').at(-1)?.split('?')[0]}.${table}'`;
     const tables = ['time_log_counts', 'time_logs'];
-    for (const table of tables) await dataSource.query(`copy ${table} to ${file(table)}`);
-    await dataSource.query('truncate time_logs');
-    for (const table of tables) await dataSource.query(`copy ${table} from ${file(table)}`);
+    for (const table of tables) await superuser.query(`copy ${table} to ${file(table)}`);
+    await superuser.query('truncate time_logs');
+    for (const table of tables) await superuser.query(`copy ${table} from ${file(table)}`);
     expect(await counts.verify()).toEqual({ logs: 1000, wrong: 0 });
     // As pg_restore does it with --disable-triggers.
     await inTransaction(async (runner) => {
@@ -108,12 +115,12 @@ describe('the counts are right', () => {
       await runner.query('set session_replication_role = replica');
       for (const table of tables) await runner.query(`copy ${table} from ${file(table)}`);
       await runner.query('reset session_replication_role');
-    });
+    }, superuser);
     expect(await counts.verify()).toEqual({ logs: 1000, wrong: 0 });
   });
 
   it('for a role that may do no more than write logs', async () => {
-    await dataSource.query('create role log_writer');
+    await superuser.query('create role log_writer');
     await inTransaction(async (runner) => {
       await runner.startTransaction();
       await runner.query('grant insert, delete on time_logs to log_writer');
@@ -123,9 +130,51 @@ describe('the counts are right', () => {
       await runner.query(`delete from time_logs where id = '019c1370-4e1b-7000-8000-000000000001'`);
       await runner.query('reset role');
       await runner.commitTransaction();
-    });
-    await dataSource.query('drop owned by log_writer; drop role log_writer');
+    }, superuser);
+    await superuser.query('drop owned by log_writer; drop role log_writer');
     expect(await counts.verify()).toEqual({ logs: 1009, wrong: 0 });
+  });
+});
+
+describe('a row of counts from elsewhere', () => {
+  const foreign = `insert into time_log_counts values (true, gen_random_uuid(), 4096, '2026-01-31', 0, 1)`;
+  const rows = async (source: DataSource | QueryRunner) =>
+    (
+      (await source.query('select count(*)::integer as count from time_log_counts')) as { count: number }[]
+    )[0]!.count;
+
+  it('is not taken, also in a transaction in which logs were counted', async () => {
+    await inTransaction(async (runner) => {
+      await runner.startTransaction();
+      for (const change of [
+        `insert into time_logs ${logsFrom(2000, 10)}`,
+        `update time_logs set date = date - 1 where date > '0001-01-01'`,
+        'delete from time_logs where duration < 10',
+        'select rebuild_time_log_counts()',
+      ]) {
+        await runner.query(change);
+        const before = await rows(runner);
+        await runner.query(foreign);
+        expect(await rows(runner)).toBe(before);
+      }
+      await runner.query('savepoint here');
+      await expect(runner.query(`insert into time_logs ${logsFrom(2000, 10)}`)).rejects.toThrow(/duplicate/);
+      await runner.query('rollback to here');
+      const before = await rows(runner);
+      await runner.query(foreign);
+      expect(await rows(runner)).toBe(before);
+    });
+  });
+
+  it('is taken from who says that they count, before and after logs are counted', async () => {
+    await inTransaction(async (runner) => {
+      await runner.startTransaction();
+      await runner.query(`set local time_logs.counting = 'on'`);
+      await runner.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+      const before = await rows(runner);
+      await runner.query(foreign);
+      expect(await rows(runner)).toBe(before + 1);
+    });
   });
 });
 

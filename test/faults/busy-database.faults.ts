@@ -77,7 +77,7 @@ describe('a service whose database has no room for it', () => {
     await underWrites({ url }, async ({ service, writers, ledger }) => {
       const others: pg.Client[] = [];
       try {
-        await takeEveryConnection(others, url, service.child);
+        await takeEveryConnection(others, postgres.asSuperuser(url), service.child);
         const [knocks, refused] = [postgres.logged(/too many clients/), ledger.count('refused')];
         await writers.until(() => ledger.count('refused') >= refused + 100, '100 creates refused with 503');
         expectUnavailable(await ask(`${service.url}/health`));
@@ -95,7 +95,7 @@ describe('a service whose database has no room for it', () => {
   });
 });
 
-/** Has others take the place of every connection of the service, which is held still meanwhile. */
+/** Has superusers, for whom some are kept, take every connection in place of the service, which is held still meanwhile. */
 async function takeEveryConnection(others: pg.Client[], url: string, service: ChildProcess): Promise<void> {
   const first = await connected(url);
   others.push(first);

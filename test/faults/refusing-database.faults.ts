@@ -52,6 +52,7 @@ describe('a service whose database refuses what it is asked', () => {
       const tablespace = `small_${process.pid}`;
       try {
         await postgres.query(`create tablespace ${tablespace} location '${disk.path}'`);
+        await postgres.query(`grant create on tablespace ${tablespace} to public`);
         await underWrites({ url }, async (scene) => {
           await queryOnce(url, `alter table time_logs set tablespace ${tablespace}`);
           await queryOnce(url, `alter index time_logs_pkey set tablespace ${tablespace}`);
@@ -128,9 +129,9 @@ describe('a service whose database refuses what it is asked', () => {
     const url = await postgres.createDatabase();
     await underWrites({ url }, async (scene) => {
       // Well below the statement timeout, which would end the wait as well.
-      await queryOnce(url, "alter system set deadlock_timeout = '100ms'");
-      await queryOnce(url, 'select pg_reload_conf()');
-      const opponent = await connected(url);
+      await postgres.query("alter system set deadlock_timeout = '100ms'");
+      await postgres.query('select pg_reload_conf()');
+      const opponent = await connected(postgres.asSuperuser(url));
       try {
         await opponent.query("set deadlock_timeout = '1min'");
         await opponent.query('begin; select pg_advisory_xact_lock(2)');

@@ -1,37 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 
-/** A database of its own in the PostgreSQL of the test run. */
+/** A database of its own in the PostgreSQL of the test run, or in another one. */
 export interface TestDatabase {
+  /** For its owner, who may do no more than an owner on a managed PostgreSQL. */
   readonly url: string;
-  /** Drops it, with whatever is still connected. */
+  /** For what only who runs the server may do. */
+  readonly superuserUrl: string;
+  /** Drops it and its owner, with whatever is still connected. */
   drop(): Promise<void>;
 }
 
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const serverUrl = process.env.TEST_DATABASE_URL;
+/** Makes a database for an ordinary role of the same name; the URL of the server is that of a superuser. */
+export async function createTestDatabase(
+  serverUrl: string | undefined = process.env.TEST_DATABASE_URL,
+): Promise<TestDatabase> {
   if (serverUrl === undefined) throw new Error('test/support/global-setup.mjs has not run');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(serverUrl, `create database ${name}`);
+  const superuserUrl = serverUrl.replace(/\/postgres(?=\?|$)/, `/${name}`);
+  await onServer(serverUrl, `create role ${name} login`, `create database ${name} owner ${name}`);
   return {
-    url: withDatabase(serverUrl, name),
-    drop: () => onServer(serverUrl, `drop database ${name} with (force)`),
+    url: superuserUrl.replace('//postgres@', `//${name}@`),
+    superuserUrl,
+    drop: () => onServer(serverUrl, `drop database ${name} with (force)`, `drop role ${name}`),
   };
 }
 
-async function onServer(url: string, sql: string): Promise<void> {
+async function onServer(url: string, ...statements: string[]): Promise<void> {
   const dataSource = await new DataSource({
     type: 'postgres',
     url,
     poolErrorHandler: () => undefined,
   }).initialize();
   try {
-    await dataSource.query(sql);
+    for (const statement of statements) await dataSource.query(statement);
   } finally {
     await dataSource.destroy();
   }
-}
-
-function withDatabase(url: string, name: string): string {
-  return url.replace(/\/postgres(?=\?|$)/, `/${name}`);
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import {
   socketDirectoryOf,
   urlOf,
 } from '../../../libs/embedded-postgres/src/socket-directory.js';
+import { createTestDatabase } from '../../support/test-database.js';
 
 /** Milliseconds between two looks at a server that starts. */
 const POLL = 10;
@@ -33,14 +33,16 @@ export class PostgresCluster {
     private readonly settings: Settings,
   ) {}
 
-  /** Makes the files of a server in a directory of temporary files, made ready by `prepare`, and starts it. */
+  /** Makes the files of a server in a directory of temporary files, made ready by `prepare`, and starts it: the embedded one, or another. */
   static async create(
     settings: Settings = {},
     prepare: (directory: string) => void = () => undefined,
+    makeFiles: (dataDirectory: string) => Promise<Installation> = (directory) =>
+      install(directory, thisMachine),
   ): Promise<PostgresCluster> {
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
     prepare(directory);
-    const installation = await install(join(directory, 'postgres'), thisMachine);
+    const installation = await makeFiles(join(directory, 'postgres'));
     const cluster = new PostgresCluster(directory, installation, settings);
     await cluster.start();
     return cluster;
@@ -61,14 +63,17 @@ export class PostgresCluster {
     return this.installation.account.owner('postgres');
   }
 
-  /** A new database; its URL. */
+  /** A new database of an ordinary role, as a managed PostgreSQL gives it; its URL, with that role. */
   async createDatabase(): Promise<string> {
-    const name = `faults_${randomUUID().replaceAll('-', '')}`;
-    await this.query(`create database ${name}`);
-    return this.url.replace(/\/postgres$/, `/${name}`);
+    return (await createTestDatabase(this.url)).url;
   }
 
-  /** The URL of the database that exists from the beginning. */
+  /** The URL of a database for a superuser. */
+  asSuperuser(databaseUrl: string): string {
+    return databaseUrl.replace(/\/\/[^@]+@/, '//postgres@');
+  }
+
+  /** The URL of the database that exists from the beginning, for a superuser. */
   get url(): string {
     return urlOf(socketDirectoryOf(this.installation.dataDirectory));
   }
@@ -110,7 +115,7 @@ export class PostgresCluster {
     this.program?.signal('SIGCONT');
   }
 
-  /** Runs statements as an outsider would, on a connection of their own. */
+  /** Runs statements as the superuser, on a connection of their own. */
   async query<Row extends pg.QueryResultRow>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
     return queryOnce<Row>(this.url, sql, parameters);
   }

@@ -8,8 +8,13 @@ const SPAN = 128 * BLOCK;
 const FIRST = `date '0001-01-01'`;
 const NIL = `uuid '00000000-0000-0000-0000-000000000000'`;
 const DAYS = Array.from({ length: BLOCK }, (_, index) => index);
-/** Set by our own functions alone: a row of counts that comes from elsewhere is not taken. */
-const COUNTING = `set time_logs.counting = 'on'`;
+/**
+ * Set by our own functions alone, while they write: a row of counts that comes from elsewhere is not taken. Not by SET of
+ * the function, for which a parameter with a dot needs a superuser; and what is set for the transaction is set back.
+ */
+const COUNTING_DECLARED = `counting text := coalesce(current_setting('time_logs.counting', true), '');`;
+const COUNTING_ON = `perform set_config('time_logs.counting', 'on', true);`;
+const COUNTING_AS_BEFORE = `perform set_config('time_logs.counting', counting, true);`;
 /** A function that runs with its owner's rights finds nothing but what it names in full. */
 const AS_OWNER = `security definer set search_path = pg_catalog, pg_temp`;
 
@@ -28,7 +33,17 @@ export class CreateTimeLogCounts1763769600000 implements MigrationInterface {
     const names = await namesIn(runner);
     // Writers wait behind a trigger that waits for its lock.
     await runner.query(`set local lock_timeout = '10s'`);
-    for (const statement of [table, guard, changes, truncation, differences, rebuild, since, page]) {
+    for (const statement of [
+      table,
+      guard,
+      countFunction,
+      changeTriggers,
+      truncation,
+      differences,
+      rebuildFunction,
+      since,
+      page,
+    ]) {
       await runner.query(statement(names));
     }
   }
@@ -45,6 +60,12 @@ export class CreateTimeLogCounts1763769600000 implements MigrationInterface {
     await runner.query(`drop function ${names.since}`);
     await runner.query(`drop function ${names.page}`);
   }
+}
+
+/** The functions that write counts, for databases that have them and for those that do not. */
+export async function countFunctions(runner: QueryRunner): Promise<string[]> {
+  const names = await namesIn(runner);
+  return [countFunction(names), rebuildFunction(names)];
 }
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
@@ -114,20 +135,25 @@ const add = ({ logs, counts }: Names, rows: string) => `
            ${DAYS.map((day) => `nullif(coalesce(counts.days[${day + 1}], 0) + coalesce(excluded.days[${day + 1}], 0), 0)`).join()}
          ] end;`;
 
-const changes = (names: Names) => `
-  create function ${names.count}() returns trigger language plpgsql ${AS_OWNER} ${COUNTING} as $$
+const countFunction = (names: Names) => `
+  create or replace function ${names.count}() returns trigger language plpgsql ${AS_OWNER} as $$
   #variable_conflict use_column
   declare
     own_slot integer := 0;
+    ${COUNTING_DECLARED}
   begin
+    ${COUNTING_ON}
     ${add(
       names,
       counted(
         `select project_id, date, count(*)::integer * tg_argv[0]::integer as n from changed group by 1, 2`,
       ),
     )}
+    ${COUNTING_AS_BEFORE}
     return null;
-  end $$;
+  end $$`;
+
+const changeTriggers = (names: Names) => `
   ${changeTrigger(names, 'inserted', 'insert', 'new', 1)};
   ${changeTrigger(names, 'deleted', 'delete', 'old', -1)};
   ${changeTrigger(names, 'updated_from', 'update', 'old', -1)};
@@ -164,15 +190,18 @@ const differences = ({ logs, counts, differences }: Names) => `
   $$`;
 
 /** Returns how many counts were wrong. What is added stays right whatever is written meanwhile, since writers add too. */
-const rebuild = (names: Names) => `
-  create function ${names.rebuild}() returns bigint language plpgsql ${COUNTING} as $$
+const rebuildFunction = (names: Names) => `
+  create or replace function ${names.rebuild}() returns bigint language plpgsql as $$
   #variable_conflict use_column
   declare
     own_slot integer := 0;
     wrong bigint;
+    ${COUNTING_DECLARED}
   begin
+    ${COUNTING_ON}
     ${add(names, `select * from ${names.differences}()`)}
     get diagnostics wrong = row_count;
+    ${COUNTING_AS_BEFORE}
     return wrong;
   end $$`;
 
