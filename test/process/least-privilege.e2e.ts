@@ -1,24 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { SCOPES } from '../../src/access-token/index.js';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
+import { describeOnPostgres15And18 } from '../support/postgres-15.js';
 import { startService, type ServiceProcess, spawnService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { once } from 'node:events';
+import type { TestDatabase } from '../support/test-database.js';
 
 const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 
-describe('the service with a role that owns nothing', () => {
+describeOnPostgres15And18('the service with a role that owns nothing', (createDatabase) => {
   const role = `service_${randomUUID().replaceAll('-', '')}`;
   const token = newToken();
   let database: TestDatabase;
+  /** An ordinary role as well: it owns the database, and nothing of the server. */
   let owner: DataSource;
+  let superuser: DataSource;
   let service: ServiceProcess;
 
   /** The URL of the database for the role. */
@@ -29,9 +32,10 @@ describe('the service with a role that owns nothing', () => {
   };
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createDatabase();
     owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    await owner.query(`create role ${role} login nosuperuser nocreatedb nocreaterole`);
+    superuser = await new DataSource({ type: 'postgres', url: database.superuserUrl }).initialize();
+    await superuser.query(`create role ${role} login nosuperuser nocreatedb nocreaterole`);
     await migrate({ url: database.url, migrations });
     const grants = (await readFile(README, 'utf8')).match(/^grant .* to service;$/gm) ?? [];
     expect(grants.length).toBeGreaterThan(0);
@@ -44,8 +48,9 @@ describe('the service with a role that owns nothing', () => {
   });
   afterAll(async () => {
     await service.end();
-    await owner.query(`drop owned by ${role}`);
-    await owner.query(`drop role ${role}`);
+    await superuser.query(`drop owned by ${role}`);
+    await superuser.query(`drop role ${role}`);
+    await superuser.destroy();
     await owner.destroy();
     await database.drop();
   });
@@ -56,6 +61,25 @@ describe('the service with a role that owns nothing', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       ...(body && { body: JSON.stringify(body) }),
     });
+
+  it('is migrated by an owner who is no superuser', async () => {
+    expect(
+      await owner.query(`select rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication
+                           from pg_roles where rolname = current_user`),
+    ).toEqual([
+      {
+        rolsuper: false,
+        rolcreaterole: false,
+        rolcreatedb: false,
+        rolbypassrls: false,
+        rolreplication: false,
+      },
+    ]);
+    expect(
+      await owner.query(`select proname from pg_proc where not pg_has_role(proowner, 'member')
+                                 and pronamespace = 'public'::regnamespace`),
+    ).toEqual([]);
+  });
 
   it('starts with nothing pending, records, lists, and notes the use of a token, by the grants of the README', async () => {
     expect((await send('/health')).status).toBe(200);
@@ -115,7 +139,7 @@ describe('the service with a role that owns nothing', () => {
   });
 
   it('does not start where its role is told to commit without waiting for the disk', async () => {
-    await owner.query(`alter role ${role} set synchronous_commit = off`);
+    await superuser.query(`alter role ${role} set synchronous_commit = off`);
     try {
       const { child, output } = spawnService({ DATABASE_URL: urlOfRole(), HOST: '127.0.0.1', PORT: '0' });
       expect(await once(child, 'exit')).toEqual([1, null]);
@@ -123,7 +147,7 @@ describe('the service with a role that owns nothing', () => {
         /^synchronous_commit is off, .*: set it to on, for this role and database too$/m,
       );
     } finally {
-      await owner.query(`alter role ${role} reset synchronous_commit`);
+      await superuser.query(`alter role ${role} reset synchronous_commit`);
     }
   });
 });

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { migrate } from '../../src/database-setup/index.js';
+import { Database } from '../../src/database/index.js';
+import { TimeLogCounts } from '../../src/time-log/index.js';
+import { describeOnPostgres15And18 } from '../support/postgres-15.js';
+import { type ServiceProcess, startService } from '../support/service-process.js';
+import type { TestDatabase } from '../support/test-database.js';
+import { loadDump } from './dump.js';
+
+const file = (name: string) => join(import.meta.dirname, name);
+
+/** What version 0.1 said of its database. */
+interface Contents {
+  readonly token: string;
+  readonly total: number;
+  readonly perProject: Readonly<Record<string, number>>;
+}
+
+/**
+ * `v0.1.sql.gz` is a dump (pg_dump 15, no owners) of a database that version 0.1 (commit 2579204) made and filled over
+ * HTTP; some logs were corrected and some deleted by SQL. Nothing of it may change on the way to this version.
+ */
+describeOnPostgres15And18('a database of version 0.1', (createDatabase) => {
+  let contents: Contents;
+  let database: TestDatabase;
+  let owner: DataSource;
+  let before: unknown;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    contents = JSON.parse(await readFile(file('v0.1.json'), 'utf8')) as Contents;
+    database = await createDatabase();
+    await loadDump(file('v0.1.sql.gz'), database.superuserUrl);
+    owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    await giveToOwner(database);
+    before = await everything(owner);
+    await migrate({ url: database.url, migrations });
+    service = await startService({ DATABASE_URL: database.url });
+  }, 60_000);
+  afterAll(async () => {
+    await service.end();
+    await owner.destroy();
+    await database.drop();
+  });
+
+  const send = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${contents.token}`, 'content-type': 'application/json' };
+    return (await fetch(`${service.url}/api/v1/time-logs${path}`, { ...init, headers })).json();
+  };
+
+  it('has every log, key and token that it had', async () => {
+    expect(before).toMatchObject({ time_logs: { rows: contents.total }, time_log_keys: { rows: 200 } });
+    expect(await everything(owner)).toEqual(before);
+  });
+
+  it('has its totals, and its token is good', async () => {
+    expect(await send('?limit=1')).toMatchObject({ success: true, meta: { total: contents.total } });
+    for (const [project, total] of Object.entries(contents.perProject)) {
+      expect(await send(`?projectId=${project}&limit=1`)).toMatchObject({ meta: { total } });
+    }
+  });
+
+  it('lists every log once, in the order of its table', async () => {
+    const listed: unknown[] = [];
+    for (let page = 1; page <= Math.ceil(contents.total / 50); page++) {
+      listed.push(...((await send(`?page=${page}`)) as { data: unknown[] }).data);
+    }
+    expect(listed).toEqual(
+      await owner.query(
+        `select id, project_id as "projectId", duration::float8 as duration, description,
+                to_char(to_timestamp(('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)
+                          at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
+           from time_logs order by date desc, id desc`,
+      ),
+    );
+  });
+
+  it('has functions that its owner can restore from a dump, which those of version 0.1 kept to a superuser', async () => {
+    const functions = await owner.query<{ text: string }[]>(
+      `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace`,
+    );
+    expect(functions.length).toBeGreaterThan(0);
+    for (const { text } of functions) await owner.query(text);
+  });
+
+  it('takes new logs, which are counted, and counts that are right', async () => {
+    const log = { projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' };
+    expect(await send('', { method: 'POST', body: JSON.stringify(log) })).toMatchObject({ success: true });
+    const counts = new TimeLogCounts(new Database(owner));
+    expect(await counts.verify()).toEqual({ logs: contents.total + 1, wrong: 0 });
+    await owner.query('delete from time_logs where project_id = $1', [log.projectId]);
+    expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
+    await owner.query('update time_log_counts set total = total + 1 where width = 4096');
+    expect(await counts.rebuild()).toBeGreaterThan(0);
+    expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
+  });
+});
+
+/** Makes an ordinary role the owner of what the superuser has restored. */
+async function giveToOwner({ url, superuserUrl }: TestDatabase): Promise<void> {
+  const superuser = await new DataSource({ type: 'postgres', url: superuserUrl }).initialize();
+  try {
+    const role = new URL(url).username;
+    await superuser.query(`do $$ declare statement text; begin
+      for statement in
+        select format('alter table %s owner to ${role}', oid::regclass) from pg_class
+         where relnamespace = 'public'::regnamespace and relkind = 'r'
+        union all
+        select format('alter function %s owner to ${role}', oid::regprocedure) from pg_proc
+         where pronamespace = 'public'::regnamespace
+      loop execute statement; end loop; end $$`);
+  } finally {
+    await superuser.destroy();
+  }
+}
+
+/** What people have stored, by the columns that it had in version 0.1; the last use of a token goes on changing. */
+const COLUMNS = {
+  time_logs: 'id, project_id, duration, description, date',
+  time_log_keys: 'principal, text, fingerprint, time_log_id, created_at',
+  access_tokens: 'id, name, digest, scopes, created_at, expires_at, revoked_at',
+};
+
+/** How many rows each table has, and a digest of them all. */
+async function everything(dataSource: DataSource): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const [table, columns] of Object.entries(COLUMNS)) {
+    [found[table]] = await dataSource.query<unknown[]>(
+      `select count(*)::integer as rows, md5(string_agg(row::text, e'\\n' order by row::text)) as digest
+         from (select ${columns} from ${table}) row`,
+    );
+  }
+  return found;
+}
