@@ -22,7 +22,14 @@ function argumentsOf(line: string): string[] {
 }
 
 function stepsWith(changes: Partial<Parameters<typeof firstSteps>[0]> = {}): string {
-  return firstSteps({ tokenFile: '/nowhere/token', host: undefined, port: 3000, today: TODAY, ...changes });
+  return firstSteps({
+    tokenFile: '/nowhere/token',
+    host: undefined,
+    port: 3000,
+    today: TODAY,
+    apiDocs: true,
+    ...changes,
+  });
 }
 
 describe('firstSteps', () => {
@@ -47,6 +54,8 @@ describe('firstSteps', () => {
     const [record, list, ...more] = commandsOf(stepsWith({ tokenFile }));
     expect(more).toEqual([]);
     expect(argumentsOf(record!)).toEqual([
+      '-w',
+      '\\n',
       '-H',
       'Authorization: Bearer tl_the-token',
       '-H',
@@ -56,6 +65,8 @@ describe('firstSteps', () => {
       'http://localhost:3000/api/v1/time-logs',
     ]);
     expect(argumentsOf(list!)).toEqual([
+      '-w',
+      '\\n',
       '-H',
       'Authorization: Bearer tl_the-token',
       'http://localhost:3000/api/v1/time-logs',
@@ -69,7 +80,7 @@ describe('firstSteps', () => {
 
   it('sends a log of today', () => {
     const [record] = commandsOf(stepsWith());
-    const body = argumentsOf(record!.replace('$(cat', '$(echo'))[5]!;
+    const body = argumentsOf(record!.replace('$(cat', '$(echo'))[7]!;
     expect(JSON.parse(body)).toEqual({
       projectId: '11111111-1111-1111-1111-111111111111',
       duration: 1.5,
@@ -88,5 +99,10 @@ describe('firstSteps', () => {
   ])('calls a service that listens on %s', (host, expected) => {
     const [, list] = commandsOf(stepsWith({ host, port: 8080 }));
     expect(argumentsOf(list!.replace('$(cat', '$(echo'))).toContain(`${expected}api/v1/time-logs`);
+    expect(stepsWith({ host, port: 8080 })).toContain(`\nTry it: ${expected}docs\n`);
+  });
+
+  it('names no page where there is none', () => {
+    expect(stepsWith({ apiDocs: false })).not.toContain('/docs');
   });
 });

@@ -5,11 +5,19 @@ export interface FirstSteps {
   readonly host: string | undefined;
   readonly port: number;
   readonly today: Date;
+  /** Whether there is a page to try the service on. */
+  readonly apiDocs: boolean;
 }
 
-/** Two lines for a shell that record a log and list it. They name the file of the token: what is printed ends up in logs. */
-export function firstSteps({ tokenFile, host, port, today }: FirstSteps): string {
-  const url = `http://${reachable(host)}:${port}/api/v1/time-logs`;
+/**
+ * Two lines for a shell that record a log and list it, and a page for a browser. They name the file of the token: what is
+ * printed ends up in logs.
+ */
+export function firstSteps({ tokenFile, host, port, today, apiDocs }: FirstSteps): string {
+  const base = `http://${reachable(host)}:${port}`;
+  const url = `${base}/api/v1/time-logs`;
+  // The answer ends without a line feed, and the next prompt would stand behind it.
+  const curl = "curl -w '\\n'";
   const authorization = `-H "Authorization: Bearer $(cat ${shellQuoted(tokenFile)})"`;
   const body = JSON.stringify({
     projectId: '11111111-1111-1111-1111-111111111111',
@@ -21,12 +29,13 @@ export function firstSteps({ tokenFile, host, port, today }: FirstSteps): string
     '',
     'Record a log:',
     '',
-    `curl ${authorization} -H 'Content-Type: application/json' -d ${shellQuoted(body)} ${shellQuoted(url)}`,
+    `${curl} ${authorization} -H 'Content-Type: application/json' -d ${shellQuoted(body)} ${shellQuoted(url)}`,
     '',
     'List the logs:',
     '',
-    `curl ${authorization} ${shellQuoted(url)}`,
+    `${curl} ${authorization} ${shellQuoted(url)}`,
     '',
+    ...(apiDocs ? [`Try it: ${base}/docs`, ''] : []),
   ].join('\n');
 }
 

@@ -1,30 +1,6 @@
+import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Logger, type Params, PinoLogger } from 'nestjs-pino';
-
-/** How the log is written: lines of JSON, or lines for a person at a terminal. */
-export function loggingParams(level: string, asJson: boolean): Params {
-  return {
-    pinoHttp: {
-      level,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }) },
-      ...(!asJson && {
-        transport: { target: 'pino-pretty', options: { singleLine: true, ignore: 'pid,hostname' } },
-      }),
-    },
-  };
-}
-
-/** The path of the route that took the request. Any other path is not told: a client may have put a token there. */
-function pathOf({ route }: Request): string {
-  const { path = '*' } = (route ?? {}) as { path?: string };
-  return path.includes('*') ? '(unknown)' : path;
-}
-
-function levelFor(status: number): 'error' | 'info' | 'debug' {
-  if (status >= 500) return 'error';
-  return status >= 400 ? 'info' : 'debug';
-}
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** Contexts in which Nest tells at every start what it wires. */
 const WIRING = new Set([
@@ -35,14 +11,22 @@ const WIRING = new Set([
   'NestApplication',
 ]);
 
-/** Nest's logger over pino; what it wires is for `debug`, not for every start. */
-export class ServiceLogger extends Logger {
-  private readonly requests: PinoLogger;
+/** What PostgreSQL tells whenever it starts, stops or writes a checkpoint. */
+const ROUTINE =
+  /^LOG: +(starting|listening|database system (was|is) (shut down|ready)|received .* shutdown|aborting any|background worker "logical replication|shutting down|checkpoint)/;
 
-  constructor(params: Params) {
-    const pino = new PinoLogger(params);
-    super(pino, params);
-    this.requests = pino;
+/** Nest's logger over pino; what Nest wires is for `debug`, not for every start. */
+export class ServiceLogger implements LoggerService {
+  private constructor(private readonly pino: Logger) {}
+
+  /** Writes lines of JSON, or lines for a person at a terminal. */
+  static async open(level: string, asJson: boolean): Promise<ServiceLogger> {
+    const options = {
+      level,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label: string) => ({ level: label }) },
+    };
+    return new ServiceLogger(asJson ? pino(options) : pino(options, await prettyLines()));
   }
 
   /**
@@ -51,7 +35,7 @@ export class ServiceLogger extends Logger {
    */
   logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
     const level = levelFor(response.statusCode);
-    if (!this.requests.logger.isLevelEnabled(level)) return;
+    if (!this.pino.isLevelEnabled(level)) return;
     const { id: requestId, method } = request;
     const line = {
       requestId,
@@ -63,17 +47,69 @@ export class ServiceLogger extends Logger {
       milliseconds: Math.round(milliseconds),
       ...(!response.writableFinished && { aborted: true }),
     };
-    this.requests.logger[level](line, 'request');
+    this.pino[level](line, 'request');
   }
 
-  /** What ends a start is told by main.ts, in one line; Nest would add it with its stack. */
-  override error(message: unknown, ...optionalParams: unknown[]): void {
-    if (optionalParams.at(-1) === 'ExceptionHandler') this.debug(message, ...optionalParams);
-    else super.error(message, ...optionalParams);
+  /** A line of the embedded PostgreSQL; its routine ones are for `debug`. */
+  logPostgres(line: string): void {
+    this.pino[ROUTINE.test(line) ? 'debug' : 'info']({ context: 'PostgreSQL' }, line);
   }
 
-  override log(message: unknown, ...optionalParams: unknown[]): void {
-    if (WIRING.has(String(optionalParams.at(-1)))) this.debug(message, ...optionalParams);
-    else super.log(message, ...optionalParams);
+  /** Something went wrong. What ends a start is told by main.ts, in one line; Nest would add it with its stack. */
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write(rest.at(-1) === 'ExceptionHandler' ? 'debug' : 'error', message, rest);
   }
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write(WIRING.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  /** Nest gives the context last, and with an error its stack before that. */
+  private write(level: Level, message: unknown, rest: unknown[]): void {
+    const [stack] = rest.slice(0, -1);
+    const context = rest.at(-1);
+    if (message instanceof Error) this.pino[level]({ context, err: message });
+    else if (typeof stack !== 'string') this.pino[level]({ context }, String(message));
+    else this.pino[level]({ context, err: Object.assign(new Error(String(message)), { stack }) });
+  }
+}
+
+type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+
+/** In this thread, so that a line stands where it was written, before or after what is printed beside the log. */
+async function prettyLines(): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({
+    singleLine: true,
+    ignore: 'pid,hostname,context',
+    messageFormat: '{if context}{context}: {end}{msg}',
+    sync: true,
+  });
+}
+
+/** The path of the route that took the request. Any other path is not told: a client may have put a token there. */
+function pathOf({ route }: Request): string {
+  const { path = '*' } = (route ?? {}) as { path?: string };
+  return path.includes('*') ? '(unknown)' : path;
+}
+
+function levelFor(status: number): 'error' | 'info' | 'debug' {
+  if (status >= 500) return 'error';
+  return status >= 400 ? 'info' : 'debug';
 }

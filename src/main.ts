@@ -10,7 +10,7 @@ import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
 import { AppModule } from './app.module.js';
 import { type Config, loadProcessConfig } from './config.js';
 import { firstSteps } from './first-steps.js';
-import { loggingParams, ServiceLogger } from './logging.js';
+import { ServiceLogger } from './logging.js';
 import { openDatabase } from './database-setup/index.js';
 
 /** Milliseconds that the end may take after the shutdown delay, whatever hangs. */
@@ -43,7 +43,7 @@ function isAbort(reason: unknown): boolean {
 /** Serves until the signal, then drains. Whatever was begun is ended, also where the start fails half-way. */
 async function serve(config: Config, stop: AbortController): Promise<void> {
   const { signal } = stop;
-  const logger = new ServiceLogger(loggingParams(config.logLevel, config.logAsJson));
+  const logger = await ServiceLogger.open(config.logLevel, config.logAsJson);
   signal.addEventListener('abort', () => {
     logger.log('shutting down');
     setTimeout(
@@ -54,7 +54,7 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
   const database = await openDatabase({
     ...config,
     signal,
-    log: (line) => logger.log(line, 'PostgreSQL'),
+    log: (line) => logger.logPostgres(line),
     // Gone for good: the drain, and then the end with its message.
     onFailure: (error) => stop.abort(error),
   });
@@ -81,7 +81,10 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
       await (config.host === undefined ? app.listen(config.port) : app.listen(config.port, config.host));
       const { port } = app.getHttpServer().address() as AddressInfo;
       logger.log(`listening on port ${port}`, 'Main');
-      if (hasToken) console.log(firstSteps({ tokenFile, host: config.host, port, today: new Date() }));
+      if (hasToken) {
+        const { host, apiDocs } = config;
+        console.log(firstSteps({ tokenFile, host, port, today: new Date(), apiDocs }));
+      }
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await app.close();

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,6 +43,39 @@ describe('the embedded database', () => {
   });
 });
 
+/** Only Linux has this form of script(1), which runs a program at a terminal of its own. */
+(process.platform === 'linux' ? describe : describe.skip)('the service at a terminal', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-terminal-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('tells what it did, then the first steps, then its end: in this order, in lines for a person', async () => {
+    const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js');
+    const env = { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: directory };
+    const terminal = spawn('script', ['-qec', `exec ${process.execPath} ${main}`, '/dev/null'], { env });
+    let output = '';
+    terminal.stdout.on('data', (chunk) => (output += String(chunk)));
+    while (!output.includes('/docs')) await once(terminal.stdout, 'data');
+    const exit = once(terminal, 'exit');
+    // Ctrl-C
+    terminal.stdin.write('\x03');
+    expect(await exit).toEqual([0, null]);
+    const lines = output.split('\r\n').map((line) => line.replaceAll(/\x1b\[\d+m|^\^C/g, ''));
+    expect(lines.filter((line) => line !== '')).toEqual([
+      expect.stringMatching(/^\[[\d:.]+\] INFO: Migrations: migrated: \w+/),
+      expect.stringMatching(/^\[[\d:.]+\] INFO: Main: listening on port \d+$/),
+      'Record a log:',
+      expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
+      'List the logs:',
+      expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
+      expect.stringMatching(/^Try it: http:\/\/127\.0\.0\.1:\d+\/docs$/),
+      expect.stringMatching(/^\[[\d:.]+\] INFO: shutting down$/),
+    ]);
+  });
+});
+
 describe('the service without DATABASE_URL', () => {
   let directory: string;
   let service: ServiceProcess;
@@ -61,6 +94,7 @@ describe('the service without DATABASE_URL', () => {
     while (!/^List the logs:\n\ncurl .*\n/m.test(service.output())) await once(service.child.stdout!, 'data');
     const lines = service.output().match(/^curl .*$/gm) ?? [];
     const { stdout } = await run('sh', ['-c', lines[index] ?? 'exit 1']);
+    expect(stdout).toMatch(/\}\n$/);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
 

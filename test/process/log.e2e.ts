@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { rawRequest, sendRaw } from '../support/raw-http.js';
@@ -66,6 +69,23 @@ const create = (description: string, requestId: string) =>
   });
 
 describe('the log', () => {
+  it('tells what the embedded PostgreSQL does at every start and end at `debug` alone', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'time-logs-log-'));
+    const postgresLines = async (level: string) => {
+      const service = await startService({ DATA_DIR: directory, NODE_ENV: 'production', LOG_LEVEL: level });
+      await service.end();
+      const lines = service.output().match(/^\{.*"context":"PostgreSQL".*\}$/gm) ?? [];
+      return lines.map((line) => JSON.parse(line) as Line);
+    };
+    expect(await postgresLines('info')).toEqual([]);
+    const told = await postgresLines('debug');
+    expect(told).toContainEqual(
+      expect.objectContaining({ msg: expect.stringContaining('is ready to accept') }),
+    );
+    expect(new Set(told.map(({ level }) => level))).toEqual(new Set(['debug']));
+    await rm(directory, { recursive: true, force: true });
+  });
+
   it('has a line of its own for each event, whatever a request holds: no line ends, no escape codes', async () => {
     const forged = '{"level":"fatal","msg":"forged"}';
     const bearer = `Authorization: Bearer ${TOKEN}`;
