@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JwtOptions } from '../libs/jwt/src/index.js';
+import { TIME_LOG_LIMITS } from './time-log/index.js';
 
 /** The settings of the service, checked. */
 export interface Config {
@@ -20,7 +21,7 @@ export interface Config {
   /** Whether access tokens are good, the declared ones too. */
   readonly takesAccessTokens: boolean;
   /** Undefined: no JWT is good. */
-  readonly jwt: JwtOptions | undefined;
+  readonly jwt: Omit<JwtOptions, 'cacheSize'> | undefined;
   /** Origins whose pages may call the service from a browser; `*` alone for all. */
   readonly corsOrigins: readonly string[];
   /** How much each token may ask of this process; undefined: as much as it likes. */
@@ -122,11 +123,13 @@ const environment = z.object({
   REQUEST_TIMEOUT: seconds(3_600).default(15),
   KEEP_ALIVE_TIMEOUT: seconds(3_600).default(65),
   HEADERS_LIMIT: bytes(4_096, 1_048_576).default(16_384),
-  BODY_LIMIT: bytes(1_024, 1_048_576).default(65_536),
+  BODY_LIMIT: bytes(1_024, 1_048_576).default(TIME_LOG_LIMITS.bodyLimit),
   // At most what the drain leaves to a request in flight.
-  DEADLINE: number(/^\d(\.\d{1,3})?$/, 0.1, 5, 'must be seconds from 0.1 to 5, such as 2.5').default(2.5),
+  DEADLINE: number(/^\d(\.\d{1,3})?$/, 0.1, 5, 'must be seconds from 0.1 to 5, such as 2.5').default(
+    TIME_LOG_LIMITS.deadline / 1_000,
+  ),
   POOL_SIZE: wholeNumber(2, 1_000).default(10),
-  WRITE_QUEUE: wholeNumber(1, 100_000).default(2_000),
+  WRITE_QUEUE: wholeNumber(1, 100_000).default(TIME_LOG_LIMITS.writeQueue),
   TOKEN_CACHE: wholeNumber(1, 100_000).default(10_000),
   NODE_ENV: z.string().optional(),
 });

@@ -9,7 +9,7 @@ export interface AccessTokenOptions {
   /** Tokens that the deployment declares itself, beside those in the database. */
   readonly declared: readonly string[];
   /** Tokens whose verdict is remembered. */
-  readonly cacheSize?: number;
+  readonly cacheSize: number;
 }
 
 /** Access tokens: managed by the service, verified by the verifier. */

@@ -33,7 +33,7 @@ export class AccessTokenVerifier extends TokenVerifier {
     private readonly lookup: AccessTokenLookup,
     private readonly declared: DeclaredTokens,
     /** Verdicts remembered, good and bad ones apart, so that a flood of unknown tokens cannot push out a known one. */
-    capacity = 10_000,
+    capacity: number,
     /** Milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {

@@ -127,7 +127,7 @@ async function withTokens(act: Act): Promise<string> {
             }),
             dataSourceFactory: (options) => openDataSource(options!),
           }),
-          AccessTokenModule.forRoot({ declared: [] }),
+          AccessTokenModule.forRoot({ declared: [], cacheSize: config.limits.tokenCache }),
         ],
       },
       { logger: false, abortOnError: false },

@@ -15,7 +15,7 @@ export interface ConnectionLimits {
 export function connectionOptions(
   url: string,
   entities: PostgresOptions['entities'],
-  { poolSize, deadline }: ConnectionLimits = { poolSize: 10, deadline: 2_500 },
+  { poolSize, deadline }: ConnectionLimits,
 ): PostgresOptions {
   return {
     ...plainOptions(url),

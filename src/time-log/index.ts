@@ -22,6 +22,7 @@ export {
   WRITE_LIMITS,
   type WriteLimits,
 } from './infrastructure/typeorm-time-log.repository.js';
+export { TIME_LOG_LIMITS } from './time-log.limits.js';
 export { TimeLogModule } from './time-log.module.js';
 
 /** What a DataSource must know to keep time logs. */

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { REQUEST_BOUNDS } from '../../libs/strict-request/src/index.js';
 import { DatabaseModule } from '../database/index.js';
 import { TimeLogController } from './api/time-log.controller.js';
 import { TimeLogService } from './application/time-log.service.js';
@@ -6,6 +7,7 @@ import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
+import { TIME_LOG_LIMITS } from './time-log.limits.js';
 
 /** Time logs: recorded and listed over HTTP, and through the exported service. Needs a DataSource that knows `timeLogEntities`, and AuthModule. */
 @Module({
@@ -19,6 +21,7 @@ import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7
       provide: TimeLogIds,
       useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
     },
+    { provide: REQUEST_BOUNDS, useValue: TIME_LOG_LIMITS },
   ],
   exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository],
 })

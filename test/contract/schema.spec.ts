@@ -2,10 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { accessTokenEntities } from '../../src/access-token/index.js';
 import { migrations } from '../../src/app.module.js';
+import { loadConfig } from '../../src/config.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
+const { limits } = loadConfig({}, false);
 const entities = [...accessTokenEntities, ...timeLogEntities];
 const NAMES = [
   'CreateAccessTokens1763683100000',
@@ -55,7 +57,7 @@ const differences = async (dataSource: DataSource) =>
 describe('the migrations', () => {
   it('make the tables that the entities describe', async () => {
     await migrate({ url: database.url, migrations });
-    const service = new DataSource(connectionOptions(database.url, entities));
+    const service = new DataSource(connectionOptions(database.url, entities, limits));
     opened.push(await service.initialize());
     expect(await differences(service)).toEqual([]);
     expect(await tablesOf(service, 'public')).toEqual(TABLES);

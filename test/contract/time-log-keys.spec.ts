@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
+import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
 import type { IdempotencyKey } from '../../src/time-log/domain/idempotency-key.js';
@@ -11,6 +12,7 @@ import { timeLogEntities } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
+const { limits } = loadConfig({}, false);
 let lastId = 0;
 const newLog = () =>
   TimeLog.record(values, `019c1370-4e1b-7000-8000-${String((lastId += 1)).padStart(12, '0')}`);
@@ -29,7 +31,7 @@ describe('idempotency keys in PostgreSQL', () => {
     const [own, ...theirs] = [
       // Without limits, so that it can stand still in the middle of a transaction.
       { ...plainOptions(database.url), entities: timeLogEntities },
-      ...Array.from({ length: 3 }, () => connectionOptions(database.url, timeLogEntities)),
+      ...Array.from({ length: 3 }, () => connectionOptions(database.url, timeLogEntities, limits)),
     ].map((options) => new DataSource(options));
     sql = own!;
     dataSources = [sql, ...theirs];

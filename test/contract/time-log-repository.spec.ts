@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
+import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, migrate } from '../../src/database-setup/index.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
@@ -16,6 +17,7 @@ import { describeTimeLogRepository } from './time-log-repository.contract.js';
 // Outages are made here on purpose.
 Logger.overrideLogger(false);
 
+const { limits } = loadConfig({}, false);
 const databases: TestDatabase[] = [];
 const dataSources: DataSource[] = [];
 
@@ -23,7 +25,9 @@ async function openDataSource(): Promise<DataSource> {
   const database = await createTestDatabase();
   databases.push(database);
   await migrate({ url: database.url, migrations });
-  const dataSource = await new DataSource(connectionOptions(database.url, timeLogEntities)).initialize();
+  const dataSource = await new DataSource(
+    connectionOptions(database.url, timeLogEntities, limits),
+  ).initialize();
   dataSources.push(dataSource);
   return dataSource;
 }

@@ -9,7 +9,7 @@ export interface JwtOptions extends ExpectedClaims {
   /** Where the issuer publishes its keys (RFC 7517): an https or http URL. */
   readonly jwksUrl: string;
   /** Tokens whose verdict is remembered. */
-  readonly cacheSize?: number;
+  readonly cacheSize: number;
 }
 
 /** JWTs as bearer tokens, verified by JwtVerifier against the keys that their issuer publishes. */

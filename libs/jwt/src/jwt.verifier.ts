@@ -41,7 +41,7 @@ export class JwtVerifier extends TokenVerifier {
     private readonly keys: RemoteKeySet,
     private readonly expected: ExpectedClaims,
     /** Verdicts remembered. */
-    capacity = 10_000,
+    capacity: number,
     /** Milliseconds of Unix time, which the claims speak of. */
     private readonly now: () => number = () => Date.now(),
     /** Milliseconds of a clock that is never set, by which verdicts age. */

@@ -1,22 +1,22 @@
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 
-/** Milliseconds that a request waits in all where nobody has set another limit. */
-const LIMIT = 2_500;
 const LEFT = Symbol('milliseconds left');
 
-/** Sets how many milliseconds a request may wait in all; to be called before it has waited for anything. */
+/** Sets how many milliseconds a request may wait in all, once: to be called before it has waited for anything. */
 export function limitWaiting(request: object, milliseconds: number): void {
-  (request as WaitingRequest)[LEFT] = milliseconds;
+  const waiting: WaitingRequest = request;
+  waiting[LEFT] ??= milliseconds;
 }
 
 /**
  * Waits for what a request needs from elsewhere. All waits of one request share one deadline, in which the time that its
  * client takes to send it does not count. Rejects with DomainError SERVICE_UNAVAILABLE when the time is up: what was
- * begun goes on, within limits of its own, and nobody learns its outcome.
+ * begun goes on, within limits of its own, and nobody learns its outcome. A request without a deadline waits as it is.
  */
 export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<T> {
   const waiting = request as WaitingRequest;
-  const left = waiting[LEFT] ?? LIMIT;
+  const left = waiting[LEFT];
+  if (left === undefined) return answer;
   const begun = performance.now();
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -32,5 +32,5 @@ export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<
 }
 
 interface WaitingRequest {
-  [LEFT]?: number;
+  [LEFT]?: number | undefined;
 }

@@ -3,19 +3,18 @@ import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
 
-/** Bytes of a body, as received, where nobody has set another limit. */
-const BODY_LIMIT = 64 * 1024;
 const LIMIT = Symbol('bytes of the body');
 /** Levels of objects and arrays, the outermost counted. */
 export const DEPTH_LIMIT = 8;
 
-/** Sets how many bytes the body of a request may have. */
+/** Sets how many bytes the body of a request may have, once. */
 export function limitBody(request: object, bytes: number): void {
-  (request as LimitedRequest)[LIMIT] = bytes;
+  const limited: LimitedRequest = request;
+  limited[LIMIT] ??= bytes;
 }
 
 interface LimitedRequest {
-  [LIMIT]?: number;
+  [LIMIT]?: number | undefined;
 }
 
 /**
@@ -71,7 +70,8 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
 }
 
 function readBody(request: IncomingMessage & LimitedRequest): Promise<Buffer> {
-  const limit = request[LIMIT] ?? BODY_LIMIT;
+  const limit = request[LIMIT];
+  if (limit === undefined) throw new Error('limitBody must be called before a body is read');
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

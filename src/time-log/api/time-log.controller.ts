@@ -1,9 +1,14 @@
 import { Controller, Get, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { BearerAuthGuard, type Principal, Scopes } from '../../../libs/auth/src/index.js';
-import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { ErrorEnvelopeFilter } from '../../../libs/errors/src/index.js';
-import { StrictBody, StrictHeaders, StrictQuery } from '../../../libs/strict-request/src/index.js';
+import {
+  RequestBoundsGuard,
+  StrictBody,
+  StrictHeaders,
+  StrictQuery,
+  withinDeadline,
+} from '../../../libs/strict-request/src/index.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
@@ -13,7 +18,7 @@ import { createdResponse, listResponse, send } from './time-log.response.js';
 
 /** Time logs over HTTP. Guard and filter are bound here, so that a host's own routes are left alone. */
 @Controller('time-logs')
-@UseGuards(BearerAuthGuard)
+@UseGuards(RequestBoundsGuard, BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class TimeLogController {
   constructor(private readonly timeLogs: TimeLogService) {}

@@ -10,6 +10,7 @@ import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
+import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import {
   TIME_LOG_ARRAYS,
@@ -37,7 +38,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   constructor(
     private readonly database: Database,
-    @Optional() @Inject(WRITE_LIMITS) { queue, wait }: WriteLimits = { queue: 2_000, wait: 2_500 },
+    @Optional()
+    @Inject(WRITE_LIMITS)
+    { queue, wait }: WriteLimits = { queue: TIME_LOG_LIMITS.writeQueue, wait: TIME_LOG_LIMITS.deadline },
   ) {
     super();
     const limits = { batch: BATCH, queue, wait };

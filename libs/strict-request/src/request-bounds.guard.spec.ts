@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import type { ExecutionContext } from '@nestjs/common';
+import { limitWaiting, withinDeadline } from './deadline.js';
+import { limitBody, readJsonObject } from './json-body.js';
+import { RequestBoundsGuard } from './request-bounds.guard.js';
+
+const guard = new RequestBoundsGuard({ bodyLimit: 10, deadline: 30 });
+const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+const tooLarge = (bytes: number) => ({
+  code: 'PAYLOAD_TOO_LARGE',
+  message: `the request body must be at most ${bytes} bytes`,
+});
+
+/** A request whose body has 12 bytes. */
+function newRequest() {
+  const request = Object.assign(Readable.from([Buffer.from('{"a":12345}\n')]), {
+    headers: { 'content-type': 'application/json' },
+    complete: true,
+  });
+  return request as unknown as IncomingMessage;
+}
+
+function pass(request: IncomingMessage): boolean {
+  return guard.canActivate({ switchToHttp: () => ({ getRequest: () => request }) } as ExecutionContext);
+}
+
+describe('RequestBoundsGuard', () => {
+  it('lets a request pass, within its bounds', async () => {
+    const request = newRequest();
+    expect(pass(request)).toBe(true);
+    await expect(readJsonObject(request)).rejects.toMatchObject(tooLarge(10));
+    const never = new Promise(() => undefined);
+    await expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
+  });
+
+  it('leaves the bounds that the app has set', async () => {
+    const [small, large] = [newRequest(), newRequest()];
+    limitBody(small, 11);
+    limitBody(large, 12);
+    limitWaiting(large, 0);
+    for (const request of [small, large]) pass(request);
+    await expect(readJsonObject(small)).rejects.toMatchObject(tooLarge(11));
+    expect(await readJsonObject(large)).toEqual({ a: 12345 });
+    await expect(withinDeadline(large, new Promise(() => undefined))).rejects.toMatchObject(unavailable);
+  });
+});
+
+it('a body is not read without a limit', async () => {
+  await expect(readJsonObject(newRequest())).rejects.toThrow('limitBody must be called');
+});
