@@ -16,7 +16,7 @@ export { TimeLogIds } from './domain/time-log-ids.js';
 export { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from './domain/time-log.repository.js';
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
-export { TimeLogCounts } from './infrastructure/time-log-counts.js';
+export { TimeLogCounts } from './infrastructure/counts/time-log-counts.js';
 export {
   TypeOrmTimeLogRepository,
   WRITE_LIMITS,

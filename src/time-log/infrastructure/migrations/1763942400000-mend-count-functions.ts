@@ -1,5 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { countFunctions } from './1763769600000-create-time-log-counts.js';
+import { countNamesIn } from '../counts/count-layout.js';
+import { countTimeLogsV1 } from '../counts/count-time-logs.v1.js';
+import { rebuildTimeLogCountsV1 } from '../counts/rebuild-time-log-counts.v1.js';
 
 /**
  * Version 0.1 made the functions that write counts with a SET that only a superuser may give them: databases of it get
@@ -9,7 +11,8 @@ export class MendCountFunctions1763942400000 implements MigrationInterface {
   readonly name = 'MendCountFunctions1763942400000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of await countFunctions(runner)) await runner.query(statement);
+    const names = await countNamesIn(runner);
+    for (const text of [countTimeLogsV1, rebuildTimeLogCountsV1]) await runner.query(text(names));
   }
 
   async down(): Promise<void> {

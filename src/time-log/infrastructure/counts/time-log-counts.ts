@@ -1,4 +1,4 @@
-import type { Database } from '../../database/index.js';
+import type { Database } from '../../../database/index.js';
 
 /** What a check of the counts has found. */
 export interface CountsCheck {

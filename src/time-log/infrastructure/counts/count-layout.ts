@@ -1,0 +1,37 @@
+import type { QueryRunner } from 'typeorm';
+import { fullyQualified } from '../../../database/index.js';
+
+// What released texts are made of: it never changes. Whoever needs something else gives it another name.
+
+/** Days that one row counts one by one, and days that one row of the level above counts together (about 11 years). */
+export const BLOCK = 32;
+export const SPAN = 128 * BLOCK;
+/** Blocks and spans are numbered from here. */
+export const FIRST = `date '0001-01-01'`;
+/** The project of rows that count all projects together. */
+export const NIL = `uuid '00000000-0000-0000-0000-000000000000'`;
+/** The days of a block. */
+export const DAYS = Array.from({ length: BLOCK }, (_, index) => index);
+/** The rows of one project, or of all where it is null. */
+export const KEY = `of_all = (project is null) and project_id = coalesce(project, ${NIL})`;
+/** A function that runs with its owner's rights finds nothing but what it names in full. */
+export const AS_OWNER = `security definer set search_path = pg_catalog, pg_temp`;
+
+/** What is named in the texts, quoted, in the schema and with the prefix of the DataSource. */
+export type CountNames = Awaited<ReturnType<typeof countNamesIn>>;
+
+export async function countNamesIn(runner: QueryRunner) {
+  const name = (text: string) => fullyQualified(runner, text);
+  return {
+    logs: await name('time_logs'),
+    counts: await name('time_log_counts'),
+    guard: await name('refuse_time_log_counts'),
+    count: await name('count_time_logs'),
+    forget: await name('forget_time_log_counts'),
+    differences: await name('time_log_count_differences'),
+    rebuild: await name('rebuild_time_log_counts'),
+    since: await name('time_logs_since'),
+    page: await name('time_log_page'),
+    pageV2: await name('time_log_page_v2'),
+  };
+}
