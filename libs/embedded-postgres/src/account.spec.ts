@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { lstatSync } from 'node:fs';
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { otherUser, otherUserWithCapability, sameUser, userNamespace, type Account } from './account.js';
 import { findBinaries, type Binaries } from './binaries.js';
@@ -17,9 +17,18 @@ const asOrdinaryUser = isRoot ? describe.skip : describe;
 const namespaces = spawnSync('unshare', ['--user', '--map-user=65534', 'true']).status === 0;
 const whereNamespaces = isRoot && namespaces ? it : it.skip;
 
+/** The project's binaries where every user can reach them, as under /root nobody else can. */
+let native: string;
 let place: string;
 let dataDirectory: string;
 let started: EmbeddedPostgres[];
+
+beforeAll(async () => {
+  native = join(await realpath(await mkdtemp(join(tmpdir(), 'embedded-binaries-'))), 'native');
+  await chmod(dirname(native), 0o755);
+  await copyBinaries(native);
+});
+afterAll(() => rm(dirname(native), { recursive: true, force: true }));
 
 beforeEach(async () => {
   place = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
@@ -35,7 +44,7 @@ afterEach(async () => {
 
 async function start(
   accounts = thisMachine.accounts(),
-  binaries = findBinaries(),
+  binaries = binariesIn(native),
 ): Promise<EmbeddedPostgres> {
   const machine = { binaries: () => binaries, accounts: () => accounts };
   const postgres = await EmbeddedPostgres.start({ dataDirectory }, machine);
@@ -43,12 +52,21 @@ async function start(
   return postgres;
 }
 
-/** The project in the same place as the data, installed without the links that the install script makes. */
-async function installHere(): Promise<Binaries> {
-  const native = join(place, 'project', 'native');
+/** Copies the binaries, without the links that the install script makes. */
+function copyBinaries(to: string): Promise<void> {
   const filter = (path: string) => !lstatSync(path).isSymbolicLink() && !path.endsWith('.a');
-  await cp(findBinaries().native, native, { recursive: true, filter });
+  return cp(findBinaries().native, to, { recursive: true, filter });
+}
+
+function binariesIn(native: string): Binaries {
   return { native, initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
+}
+
+/** The project in the same place as the data. */
+async function installHere(): Promise<Binaries> {
+  const own = join(place, 'project', 'native');
+  await copyBinaries(own);
+  return binariesIn(own);
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {
@@ -63,11 +81,13 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 
 /** What a process of another user meets when it connects to the server's socket. */
 async function connectAs(uid: number): Promise<string> {
-  const script = `require('node:net').connect(process.argv[1])
+  // Node may lie where only root can enter, so it becomes the other user after its start.
+  const script = `process.setgroups([]); process.setgid(${uid}); process.setuid(${uid});
+    require('node:net').connect(process.argv[1])
     .on('connect', () => { console.log('connected'); process.exit(); })
     .on('error', ({ code }) => console.log(code))`;
   const socket = join(dataDirectory, '.s.PGSQL.5432');
-  const child = spawn(process.execPath, ['-e', script, socket], { uid, gid: uid, cwd: '/' });
+  const child = spawn(process.execPath, ['-e', script, socket], { cwd: '/' });
   const [output] = (await once(child.stdout, 'data')) as [Buffer];
   return output.toString().trim();
 }
