@@ -14,10 +14,10 @@ const NOW = 1_800_000_000;
 class FakeKeySet extends RemoteKeySet {
   looked = 0;
   isAway = false;
-  private readonly local: jose.JWTVerifyGetKey;
+  private readonly local: ReturnType<typeof jose.createLocalJWKSet>;
 
   constructor(...keys: IssuerKey[]) {
-    super(jose, '', () => 0);
+    super(jose, ISSUER);
     this.local = jose.createLocalJWKSet({ keys: keys.map(({ jwk }) => jwk) });
   }
 
