@@ -28,7 +28,8 @@ export class AccessTokenLookup {
   async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
     const rows = await this.database.query<Row>(
       `select id, digest, scopes, (extract(epoch from expires_at - now()) * 1000)::float8 as remaining,
-              coalesce(last_used_at < now() - interval '1 minute', true) as "isUseUnnoted"
+              coalesce(last_used_at < now() - interval '1 minute', true)
+                and current_setting('transaction_read_only') = 'off' as "isUseUnnoted"
          from ${this.database.table(AccessToken)}
         where digest = any($1) and revoked_at is null and coalesce(expires_at > now(), true)`,
       [digests],
@@ -43,11 +44,11 @@ export class AccessTokenLookup {
     );
   }
 
-  /** A note that fails is no reason to refuse a request: the next lookup tries again. */
+  /** A note that fails is no reason to refuse a request: the next lookup tries again. On a standby none is tried. */
   private async noteUse(ids: readonly string[]): Promise<void> {
     const table = this.database.table(AccessToken);
     try {
-      await this.database.query(
+      await this.database.change(
         `update ${table} set last_used_at = now()
           where id in (select id from ${table} where id = any($1) order by id for update skip locked)`,
         [ids],

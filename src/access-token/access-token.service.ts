@@ -29,7 +29,7 @@ export class AccessTokenService {
   /** Stores a token that was made elsewhere; returns its id. */
   async store(token: string, { name, scopes, expiresAt }: NewAccessToken): Promise<string> {
     const id = v7();
-    await this.database.query(
+    await this.database.change(
       `insert into ${this.table} (id, name, digest, scopes, created_at, expires_at) values ($1, $2, $3, $4, now(), $5)`,
       [id, name, digestOf(token), scopes, expiresAt ?? null],
     );
@@ -47,7 +47,7 @@ export class AccessTokenService {
 
   /** Revokes a token, everywhere within 5 seconds; false where there is none with this id. Revoking twice changes nothing. */
   async revoke(id: string): Promise<boolean> {
-    const rows = await this.database.query<{ id: string }>(
+    const rows = await this.database.change<{ id: string }>(
       `with revoked as (
          update ${this.table} set revoked_at = coalesce(revoked_at, now()) where id = $1 returning id
        ) select id from revoked`,

@@ -1,8 +1,15 @@
 import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
 import { migrations } from '../app.module.js';
 import { loadProcessConfig } from '../config.js';
 import { Database } from '../database/index.js';
-import { migrate, openDatabaseForCommand, openDataSource, plainOptions } from '../database-setup/index.js';
+import {
+  messageOf,
+  migrate,
+  openDatabaseForCommand,
+  openDataSource,
+  plainOptions,
+} from '../database-setup/index.js';
 import { TimeLogCounts } from '../time-log/index.js';
 
 const USAGE = `Usage:
@@ -24,6 +31,9 @@ const ACTS: Record<string, (counts: TimeLogCounts) => Promise<string>> = {
   rebuild: async (counts) => `mended ${await counts.rebuild()} counts`,
 };
 
+// What fails is told once, at the end.
+Logger.overrideLogger(false);
+
 const [name = '', ...more] = process.argv.slice(2);
 const act = more.length === 0 && Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
 if (act === undefined) {
@@ -34,8 +44,9 @@ if (act === undefined) {
     console.log(await withCounts(act));
   } catch (error) {
     const hasNoCounts = (error as { code?: unknown }).code === UNDEFINED_FUNCTION;
-    const message = error instanceof Error ? error.message : error;
-    console.error(hasNoCounts ? 'the database has no counts yet: npm run migrate makes them' : message);
+    console.error(
+      hasNoCounts ? 'the database has no counts yet: npm run migrate makes them' : messageOf(error),
+    );
     process.exitCode = 1;
   }
 }

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { entities, migrations } from '../app.module.js';
 import { loadProcessConfig } from '../config.js';
 import { checkBackup, restore } from '../backup/index.js';
-import { migrate, openDatabaseForCommand } from '../database-setup/index.js';
+import { messageOf, migrate, openDatabaseForCommand } from '../database-setup/index.js';
 
 const USAGE = `Usage:
   npm run restore -- FILE
@@ -21,8 +21,7 @@ if (!file || file.startsWith('-') || more.length > 0) {
   try {
     console.log(await load(file));
   } catch (error) {
-    const message = error instanceof Error ? error.message : error;
-    console.error(stop.signal.aborted ? 'interrupted: nothing was restored' : message);
+    console.error(stop.signal.aborted ? 'interrupted: nothing was restored' : messageOf(error));
     process.exitCode = 1;
   }
 }

@@ -13,7 +13,13 @@ import {
 } from '../access-token/index.js';
 import { migrations } from '../app.module.js';
 import { loadProcessConfig } from '../config.js';
-import { migrate, openDatabaseForCommand, openDataSource, plainOptions } from '../database-setup/index.js';
+import {
+  messageOf,
+  migrate,
+  openDatabaseForCommand,
+  openDataSource,
+  plainOptions,
+} from '../database-setup/index.js';
 
 const USAGE = `Usage:
   npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]
@@ -38,7 +44,7 @@ try {
   const act = parse(process.argv.slice(2));
   console.log(act === undefined ? USAGE : await withTokens(act));
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(messageOf(error));
   if (error instanceof UsageError) console.error(`\n${USAGE}`);
   process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 export { connectionOptions, plainOptions } from './connection-options.js';
 export { requireDurability } from './durability.js';
+export { messageOf } from './message.js';
 export { migrate } from './migrate.js';
 export { openDataSource } from './open-data-source.js';
 export { openDatabase, openDatabaseForCommand, type OpenDatabase } from './open-database.js';

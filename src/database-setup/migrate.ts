@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { plainOptions } from './connection-options.js';
 import { EncodingError, requireUtf8 } from './encoding.js';
-import { messageOf } from './open-data-source.js';
+import { messageOf } from './message.js';
 
 /** Key of the session lock that lets one instance migrate at a time: "time-log" read as a 64-bit number. */
 const LOCK = 0x74696d652d6c6f67n;

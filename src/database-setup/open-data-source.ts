@@ -1,5 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { requireUtf8 } from './encoding.js';
+import { messageOf } from './message.js';
 
 /** Connects to a database that can hold what is stored. Throws an Error with one clear line where it cannot be reached or is of another encoding. */
 export async function openDataSource(options: DataSourceOptions): Promise<DataSource> {
@@ -13,10 +14,4 @@ export async function openDataSource(options: DataSourceOptions): Promise<DataSo
     await dataSource.destroy();
     throw error;
   }
-}
-
-/** The message of an error; several addresses tried make an AggregateError without one. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
-  return error instanceof Error ? error.message : String(error);
 }

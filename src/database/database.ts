@@ -1,43 +1,68 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Pool } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
+import { Condition } from './condition.js';
+import { Connections } from './connections.js';
 import { qualified } from './qualified.js';
-import { isSilence, isUnavailability } from './unavailability.js';
+import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
+
+/** Milliseconds between two changes that are tried while the server takes none. */
+const RETRY_PAUSE = 500;
 
 /** The one door to SQL: TypeORM's DataSource, with its failures told apart. */
 @Injectable()
 export class Database {
   private readonly logger = new Logger(Database.name);
-  private isAway = false;
-  /** On the clock of `performance`. */
-  private changedAt = -Infinity;
+  private readonly away = new Condition({
+    begin: (reason) => this.logger.error(`database unavailable: ${reason}`),
+    end: () => this.logger.log('database available again'),
+  });
+  /** Reads may go on meanwhile: on a standby, or with a full disk. */
+  private readonly takesNoChanges = new Condition({
+    begin: (reason) => this.logger.error(`database takes no changes: ${reason}`),
+    end: () => this.logger.log('database takes changes again'),
+  });
+  private readonly connections: Connections;
+  /** While the server is a standby or read-only, when the next change is tried, on the clock of `performance`. */
+  private nextChange: number | undefined;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: DataSource) {
+    this.connections = new Connections(dataSource);
+  }
 
-  /** Runs one statement. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it at the moment. */
+  /** Runs one statement that reads. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it at the moment. */
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     const begun = performance.now();
-    const runner = this.dataSource.createQueryRunner();
-    try {
-      const rows = (await runner.query(sql, parameters as unknown[])) as Row[];
-      if (this.isAway) this.note(begun);
-      return rows;
-    } catch (error) {
-      if (!isUnavailability(error)) throw error;
-      if (!this.isAway) this.note(begun, error);
-      if (isSilence(error)) await discardConnection(runner);
-      throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message, { cause: error });
-    } finally {
-      await runner.release();
+    const rows = await this.run<Row>(sql, parameters, (error) => this.away.begin(begun, messageOf(error)));
+    this.away.end(begun);
+    return rows;
+  }
+
+  /**
+   * Runs one statement that changes something. Throws as `query`; while the server is read-only at once, without asking
+   * it, but for a try twice a second, on a connection that is new: the address may lead to another server by now.
+   */
+  async change<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const begun = performance.now();
+    if (this.nextChange !== undefined) {
+      if (begun < this.nextChange) throw unavailable();
+      this.nextChange = begun + RETRY_PAUSE;
+      this.connections.replaceAll();
     }
+    const rows = await this.run<Row>(sql, parameters, (error) => {
+      if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
+      if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
+      else this.away.begin(begun, messageOf(error));
+    });
+    this.nextChange = undefined;
+    this.away.end(begun);
+    this.takesNoChanges.end(begun);
+    return rows;
   }
 
   /** Connections of the pool at the moment, and statements that wait for one. */
-  get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
-    const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as PostgresDriver).master as Pool;
-    return { total: totalCount, idle: idleCount, waiting: waitingCount };
+  get pool(): Connections['pool'] {
+    return this.connections.pool;
   }
 
   /** The quoted name of an entity's table, with its schema where it has one. */
@@ -52,19 +77,32 @@ export class Database {
     return qualified(this.dataSource, name);
   }
 
-  /** One line per outage, not one per request: what began before the last change says nothing about what came after it. */
-  private note(begun: number, error?: unknown): void {
-    if (begun < this.changedAt) return;
-    this.isAway = !this.isAway;
-    this.changedAt = performance.now();
-    if (this.isAway)
-      this.logger.error(`database unavailable: ${error instanceof Error ? error.message : 'unknown'}`);
-    else this.logger.log('database available again');
+  private async run<Row>(
+    sql: string,
+    parameters: readonly unknown[],
+    onUnavailability: (error: unknown) => void,
+  ): Promise<Row[]> {
+    let runner: QueryRunner | undefined;
+    try {
+      runner = await this.connections.take();
+      return (await runner.query(sql, parameters as unknown[])) as Row[];
+    } catch (error) {
+      if (!isUnavailability(error)) throw error;
+      onUnavailability(error);
+      // It may never speak again, or it leads to a standby.
+      if (runner && (isSilence(error) || isOfReadOnlyServer(error))) await this.connections.discard(runner);
+      if (isOfReadOnlyServer(error)) this.connections.replaceAll();
+      throw unavailable(error);
+    } finally {
+      await runner?.release();
+    }
   }
 }
 
-/** A connection that said nothing in time may never speak again: once ended, the pool replaces it instead of using it for the next statement. */
-async function discardConnection(runner: QueryRunner): Promise<void> {
-  const connection = (await runner.connect()) as { end(): Promise<void> };
-  connection.end().catch(() => undefined);
+function unavailable(cause?: unknown): DomainError {
+  return new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message, { cause });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown';
 }

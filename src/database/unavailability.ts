@@ -20,6 +20,18 @@ export function isSilence(error: unknown): boolean {
   return error instanceof QueryFailedError && !('severity' in (error.driverError as Error));
 }
 
+/** True where the server itself refused a statement, on a connection that stays: FATAL is what ends one. */
+export function isOfServer(error: unknown): boolean {
+  if (!(error instanceof QueryFailedError)) return false;
+  const { severity } = error.driverError as { severity?: unknown };
+  return severity !== undefined && severity !== 'FATAL' && severity !== 'PANIC';
+}
+
+/** True where a statement would have changed something, and the server is a standby or takes no changes. */
+export function isOfReadOnlyServer(error: unknown): boolean {
+  return error instanceof QueryFailedError && (error.driverError as { code?: unknown }).code === '25006';
+}
+
 /** SQLSTATEs of a value or a row that the database refuses: data exceptions and integrity constraint violations. */
 const OF_A_ROW = /^(?:22|23)/;
 

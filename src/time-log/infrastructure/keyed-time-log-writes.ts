@@ -77,7 +77,7 @@ export class KeyedTimeLogWrites {
   private async insert(keyed: readonly KeyedLog[]): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
     this.insertion ??= insertionInto(keys, this.database.table(TimeLog));
-    const rows = await this.database.query<{ id: string }>(this.insertion, [
+    const rows = await this.database.change<{ id: string }>(this.insertion, [
       ...timeLogArrays(keyed.map(({ log }) => log)),
       keyed.map(({ key }) => key.principal),
       keyed.map(({ key }) => key.text),
@@ -105,7 +105,7 @@ export class KeyedTimeLogWrites {
     const keys = this.database.table(TimeLogKey);
     try {
       for (let removed = SWEEP.batch; removed === SWEEP.batch;) {
-        const rows = await this.database.query<unknown>(
+        const rows = await this.database.change<unknown>(
           `with expired as (
              select principal, text from ${keys} where created_at < now() - ${LIFETIME}
               order by created_at limit ${SWEEP.batch} for update skip locked

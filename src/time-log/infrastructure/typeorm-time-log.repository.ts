@@ -76,7 +76,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   /** Commits all together. */
   private async insert(logs: readonly TimeLog[]): Promise<undefined[]> {
-    await this.database.query(
+    await this.database.change(
       `insert into ${this.table} (${TIME_LOG_COLUMN_NAMES})
        select * from unnest(${TIME_LOG_ARRAYS})`,
       timeLogArrays(logs),

@@ -15,7 +15,8 @@ export class LossyProxy {
   private readonly sockets = new Set<Socket>();
   private next: { readonly marker: Buffer; readonly loss: Loss; readonly done: () => void } | undefined;
 
-  constructor(private readonly target: string) {
+  /** Path of the socket of a server. */
+  constructor(private target: string) {
     this.server = createServer((client) => this.carry(client, connect(this.target)));
   }
 
@@ -23,6 +24,11 @@ export class LossyProxy {
   async listen(): Promise<number> {
     await once(this.server.listen(0, '127.0.0.1'), 'listening');
     return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Has new connections lead to another server, as an address does after a failover; those that there are stay. */
+  aim(target: string): void {
+    this.target = target;
   }
 
   /** Loses the next statement that holds a text, or the word that it is committed; resolves when that has happened. */

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -46,6 +46,22 @@ export class PostgresCluster {
     const cluster = new PostgresCluster(directory, installation, settings);
     await cluster.start();
     return cluster;
+  }
+
+  /** Another server that follows this one and can be read from (streaming replication); this one rests while it is copied. */
+  async createStandby(): Promise<PostgresCluster> {
+    await this.end('SIGINT');
+    const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
+    const files = join(directory, 'postgres');
+    await cp(this.installation.dataDirectory, files, { recursive: true });
+    await writeFile(join(files, 'standby.signal'), '');
+    const host = socketDirectoryOf(this.installation.dataDirectory);
+    const settings = `primary_conninfo = 'host=${host} user=postgres application_name=standby'\n`;
+    await appendFile(join(files, 'postgresql.auto.conf'), settings);
+    const standby = new PostgresCluster(directory, await install(files, thisMachine), this.settings);
+    await this.start();
+    await standby.start();
+    return standby;
   }
 
   /** Path of the server's socket. */

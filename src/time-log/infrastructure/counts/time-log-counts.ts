@@ -25,7 +25,7 @@ export class TimeLogCounts {
 
   /** Mends what is wrong, and returns how many counts that were. */
   async rebuild(): Promise<number> {
-    const [row] = await this.database.query<{ mended: string }>(
+    const [row] = await this.database.change<{ mended: string }>(
       `select ${this.database.routine('rebuild_time_log_counts')}() as mended`,
     );
     return Number(row!.mended);

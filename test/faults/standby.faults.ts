@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { digestOf, newToken } from '../../src/access-token/token-text.js';
+import { type ServiceProcess, startService } from '../support/service-process.js';
+import { ask } from './support/ask.js';
+import { audit } from './support/audit.js';
+import { eventually } from './support/eventually.js';
+import { Ledger } from './support/ledger.js';
+import { LossyProxy } from './support/lossy-proxy.js';
+import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
+import { TOKEN } from './support/service-under-writes.js';
+import { count } from './support/tally.js';
+import { Writers } from './support/writers.js';
+
+const COMMANDS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
+/** Milliseconds from the switch to the first create that is acknowledged: it is meant to be one second. */
+const RETURN_LIMIT = 10_000;
+/** Milliseconds between two creates that are tried on a read-only server. */
+const RETRY_PAUSE = 500;
+
+describe('a service whose address leads to a standby', () => {
+  let primary: PostgresCluster;
+  let standby: PostgresCluster;
+  let proxy: LossyProxy;
+  let service: ServiceProcess;
+  let ledger: Ledger;
+  let writers: Writers;
+  /** Kept in the table, so that it is looked up. */
+  const stored = newToken();
+
+  /** The URL of a database of one of the two, through the proxy. */
+  const throughProxy = async (url: string) =>
+    url.replace(/@[^/]+/, `@127.0.0.1:${String(await proxy.listen())}`);
+  const lines = (pattern: RegExp) =>
+    service
+      .output()
+      .split('\n')
+      .filter((line) => pattern.test(line));
+  const total = async (token?: string) => {
+    const { status, text } = await ask(`${service.url}/api/v1/time-logs?limit=1`, token ? { token } : {});
+    const { meta } = JSON.parse(text) as { meta?: { total: number } };
+    return [status, meta?.total];
+  };
+  /** The name of a database with the tables of the service, on both servers. */
+  const migrated = async () => {
+    const url = await primary.createDatabase();
+    await (await startService({ DATABASE_URL: url })).end();
+    await queryOnce(
+      url,
+      `insert into access_tokens (id, name, digest, scopes, created_at)
+       values (gen_random_uuid(), 'stored', $1, '{time-logs:read,time-logs:write}', now())`,
+      [digestOf(stored)],
+    );
+    return url;
+  };
+  const sameOnStandby = (url: string) => url.replace(/@[^/]+/, /@[^/]+/.exec(standby.url)![0]);
+  const caughtUp = (url: string) =>
+    eventually(async () =>
+      expect(await queryOnce(sameOnStandby(url), 'select name from access_tokens')).toHaveLength(1),
+    );
+
+  beforeAll(async () => {
+    primary = await PostgresCluster.create();
+    standby = await primary.createStandby();
+  }, 60_000);
+  afterAll(async () => {
+    await standby.remove();
+    await primary.remove();
+  });
+
+  const underWrites = async (url: string, act: () => Promise<void>) => {
+    service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    ledger = new Ledger();
+    writers = new Writers({ token: TOKEN, ledger });
+    writers.aim(service.port);
+    try {
+      writers.start();
+      await act();
+      await writers.stop();
+      expect((await total())[1]).toBe(ledger.acknowledged.size);
+    } finally {
+      await writers.stop();
+      proxy.close();
+      await service.end();
+    }
+  };
+  const audited = async (url: string) => {
+    const { storedUnanswered, lost, doubled, strange } = await audit(url, ledger);
+    await count({
+      acknowledged: ledger.acknowledged.size,
+      refused: ledger.count('refused'),
+      cut: ledger.count('cut'),
+      storedUnanswered,
+      lost: lost.length,
+      doubled: doubled.length,
+      unexpected: ledger.unexpected.length,
+    });
+    expect({ lost, doubled, strange, unexpected: ledger.unexpected }).toEqual({
+      lost: [],
+      doubled: [],
+      strange: [],
+      unexpected: [],
+    });
+  };
+
+  it('tells a command that would change something that it is a standby, in one line', async () => {
+    const [empty, url] = [await primary.createDatabase(), await migrated()];
+    await caughtUp(url);
+    const run = (databaseUrl: string, command: string, ...args: string[]) =>
+      new Promise((resolve) => {
+        const env = { PATH: process.env.PATH, DATABASE_URL: sameOnStandby(databaseUrl) };
+        execFile(
+          process.execPath,
+          [join(COMMANDS, `${command}.command.js`), ...args],
+          { env },
+          (error, _, words) => resolve([error?.code, words]),
+        );
+      });
+    const line = (verb: string) =>
+      expect.stringMatching(new RegExp(`^.*cannot execute ${verb} .*: name a server that is no standby\n$`));
+    expect(await run(empty, 'migrate')).toEqual([1, line('CREATE TABLE')]);
+    expect(await run(url, 'token', 'create', '--name', 'Ada')).toEqual([1, line('INSERT')]);
+    expect(await run(url, 'counts', 'rebuild')).toEqual([1, line('INSERT')]);
+  });
+
+  it('starts there, serves reads, and creates again when the address leads to the primary', async () => {
+    const url = await migrated();
+    await caughtUp(url);
+    proxy = new LossyProxy(standby.socket);
+    await underWrites(await throughProxy(url), async () => {
+      const [begun, before] = [performance.now(), standby.logged(/cannot execute INSERT/)];
+      const refused = () => ledger.count('refused');
+      await writers.until(() => refused() >= 400, '400 creates refused with 503');
+      for (let round = 0; round < 20; round++) {
+        expect(await total()).toEqual([200, 0]);
+        expect(await total(stored)).toEqual([200, 0]);
+        expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
+        expect(await ask(`${service.url}/readyz`)).toMatchObject({ status: 200, text: 'OK' });
+      }
+      const tries = standby.logged(/cannot execute INSERT/) - before;
+      expect(tries).toBeLessThanOrEqual((performance.now() - begun) / RETRY_PAUSE + 2);
+      expect(refused()).toBeGreaterThan(10 * tries);
+      // That a token was used cannot be noted there, and is not tried.
+      expect(standby.logged(/cannot execute UPDATE/)).toBe(0);
+
+      // Whoever still asks the standby from now on sees that its connection leads there.
+      await standby.query('select pg_wal_replay_pause()');
+      proxy.aim(primary.socket);
+      await writers.acknowledge(1, RETURN_LIMIT);
+      await writers.acknowledge(50);
+      await writers.stop();
+      const totals = await Promise.all(Array.from({ length: 20 }, () => total()));
+      expect(totals).toEqual(Array(20).fill([200, ledger.acknowledged.size]));
+      await eventually(async () => {
+        expect(await total(stored)).toEqual([200, ledger.acknowledged.size]);
+        const used = 'select 1 from access_tokens where last_used_at is not null';
+        expect(await queryOnce(url, used)).toHaveLength(1);
+      });
+      expect(lines(/database takes no changes: .*read-only/)).toHaveLength(1);
+      expect(lines(/database takes changes again/)).toHaveLength(1);
+      expect(lines(/"context":"(Database|AccessTokenLookup)"/)).toHaveLength(2);
+    });
+    await standby.query('select pg_wal_replay_resume()');
+    await audited(url);
+  }, 60_000);
+
+  it('creates again when the standby has become the primary, and has lost nothing', async () => {
+    const url = await migrated();
+    await primary.query(`alter system set synchronous_standby_names = '*'`);
+    await primary.query('select pg_reload_conf()');
+    await caughtUp(url);
+    proxy = new LossyProxy(primary.socket);
+    await underWrites(await throughProxy(url), async () => {
+      await writers.acknowledge(50);
+      proxy.aim(standby.socket);
+      await primary.end('SIGKILL');
+      const refused = ledger.count('refused');
+      await writers.until(() => ledger.count('refused') >= refused + 100, '100 creates refused with 503');
+      expect((await total())[0]).toBe(200);
+      await standby.query('select pg_promote()');
+      await writers.acknowledge(1, RETURN_LIMIT);
+      await writers.acknowledge(50);
+      expect(lines(/database takes no changes: .*read-only/)).toHaveLength(1);
+      expect(lines(/database takes changes again/)).toHaveLength(1);
+    });
+    await audited(sameOnStandby(url));
+  }, 60_000);
+});
