@@ -2,20 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { SCOPES } from '../../src/access-token/index.js';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
-import { describeOnPostgres15And18 } from '../support/postgres-15.js';
 import { startService, type ServiceProcess, spawnService } from '../support/service-process.js';
-import type { TestDatabase } from '../support/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 
-describeOnPostgres15And18('the service with a role that owns nothing', (createDatabase) => {
+describe('the service with a role that owns nothing', () => {
   const role = `service_${randomUUID().replaceAll('-', '')}`;
   const token = newToken();
   let database: TestDatabase;
@@ -32,7 +31,7 @@ describeOnPostgres15And18('the service with a role that owns nothing', (createDa
   };
 
   beforeAll(async () => {
-    database = await createDatabase();
+    database = await createTestDatabase();
     owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
     superuser = await new DataSource({ type: 'postgres', url: database.superuserUrl }).initialize();
     await superuser.query(`create role ${role} login nosuperuser nocreatedb nocreaterole`);

@@ -1,15 +1,74 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EmbeddedPostgres } from '../../dist/libs/embedded-postgres/src/index.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { giveTo } from '../../dist/libs/embedded-postgres/src/data-directory.js';
+import { install, thisMachine } from '../../dist/libs/embedded-postgres/src/installation.js';
+import { isReady } from '../../dist/libs/embedded-postgres/src/postmaster.js';
+import { Program, run } from '../../dist/libs/embedded-postgres/src/program.js';
+import {
+  openSocketDirectory,
+  socketDirectoryOf,
+  urlOf,
+} from '../../dist/libs/embedded-postgres/src/socket-directory.js';
 import { removeLibpqVariables } from '../../dist/src/config.js';
 
-/** One real PostgreSQL for the whole run, of the compiled code; every test file makes databases of its own in it. */
+/** Nothing is tested here that a crash of the machine could harm, so nobody waits for the disk; every core may run tests. */
+const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500', listen_addresses: '' };
+/** How initdb of any version makes the files. */
+const INITDB = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
+
+/**
+ * One real PostgreSQL for the whole run, in which every test file makes databases of its own: the embedded one, or that
+ * of TEST_POSTGRES, the directory of another version's programs, such as /usr/lib/postgresql/15/bin.
+ */
 export default async function setUp() {
   // The tests' own connections follow their URLs alone, as the service does.
   removeLibpqVariables(process.env);
-  const directory = await mkdtemp(join(tmpdir(), 'time-logs-test-'));
-  const server = await EmbeddedPostgres.start({ dataDirectory: join(directory, 'postgres') });
-  process.env.TEST_DATABASE_URL = server.url;
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'time-logs-test-')));
+  const dataDirectory = join(directory, 'postgres');
+  const { TEST_POSTGRES } = process.env;
+  const installation = TEST_POSTGRES
+    ? await installOther(TEST_POSTGRES, dataDirectory)
+    : await install(dataDirectory, thisMachine);
+  const server = await start(installation);
+  process.env.TEST_DATABASE_URL = urlOf(socketDirectoryOf(dataDirectory));
   globalThis.testDatabase = { server, directory };
+}
+
+/** Makes the files of a server that is not the embedded one, under the first account that can. */
+async function installOther(programs, dataDirectory) {
+  const binaries = {
+    native: programs,
+    initdb: join(programs, 'initdb'),
+    postgres: join(programs, 'postgres'),
+  };
+  const failures = [];
+  for (const account of thisMachine.accounts()) {
+    await mkdir(dataDirectory);
+    await giveTo(dataDirectory, account.owner('initdb'));
+    const initdb = account.invoke(binaries.initdb, [`--pgdata=${dataDirectory}`, ...INITDB], 'initdb');
+    const { ok, reason } = await run(initdb, {});
+    if (ok) {
+      await giveTo(dataDirectory, account.owner('postgres'));
+      return { dataDirectory, binaries, environment: {}, account };
+    }
+    failures.push(`${account.name}: ${reason}`);
+    await rm(dataDirectory, { recursive: true });
+  }
+  throw new Error(`PostgreSQL in ${programs} does not run here: ${failures.join('; ')}`);
+}
+
+async function start({ dataDirectory, binaries, environment, account }) {
+  const socketDirectory = socketDirectoryOf(dataDirectory);
+  await openSocketDirectory(socketDirectory, dataDirectory, account.owner('postgres'));
+  const settings = { ...SETTINGS, unix_socket_directories: `"${socketDirectory}"` };
+  const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const invocation = account.invoke(binaries.postgres, ['-D', dataDirectory, ...values], 'postgres');
+  const server = Program.start(invocation, environment);
+  while (!(await isReady(dataDirectory, server.pid))) {
+    if (!server.running) throw new Error(`PostgreSQL did not start: ${server.reason}`);
+    await delay(20);
+  }
+  return server;
 }

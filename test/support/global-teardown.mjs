@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 
 export default async function tearDown() {
   const { server, directory } = globalThis.testDatabase;
-  await server.stop();
+  server.signal('SIGINT');
+  await server.ended;
   await rm(directory, { recursive: true, force: true });
 }

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { Database } from '../../src/database/index.js';
 import { TimeLogCounts } from '../../src/time-log/index.js';
-import { describeOnPostgres15And18 } from '../support/postgres-15.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
-import type { TestDatabase } from '../support/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadDump } from './dump.js';
 
 const file = (name: string) => join(import.meta.dirname, name);
@@ -24,7 +23,7 @@ interface Contents {
  * `v0.1.sql.gz` is a dump (pg_dump 15, no owners) of a database that version 0.1 (commit 2579204) made and filled over
  * HTTP; some logs were corrected and some deleted by SQL. Nothing of it may change on the way to this version.
  */
-describeOnPostgres15And18('a database of version 0.1', (createDatabase) => {
+describe('a database of version 0.1', () => {
   let contents: Contents;
   let database: TestDatabase;
   let owner: DataSource;
@@ -33,7 +32,7 @@ describeOnPostgres15And18('a database of version 0.1', (createDatabase) => {
 
   beforeAll(async () => {
     contents = JSON.parse(await readFile(file('v0.1.json'), 'utf8')) as Contents;
-    database = await createDatabase();
+    database = await createTestDatabase();
     await loadDump(file('v0.1.sql.gz'), database.superuserUrl);
     owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
     await giveToOwner(database);

@@ -33,16 +33,14 @@ export class PostgresCluster {
     private readonly settings: Settings,
   ) {}
 
-  /** Makes the files of a server in a directory of temporary files, made ready by `prepare`, and starts it: the embedded one, or another. */
+  /** Makes the files of a server in a directory of temporary files, made ready by `prepare`, and starts it. */
   static async create(
     settings: Settings = {},
     prepare: (directory: string) => void = () => undefined,
-    makeFiles: (dataDirectory: string) => Promise<Installation> = (directory) =>
-      install(directory, thisMachine),
   ): Promise<PostgresCluster> {
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
     prepare(directory);
-    const installation = await makeFiles(join(directory, 'postgres'));
+    const installation = await install(join(directory, 'postgres'), thisMachine);
     const cluster = new PostgresCluster(directory, installation, settings);
     await cluster.start();
     return cluster;
