@@ -4,6 +4,7 @@ import { CountTimeLogs1763769700000 } from './infrastructure/migrations/17637697
 import { CreateTimeLogKeys1763856000000 } from './infrastructure/migrations/1763856000000-create-time-log-keys.js';
 import { GuardCountFunctions1763856100000 } from './infrastructure/migrations/1763856100000-guard-count-functions.js';
 import { MendCountFunctions1763942400000 } from './infrastructure/migrations/1763942400000-mend-count-functions.js';
+import { RefuseStaleCounts1763950000000 } from './infrastructure/migrations/1763950000000-refuse-stale-counts.js';
 import { TimeLog } from './domain/time-log.js';
 import { TimeLogKey } from './infrastructure/time-log-key.entity.js';
 import './infrastructure/time-log.mapping.js';
@@ -35,4 +36,5 @@ export const timeLogMigrations = [
   CreateTimeLogKeys1763856000000,
   GuardCountFunctions1763856100000,
   MendCountFunctions1763942400000,
+  RefuseStaleCounts1763950000000,
 ];

@@ -17,6 +17,7 @@ const NAMES = [
   'CreateTimeLogKeys1763856000000',
   'GuardCountFunctions1763856100000',
   'MendCountFunctions1763942400000',
+  'RefuseStaleCounts1763950000000',
 ];
 const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_logs'];
 

@@ -249,6 +249,102 @@ describe('verify and rebuild', () => {
   });
 });
 
+/** Waits until the session of this runner waits for a lock. */
+async function untilWaiting(runner: QueryRunner, pid: number): Promise<void> {
+  for (let isWaiting = false; !isWaiting;) {
+    const [row] = (await runner.query('select wait_event_type from pg_stat_activity where pid = $1', [
+      pid,
+    ])) as {
+      wait_event_type: string | null;
+    }[];
+    isWaiting = row?.wait_event_type === 'Lock';
+  }
+}
+
+describe('what sees too little to keep the counts right', () => {
+  const UNDER = ['REPEATABLE READ', 'SERIALIZABLE'] as const;
+  const READ_COMMITTED = /set transaction isolation level read committed first/;
+
+  it('is one of two rebuilds at once: it fails, and says why', async () => {
+    await dataSource.query('delete from time_log_counts');
+    await inTransaction(async (first) => {
+      await first.startTransaction();
+      await first.query('select rebuild_time_log_counts()');
+      await expect(counts.rebuild()).rejects.toThrow(
+        'another rebuild of the counts of time logs is under way: wait for its end',
+      );
+      await first.commitTransaction();
+    });
+    expect(await counts.verify()).toEqual({ logs: 1000, wrong: 0 });
+    expect(await counts.rebuild()).toBe(0);
+  });
+
+  it.each(UNDER)('is a rebuild under %s: it fails, for it may not see the one before', async (isolation) => {
+    await dataSource.query('delete from time_log_counts');
+    await inTransaction(async (runner) => {
+      await runner.startTransaction(isolation);
+      await runner.query('select 1');
+      await counts.rebuild();
+      await expect(runner.query('select rebuild_time_log_counts()')).rejects.toThrow(READ_COMMITTED);
+    });
+    expect(await counts.verify()).toEqual({ logs: 1000, wrong: 0 });
+  });
+
+  it.each(UNDER)('is a truncate under %s that waits for a writer: it fails', async (isolation) => {
+    await dataSource.query('truncate time_logs');
+    await inTransaction(async (truncating) => {
+      const [{ pid }] = (await truncating.query('select pg_backend_pid() as pid')) as [{ pid: number }];
+      await truncating.startTransaction(isolation);
+      await truncating.query('select 1');
+      await inTransaction(async (writer) => {
+        await writer.startTransaction();
+        await writer.query(`insert into time_logs ${logsFrom(1, 10)}`);
+        const truncated = truncating.query('truncate time_logs').then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        await untilWaiting(writer, pid);
+        await writer.commitTransaction();
+        expect(String(await truncated)).toMatch(READ_COMMITTED);
+      });
+    });
+    expect(await counts.verify()).toEqual({ logs: 10, wrong: 0 });
+  });
+
+  it('is not a truncate under read committed that waits for a writer', async () => {
+    await dataSource.query('truncate time_logs');
+    await inTransaction(async (truncating) => {
+      const [{ pid }] = (await truncating.query('select pg_backend_pid() as pid')) as [{ pid: number }];
+      await truncating.startTransaction('READ COMMITTED');
+      await inTransaction(async (writer) => {
+        await writer.startTransaction();
+        await writer.query(`insert into time_logs ${logsFrom(1, 10)}`);
+        const truncated = truncating.query('truncate time_logs');
+        await untilWaiting(writer, pid);
+        await writer.commitTransaction();
+        await truncated;
+      });
+      await truncating.commitTransaction();
+    });
+    expect(await counts.verify()).toEqual({ logs: 0, wrong: 0 });
+  });
+
+  it('is not a rebuild that waits for a truncate', async () => {
+    await inTransaction(async (rebuilding) => {
+      const [{ pid }] = (await rebuilding.query('select pg_backend_pid() as pid')) as [{ pid: number }];
+      await inTransaction(async (truncating) => {
+        await truncating.startTransaction('READ COMMITTED');
+        await truncating.query('truncate time_logs');
+        const rebuilt = rebuilding.query('select rebuild_time_log_counts() as wrong');
+        await untilWaiting(truncating, pid);
+        await truncating.commitTransaction();
+        expect(await rebuilt).toEqual([{ wrong: '0' }]);
+      });
+    });
+    expect(await counts.verify()).toEqual({ logs: 0, wrong: 0 });
+  });
+});
+
 describe('the migration', () => {
   it('counts the logs that are there, and those that come while it counts', async () => {
     const before = await createTestDatabase();

@@ -197,6 +197,25 @@ describe('the counts command', () => {
     expect((await counts('verify')).code).toBe(0);
   });
 
+  it('rebuilds one at a time: the other says so, and mends nothing', async () => {
+    await query('delete from time_log_counts');
+    const first = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    try {
+      const runner = first.createQueryRunner();
+      await runner.startTransaction();
+      await runner.query('select rebuild_time_log_counts()');
+      expect(await counts('rebuild')).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'another rebuild of the counts of time logs is under way: wait for its end\n',
+      });
+      await runner.commitTransaction();
+    } finally {
+      await first.destroy();
+    }
+    expect((await counts('verify')).stdout).toBe('the counts are right: 1 logs\n');
+  });
+
   it.each([[[]], [['mend']], [['verify', 'all']]])('explains itself for %j', async (args) => {
     const { code, stdout, stderr } = await counts(...args);
     expect([code, stdout]).toEqual([1, '']);

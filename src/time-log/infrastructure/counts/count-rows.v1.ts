@@ -23,7 +23,7 @@ export const counted = (source: string) => `
             from (select project_id, date - ${FIRST} as number, n from (${source}) source) numbered) placed
    group by grouping sets ((project_id, block), (project_id, span), (block), (span))`;
 
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** Adds rows to the counts, in a slot that nobody else writes to until the transaction ends. */
 export const add = ({ logs, counts }: CountNames, rows: string) => `

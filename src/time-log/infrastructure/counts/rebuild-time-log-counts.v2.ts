@@ -1,0 +1,31 @@
+import type { CountNames } from './count-layout.js';
+import { add, COUNTING_AS_BEFORE, COUNTING_DECLARED, COUNTING_ON, literal } from './count-rows.v1.js';
+import { READ_COMMITTED } from './count-rows.v2.js';
+
+/** Beside the numbers of slots, which begin with 0: whoever rebuilds holds it. */
+const REBUILD = -1;
+
+/**
+ * Returns how many counts were wrong. What is added stays right whatever is written meanwhile, since writers add too. But
+ * what is missing would be doubled by two that add it at once, and by one that does not see what another has added: it
+ * fails where another rebuild is under way, and under an old snapshot.
+ */
+export const rebuildTimeLogCountsV2 = (names: CountNames) => `
+  create or replace function ${names.rebuild}() returns bigint language plpgsql as $$
+  #variable_conflict use_column
+  declare
+    own_slot integer := 0;
+    wrong bigint;
+    ${COUNTING_DECLARED}
+  begin
+    ${READ_COMMITTED}
+    if not pg_try_advisory_xact_lock(${literal(names.logs)}::regclass::oid::integer, ${REBUILD}) then
+      raise exception 'another rebuild of the counts of time logs is under way: wait for its end'
+        using errcode = 'object_in_use';
+    end if;
+    ${COUNTING_ON}
+    ${add(names, `select * from ${names.differences}()`)}
+    get diagnostics wrong = row_count;
+    ${COUNTING_AS_BEFORE}
+    return wrong;
+  end $$`;
