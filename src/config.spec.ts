@@ -172,6 +172,8 @@ describe('loadConfig', () => {
     ['PORT', '99999999999999999999'],
     ['DATABASE_URL', 'localhost:5432'],
     ['DATABASE_URL', 'mysql://a@b/c'],
+    ['DATABASE_URL', 'postgres://a@b:port/c'],
+    ['MIGRATION_DATABASE_URL', 'postgres://a@[b/c'],
     ['MIGRATION_DATABASE_URL', 'x'],
     ['LOG_LEVEL', 'verbose'],
     ['LOG_LEVEL', 'INFO'],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JwtOptions } from '../libs/jwt/src/index.js';
+import { faultOfDatabaseUrl } from './database-url.js';
 import { TIME_LOG_LIMITS } from './time-log/index.js';
 
 /** The settings of the service, checked. */
@@ -73,7 +74,10 @@ const number = (form: RegExp, least: number, most: number, message: string) =>
     .refine((value) => value >= least && value <= most, message);
 const seconds = (most: number) => wholeNumber(1, most, 'be whole seconds');
 const bytes = (least: number, most: number) => wholeNumber(least, most, 'be whole bytes');
-const databaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a URL that begins with postgres://');
+const databaseUrl = z.string().superRefine((url, context) => {
+  const fault = faultOfDatabaseUrl(url);
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+});
 const list = z.string().transform((text) => text.split(',').map((item) => item.trim()));
 const tokens = list.refine(
   (given) => given.length <= 2 && given.every((token) => TOKEN.test(token)),

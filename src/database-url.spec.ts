@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { faultOfDatabaseUrl } from './database-url.js';
+
+const FORM =
+  'must be postgres://USER:PASSWORD@HOST:PORT/NAME, with a port from 1 to 65535, an IPv6 address in brackets, and other special characters percent-encoded';
+const ENCODED =
+  'must be percent-encoded: each % with two hexadecimal digits behind it (% itself is %25, a space is %20)';
+const ONE_HOST =
+  'must name one host: several are not supported, so name an address that leads to the primary';
+
+describe('the URL of a database', () => {
+  it.each([
+    'postgres://a@b/c',
+    'postgresql://a:b@c.example:5432/d?sslmode=verify-full&application_name=x',
+    'postgres://a,b:c,d@e/f',
+    'postgres://a:%40%2F%25%C3%A9@b/c',
+    'postgres://a:b@[::1]:5432/c',
+    'postgres://a:b@[::1]/c',
+    'postgres://postgres@%2Fvar%2Frun%2Fpostgresql/c',
+    'postgres:///c?host=/var/run/postgresql&port=5433',
+    'postgres://a@/c?host=/var/run/postgresql',
+    `postgres://a@b/c?sslrootcert=${encodeURIComponent(import.meta.filename)}`,
+    'postgres://b',
+  ])('is good: %s', (url) => {
+    expect(faultOfDatabaseUrl(url)).toBeUndefined();
+  });
+
+  it.each([
+    ['localhost:5432', 'must be a URL that begins with postgres://'],
+    ['mysql://a@b/c', 'must be a URL that begins with postgres://'],
+    ['postgres://a@b:port/c', FORM],
+    ['postgres://a@b:0/c', FORM],
+    ['postgres://a@b:65536/c', FORM],
+    ['postgres://a@b:-1/c', FORM],
+    ['postgres://a@b/c?port=x', FORM],
+    ['postgres://a@b/c?port=70000', FORM],
+    ['postgres://a@[::1/c', FORM],
+    ['postgres://a@::1]/c', FORM],
+    ['postgres://a@[::1:5432/c', FORM],
+    ['postgres://a:pass/word@b/c', FORM],
+    ['postgres://a:pass#word@b/c', FORM],
+    ['postgres://a#b:word@b/c', FORM],
+    ['postgres://a:100%@b/c', ENCODED],
+    ['postgres://a:50%zz@b/c', ENCODED],
+    ['postgres://a:%ff@b/c', ENCODED],
+    ['postgres://a:b@c/d%', ENCODED],
+    ['postgres://a:b c@d/e', ENCODED],
+    ['postgres://a@b,c/d', ONE_HOST],
+    ['postgres://a@b:5432,c:5433/d', ONE_HOST],
+    ['postgres://a@/d?host=b,c', ONE_HOST],
+    ['postgres://a@b/c?target_session_attrs=read-write', 'must not have target_session_attrs'],
+    ['postgres://a@b/c?load_balance_hosts=random', 'must not have load_balance_hosts'],
+    ['postgres:///c?hostaddr=10.0.0.1', 'must not have hostaddr'],
+    ['postgres:///?service=x', 'must not have service'],
+    ['postgres://a@b/c?sslrootcert=/nowhere', 'must name a file that can be read in sslrootcert'],
+    ['postgres://a@b/c?sslcert=/nowhere', 'must name a file that can be read in sslcert'],
+    ['postgres://a@b/c?sslkey=/nowhere', 'must name a file that can be read in sslkey'],
+  ])('is refused: %s', (url, fault) => {
+    expect(faultOfDatabaseUrl(url)?.startsWith(fault)).toBe(true);
+  });
+});

@@ -1,0 +1,55 @@
+import { accessSync, constants } from 'node:fs';
+
+/** Parameters of libpq that choose a server, which the driver would pass over in silence. */
+const UNSUPPORTED = ['target_session_attrs', 'load_balance_hosts', 'hostaddr', 'service'];
+const TLS_FILES = ['sslcert', 'sslkey', 'sslrootcert'];
+const FORM =
+  'must be postgres://USER:PASSWORD@HOST:PORT/NAME, with a port from 1 to 65535, an IPv6 address in brackets, and other special characters percent-encoded';
+
+/** What is wrong with the URL of a database, without any part of it; undefined where nothing is. */
+export function faultOfDatabaseUrl(text: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//.test(text)) return 'must be a URL that begins with postgres://';
+  if (/\s/.test(text) || !isDecodable(text))
+    return 'must be percent-encoded: each % with two hexadecimal digits behind it (% itself is %25, a space is %20)';
+  const url = parse(text);
+  const [host] = text.slice(text.indexOf('//') + 2).split(/[/?#]/);
+  const hosts = [host!.slice(host!.lastIndexOf('@') + 1), ...(url?.searchParams.getAll('host') ?? [])];
+  if (hosts.some((name) => name.includes(',')))
+    return 'must name one host: several are not supported, so name an address that leads to the primary';
+  if (url?.hash !== '' || !isPort(url.searchParams.get('port') ?? url.port)) return FORM;
+  const parameter = UNSUPPORTED.find((name) => url.searchParams.has(name));
+  if (parameter) return `must not have ${parameter}, which is not supported: name the server itself`;
+  const file = TLS_FILES.find(
+    (name) => url.searchParams.has(name) && !isReadable(url.searchParams.get(name)!),
+  );
+  return file && `must name a file that can be read in ${file}`;
+}
+
+function parse(text: string): URL | undefined {
+  // A user without a host is good, for the host may be a parameter; the standard of URLs does not know it.
+  const complete = text.replace(/@(?=[/?]|$)/, '@localhost');
+  return URL.canParse(complete) ? new URL(complete) : undefined;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** True for none, too: it has a default. */
+function isPort(text: string): boolean {
+  return text === '' || (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535);
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
