@@ -78,6 +78,7 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
         isEmbedded &&
         config.takesAccessTokens &&
         (await ensureFirstToken(app.get(AccessTokenService), tokenFile));
+      if (hasToken) await database.keepOwner(tokenFile);
       await (config.host === undefined ? app.listen(config.port) : app.listen(config.port, config.host));
       const { port } = app.getHttpServer().address() as AddressInfo;
       logger.log(`listening on port ${port}`, 'Main');

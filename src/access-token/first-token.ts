@@ -1,18 +1,23 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { Logger } from '@nestjs/common';
 import { type AccessToken, TIME_LOG_SCOPES } from './access-token.js';
 import type { AccessTokenService } from './access-token.service.js';
 import { digestOf, newToken } from './token-text.js';
 
 const NAME = 'first';
+const logger = new Logger('FirstToken');
 
 /**
  * Makes the first token of a database that has never had it, in a file that only its owner can read; false where the
  * file holds no valid token and none is made: a first token that was revoked or removed stays so.
  * The file comes before the row: a crash in between leaves a database without the token, and the next start tries again.
  */
-export async function ensureFirstToken(tokens: AccessTokenService, file: string): Promise<boolean> {
+export async function ensureFirstToken(
+  tokens: Pick<AccessTokenService, 'list' | 'store'>,
+  file: string,
+): Promise<boolean> {
   const known = await tokens.list();
-  const kept = await readFile(file, 'utf8').catch(() => undefined);
+  const kept = await readKept(file);
   if (kept !== undefined && known.some((token) => isValidFor(token, kept.trim()))) return true;
   if (known.some(({ name }) => name === NAME)) return false;
   const token = newToken();
@@ -25,14 +30,28 @@ function isValidFor({ digest, revokedAt, expiresAt }: AccessToken, token: string
   return digest.equals(digestOf(token)) && !revokedAt && !(expiresAt && expiresAt <= new Date());
 }
 
-async function writePrivately(file: string, text: string): Promise<void> {
-  const draft = await open(`${file}.new`, 'w', 0o600);
+async function readKept(file: string): Promise<string | undefined> {
   try {
-    await draft.chmod(0o600);
-    await draft.writeFile(text);
-    await draft.sync();
-  } finally {
-    await draft.close();
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    const remedy = code === 'EACCES' ? `: sudo chown ${process.getuid?.()} '${file}' makes it yours` : '';
+    logger.warn(`the first token in ${file} cannot be read (${code})${remedy}`);
+    return undefined;
   }
-  await rename(`${file}.new`, file);
+}
+
+async function writePrivately(file: string, text: string): Promise<void> {
+  const draft = `${file}.new`;
+  // What a crash has left; nor does root write through a link that somebody has put there.
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
 }

@@ -39,6 +39,7 @@ async function save(file: string): Promise<string> {
       report: (line) => console.error(line),
       signal,
     });
+    await database.keepOwner(file);
     const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
     return `saved ${file}: ${rows.join(', ')}`;
   } finally {

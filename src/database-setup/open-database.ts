@@ -1,10 +1,13 @@
-import { join } from 'node:path';
+import { lchown, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { EmbeddedPostgres } from '../../libs/embedded-postgres/src/index.js';
 
 /** A database that can be connected to. */
 export interface OpenDatabase {
   readonly url: string;
   readonly migrationUrl: string;
+  /** Gives a file that root has written in the folder of the embedded database's user to that user. */
+  keepOwner(file: string): Promise<void>;
   /** Ends what was started; leaves an external database alone. */
   close(): Promise<void>;
 }
@@ -36,6 +39,7 @@ async function open(
     return {
       url: databaseUrl,
       migrationUrl: migrationDatabaseUrl ?? databaseUrl,
+      keepOwner: async () => undefined,
       close: async () => undefined,
     };
   }
@@ -46,5 +50,17 @@ async function open(
     ...(onFailure && { onFailure }),
     ...(signal && { signal }),
   });
-  return { url: server.url, migrationUrl: server.url, close: () => server.stop() };
+  return {
+    url: server.url,
+    migrationUrl: server.url,
+    keepOwner: (file) => keepOwner(file, dataDir),
+    close: () => server.stop(),
+  };
+}
+
+/** Only a user who can read the database anyway gets the file. */
+async function keepOwner(file: string, dataDir: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const [user, folder] = await Promise.all([stat(dataDir), stat(dirname(file))]);
+  if (folder.uid === user.uid) await lchown(file, user.uid, user.gid);
 }

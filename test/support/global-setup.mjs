@@ -44,7 +44,7 @@ async function installOther(programs, dataDirectory) {
     postgres: join(programs, 'postgres'),
   };
   const failures = [];
-  for (const account of thisMachine.accounts()) {
+  for (const account of thisMachine.accounts({ hasData: false })) {
     await mkdir(dataDirectory);
     await giveTo(dataDirectory, account.owner('initdb'));
     const initdb = account.invoke(binaries.initdb, [`--pgdata=${dataDirectory}`, ...INITDB], 'initdb');

@@ -1,13 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { lstatSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { otherUser, otherUserWithCapability, sameUser, userNamespace, type Account } from './account.js';
 import { findBinaries, type Binaries } from './binaries.js';
+import { openDirectory } from './data-directory.js';
 import { EmbeddedPostgres } from './embedded-postgres.js';
 import { thisMachine } from './installation.js';
 
@@ -42,11 +43,8 @@ afterEach(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
-async function start(
-  accounts = thisMachine.accounts(),
-  binaries = binariesIn(native),
-): Promise<EmbeddedPostgres> {
-  const machine = { binaries: () => binaries, accounts: () => accounts };
+async function start(accounts?: Account[], binaries = binariesIn(native)): Promise<EmbeddedPostgres> {
+  const machine = { ...thisMachine, binaries: () => binaries, ...(accounts && { accounts: () => accounts }) };
   const postgres = await EmbeddedPostgres.start({ dataDirectory }, machine);
   started.push(postgres);
   return postgres;
@@ -123,14 +121,104 @@ asOrdinaryUser('PostgreSQL under an ordinary user', () => {
   });
 });
 
-asRoot('PostgreSQL under root', () => {
-  it('runs in the closed home of another user', async () => {
-    const binaries = await installHere();
-    await chown(place, 12345, 12345);
-    const { url } = await start(undefined, binaries);
-    expect(await query(url, 'select 1')).toEqual([1]);
+/** Users of every Linux distribution and of none, for whom initdb must find a name. */
+const ordinaryUsers = [
+  ['with a name', 1],
+  ['without a name', 12345],
+] as const;
+
+asRoot.each(ordinaryUsers)('PostgreSQL under root in the folder of a user %s', (_kind, uid) => {
+  beforeEach(() => chown(place, uid, uid));
+  afterEach(() => chmod(dirname(native), 0o755));
+
+  const owners = async (directory: string) => {
+    const paths = await readdir(directory, { recursive: true });
+    const found = await Promise.all(['.', ...paths].map((path) => stat(join(directory, path))));
+    return new Set(found.map((each) => `${each.uid}:${each.gid}`));
+  };
+
+  it('leaves all files with the user, who can go on alone', async () => {
+    const { url } = await start();
+    await query(url, 'create table kept as select 42 as answer');
+    await started.pop()!.stop();
+    expect(await owners(join(place, 'data'))).toEqual(new Set([`${uid}:${uid}`]));
+    expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
+
+    const user = { uid, gid: uid };
+    const alone = {
+      name: 'alone',
+      invoke: (file: string, args: readonly string[]) => ({ file, args, ...user }),
+    };
+    const next = await start([{ ...alone, owner: () => user }]);
+    expect(await query(next.url, 'select answer from kept')).toEqual([42]);
   });
 
+  it('runs in a home that only the user can enter, with no right that the user does not have', async () => {
+    const { url } = await start(undefined, await installHere());
+    expect(await query(url, 'select 1')).toEqual([1]);
+    const [pid] = (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n');
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    expect(status).toMatch(new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s`, 'm'));
+    expect(status).toMatch(/^CapPrm:\s+0+$/m);
+    expect(status).toMatch(/^CapEff:\s+0+$/m);
+  });
+
+  it('never takes data away from the user', async () => {
+    await start();
+    await started.pop()!.stop();
+    await chmod(dirname(native), 0o700);
+    await expect(start()).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: expect.stringMatching(/^the embedded PostgreSQL does not run here [^\n]*$/),
+    });
+    expect(await owners(join(place, 'data'))).toEqual(new Set([`${uid}:${uid}`]));
+  });
+
+  it('starts where the user cannot reach the programs, and could not use the data anyway', async () => {
+    await chmod(dirname(native), 0o700);
+    const { url } = await start();
+    expect(await query(url, 'select 1')).toEqual([1]);
+  });
+});
+
+asRoot('a data directory of somebody else', () => {
+  beforeEach(() => {
+    jest.spyOn(process, 'getuid').mockReturnValue(1234);
+    jest.spyOn(process, 'getgid').mockReturnValue(5678);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  const refusal = async (directory: string, uid: number, mode = 0o700) => {
+    await mkdir(directory, { mode });
+    await chown(directory, uid, uid);
+    return openDirectory(directory).catch(String);
+  };
+
+  it.each([0, 61000])('tells how to take it back where root has left it to %i', async (uid) => {
+    expect(await refusal(join(place, 'data'), uid)).toBe(
+      `EmbeddedPostgresError: the data directory ${place}/data belongs to another user (number ${uid}), as where root has started the service: make it yours with sudo chown -R 1234:5678 ${place}/data, or set DATA_DIR to another directory`,
+    );
+  });
+
+  it('tells it in words that a shell takes, whatever the path', async () => {
+    expect(await refusal(join(place, "Ada's data"), 61000)).toContain(
+      `with sudo chown -R 1234:5678 '${place}/Ada'\\''s data', or`,
+    );
+  });
+
+  it.each([
+    ['a user of the machine', 1, 0o700],
+    ['root, and is open to others as no data directory is', 0, 0o755],
+  ])('tells nobody to take what belongs to %s', async (_whose, uid, mode) => {
+    expect(await refusal(join(place, 'data'), uid, mode)).toBe(
+      `EmbeddedPostgresError: the data directory ${place}/data belongs to another user (number ${uid}): start the service as that user, or set DATA_DIR to another directory`,
+    );
+  });
+});
+
+asRoot('PostgreSQL under root', () => {
   whereNamespaces('leaves the files with root, where there are user namespaces', async () => {
     await start();
     expect((await stat(dataDirectory)).uid).toBe(0);

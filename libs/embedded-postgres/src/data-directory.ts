@@ -2,7 +2,6 @@ import type { Stats } from 'node:fs';
 import {
   chmod,
   lchown,
-  mkdir,
   mkdtemp,
   open,
   readFile,
@@ -13,16 +12,17 @@ import {
   stat,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Account } from './account.js';
+import { type Account, isLeftByRoot, type User } from './account.js';
 import type { Binaries } from './binaries.js';
 import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
+import { ifMissing, makeFolder } from './folder.js';
 import { run, type Environment } from './program.js';
 
 /** Makes the directory's parent and gives the one true path of the directory, by which its server is recognised. */
 export async function openDirectory(path: string): Promise<string> {
   const directory = resolve(path);
   try {
-    await mkdir(dirname(directory), { recursive: true });
+    await makeFolder(dirname(directory));
     const found = await stat(directory).catch(ifMissing);
     if (!found) return join(await realpath(dirname(directory)), basename(directory));
     refuseForeign(directory, found);
@@ -73,18 +73,12 @@ export async function checkVersion(directory: string, major: string): Promise<vo
 }
 
 /** Sees to it that the files belong to the account that the server runs under, and that nobody else can enter. */
-export async function giveTo(
-  directory: string,
-  owner: { readonly uid: number; readonly gid: number },
-): Promise<void> {
+export async function giveTo(directory: string, owner: User): Promise<void> {
   if ((await stat(directory)).uid !== owner.uid) await changeOwner(directory, owner);
   await chmod(directory, 0o700);
 }
 
-async function changeOwner(
-  path: string,
-  owner: { readonly uid: number; readonly gid: number },
-): Promise<void> {
+async function changeOwner(path: string, owner: User): Promise<void> {
   const entries = await readdir(path, { withFileTypes: true });
   for (const entry of entries) {
     const child = join(path, entry.name);
@@ -95,15 +89,25 @@ async function changeOwner(
   await lchown(path, owner.uid, owner.gid);
 }
 
-function refuseForeign(directory: string, { uid }: Stats): void {
+function refuseForeign(directory: string, found: Stats): void {
   const me = process.getuid?.();
-  if (me === 0 || me === uid) return;
+  if (me === 0 || me === found.uid) return;
+  const whose = `the data directory ${directory} belongs to another user (number ${found.uid})`;
+  const command = `sudo chown -R ${me}:${process.getgid?.()} ${shellQuoted(directory)}`;
   throw new EmbeddedPostgresError(
-    `the data directory ${directory} belongs to another user (number ${uid}): start the service as that user, or set DATA_DIR to another directory`,
+    // Only a data directory is closed to all others.
+    isLeftByRoot(found) && (found.mode & 0o777) === 0o700
+      ? `${whose}, as where root has started the service: make it yours with ${command}, or set DATA_DIR to another directory`
+      : `${whose}: start the service as that user, or set DATA_DIR to another directory`,
   );
 }
 
-async function hasData(directory: string): Promise<boolean> {
+function shellQuoted(text: string): string {
+  return /^[\w/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Whether there are database files; throws an EmbeddedPostgresError where there are other files. */
+export async function hasData(directory: string): Promise<boolean> {
   const entries = (await readdir(directory).catch(ifMissing)) ?? [];
   if (entries.length === 0) return false;
   if (entries.includes('PG_VERSION')) return true;
@@ -150,8 +154,4 @@ function lives(pid: number): boolean {
 async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path);
   await handle.sync().finally(() => handle.close());
-}
-
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }

@@ -1,15 +1,16 @@
 import { dirname } from 'node:path';
-import { accountsOfThisMachine, type Account } from './account.js';
+import { accountsOfThisMachine, type Account, type Place } from './account.js';
 import { findBinaries, type Binaries } from './binaries.js';
-import { checkVersion, createData, giveTo } from './data-directory.js';
+import { checkVersion, createData, giveTo, hasData } from './data-directory.js';
 import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
+import { ordinaryOwnerOf } from './folder.js';
 import { run, type Environment } from './program.js';
 import { linkSharedLibraries } from './shared-libraries.js';
 
 /** What the machine has to offer; tests put other offers in its place. */
 export interface Machine {
   binaries(): Binaries;
-  accounts(): readonly Account[];
+  accounts(place: Place): readonly Account[];
 }
 
 /** The machine that the service runs on. */
@@ -34,13 +35,8 @@ export async function install(
   const binaries = machine.binaries();
   try {
     const environment = await linkSharedLibraries(binaries.native, `${dataDirectory}.lib`);
-    const { account, major } = await chooseAccount(
-      dataDirectory,
-      machine.accounts(),
-      binaries,
-      environment,
-      signal,
-    );
+    const site = { dataDirectory, binaries, environment };
+    const { account, major } = await chooseAccount(site, machine, signal);
     const created = await createData(dataDirectory, { binaries, environment, account }, signal);
     await checkVersion(dataDirectory, major);
     await giveTo(dataDirectory, account.owner('postgres'));
@@ -54,29 +50,40 @@ export async function install(
   }
 }
 
-/** Takes the first account under which the server's program runs and the place of the data can be entered. */
+type Site = Pick<Installation, 'dataDirectory' | 'binaries' | 'environment'>;
+
+/** Takes the first account under which the programs run and can enter the folder of the data. */
 async function chooseAccount(
-  dataDirectory: string,
-  accounts: readonly Account[],
-  binaries: Binaries,
-  environment: Environment,
+  site: Site,
+  machine: Machine,
   signal?: AbortSignal,
 ): Promise<{ account: Account; major: string }> {
+  const isMade = await hasData(site.dataDirectory);
+  const owner = await ordinaryOwnerOf(site.dataDirectory);
+  const accounts = machine.accounts({ owner, hasData: isMade });
   const failures: string[] = [];
   for (const account of accounts) {
-    const script = 'cd "$1" && exec "$2" --version';
-    const probe = ['-c', script, 'sh', dirname(dataDirectory), binaries.postgres];
-    const { ok, output, reason } = await run(
-      account.invoke('/bin/sh', probe, 'postgres'),
-      environment,
-      signal,
-    );
-    const major = / (\d+)\.?\d*/.exec(output)?.[1];
-    if (ok && major) return { account, major };
+    const postgres = await probe(account, 'postgres', site, signal);
+    const initdb = isMade ? postgres : await probe(account, 'initdb', site, signal);
+    if (postgres.major && initdb.major) return { account, major: postgres.major };
+    const { reason } = postgres.major ? initdb : postgres;
     failures.push(accounts.length > 1 ? `${account.name}: ${reason}` : reason);
   }
   const remedy = process.getuid?.() === 0 ? 'start the service as an ordinary user, or set' : 'set';
   throw new EmbeddedPostgresError(
     `the embedded PostgreSQL does not run here (${failures.join('; ')}): ${remedy} DATABASE_URL to a PostgreSQL server`,
   );
+}
+
+/** Has a program tell its major version, under the account and from the folder of the data. */
+async function probe(
+  account: Account,
+  program: 'initdb' | 'postgres',
+  { dataDirectory, binaries, environment }: Site,
+  signal?: AbortSignal,
+): Promise<{ major: string | undefined; reason: string }> {
+  const script = ['-c', 'cd "$1" && exec "$2" --version', 'sh', dirname(dataDirectory), binaries[program]];
+  const invocation = account.invoke('/bin/sh', script, program);
+  const { ok, output, reason } = await run(invocation, environment, signal);
+  return { major: ok ? / (\d+)\.?\d*/.exec(output)?.[1] : undefined, reason };
 }

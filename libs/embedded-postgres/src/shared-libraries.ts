@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readFile, rename, symlink } from 'node:fs/promises';
+import { lstat, readFile, rename, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from './folder.js';
 import type { Environment } from './program.js';
 
 /**
@@ -14,7 +15,7 @@ export async function linkSharedLibraries(native: string, fallbackDirectory: str
     for (const { target, link } of missing) await makeLink(basename(target), link);
     return {};
   } catch {
-    await mkdir(fallbackDirectory, { recursive: true });
+    await makeFolder(fallbackDirectory);
     for (const { target, link } of missing) await makeLink(target, join(fallbackDirectory, basename(link)));
     // A library looks for others where its link lies, and so needs to be told where they are.
     return { LD_LIBRARY_PATH: `${fallbackDirectory}:${join(native, 'lib')}` };

@@ -3,6 +3,7 @@ import { chown, lstat, mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { User } from './account.js';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 
 const SOCKET_NAME = '.s.PGSQL.5432';
@@ -27,7 +28,7 @@ export function socketDirectoryOf(dataDirectory: string): string {
 export async function openSocketDirectory(
   directory: string,
   dataDirectory: string,
-  owner: { readonly uid: number; readonly gid: number },
+  owner: User,
 ): Promise<void> {
   if (directory === dataDirectory) return;
   const me = process.getuid?.();

@@ -1,0 +1,71 @@
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AccessToken } from './access-token.js';
+import { ensureFirstToken } from './first-token.js';
+import { digestOf } from './token-text.js';
+
+/** Tokens in memory. */
+class Tokens {
+  private readonly stored: AccessToken[] = [];
+
+  async list(): Promise<AccessToken[]> {
+    return this.stored;
+  }
+
+  async store(token: string, { name, scopes }: Pick<AccessToken, 'name' | 'scopes'>): Promise<string> {
+    const none = { expiresAt: null, revokedAt: null, lastUsedAt: null };
+    this.stored.push({ id: '1', digest: digestOf(token), name, scopes, createdAt: new Date(), ...none });
+    return '1';
+  }
+}
+
+describe('ensureFirstToken', () => {
+  let directory: string;
+  let file: string;
+  let tokens: Tokens;
+  let warnings: unknown[];
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-first-token-'));
+    file = join(directory, 'access-token');
+    tokens = new Tokens();
+    warnings = [];
+    const ignore = () => undefined;
+    const warn = (message: unknown) => void warnings.push(message);
+    Logger.overrideLogger({ log: ignore, error: ignore, warn });
+  });
+  afterEach(async () => {
+    Logger.overrideLogger(false);
+    await rm(directory, { recursive: true });
+  });
+
+  it('makes one token, in a file that only its owner can read', async () => {
+    expect(await ensureFirstToken(tokens, file)).toBe(true);
+    const token = await readFile(file, 'utf8');
+    expect(token).toMatch(/^tl_[\w-]{43}\n$/);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await ensureFirstToken(tokens, file)).toBe(true);
+    expect(await readFile(file, 'utf8')).toBe(token);
+    expect(warnings).toEqual([]);
+  });
+
+  it('writes through no link that lies in the way', async () => {
+    const other = join(directory, 'other');
+    await writeFile(other, 'mine');
+    await symlink(other, `${file}.new`);
+    expect(await ensureFirstToken(tokens, file)).toBe(true);
+    expect(await readFile(other, 'utf8')).toBe('mine');
+  });
+
+  it('says that its file cannot be read', async () => {
+    await ensureFirstToken(tokens, file);
+    await rm(file);
+    // Root can read any file, but no directory.
+    await mkdir(file);
+    expect(await ensureFirstToken(tokens, file)).toBe(false);
+    expect(warnings).toEqual([`the first token in ${file} cannot be read (EISDIR)`]);
+  });
+});

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ServiceProcess, startService } from '../support/service-process.js';
+
+const run = promisify(execFile);
+const COMMANDS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
+const asRoot = process.getuid?.() === 0 ? describe : describe.skip;
+/** A user without a name, and a group of another number. */
+const [USER, GROUP] = [12345, 23456];
+
+asRoot('root in the folder of a user (skipped for others)', () => {
+  let folder: string;
+  let dataDir: string;
+  let service: ServiceProcess;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'time-logs-folder-'));
+    await chmod(folder, 0o755);
+    await chown(folder, USER, GROUP);
+    dataDir = join(folder, 'project', '.data');
+    service = await startService({ DATA_DIR: dataDir });
+  });
+  afterAll(async () => {
+    await service.end();
+    await rm(folder, { recursive: true });
+  });
+
+  const factsOf = async (file: string) => {
+    const { uid, gid, mode } = await stat(file);
+    return { uid, gid, mode: (mode & 0o777).toString(8) };
+  };
+  const command = (name: string, ...args: string[]) =>
+    run(process.execPath, [join(COMMANDS, `${name}.command.js`), ...args], {
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    });
+
+  it('leaves the user all that it makes there', async () => {
+    const user = { uid: USER, gid: GROUP };
+    expect(await factsOf(join(folder, 'project'))).toMatchObject(user);
+    expect(await factsOf(dataDir)).toMatchObject(user);
+    expect(await factsOf(join(dataDir, 'postgres'))).toEqual({ ...user, mode: '700' });
+    expect(await factsOf(join(dataDir, 'postgres', 'PG_VERSION'))).toEqual({ ...user, mode: '600' });
+    expect(await factsOf(join(dataDir, 'access-token'))).toEqual({ ...user, mode: '600' });
+  });
+
+  it('leaves the user the backups that it saves there, and keeps others', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'time-logs-elsewhere-'));
+    await command('backup', join(folder, 'backup'));
+    await command('backup', join(elsewhere, 'backup'));
+    expect(await factsOf(join(folder, 'backup'))).toEqual({ uid: USER, gid: GROUP, mode: '600' });
+    expect((await factsOf(join(elsewhere, 'backup'))).uid).toBe(0);
+    await rm(elsewhere, { recursive: true });
+  });
+
+  it('gives the user a first token that root had kept', async () => {
+    const token = join(dataDir, 'access-token');
+    await chown(token, 0, 0);
+    await service.end();
+    service = await startService({ DATA_DIR: dataDir });
+    expect(await factsOf(token)).toEqual({ uid: USER, gid: GROUP, mode: '600' });
+  });
+});
