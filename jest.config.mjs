@@ -2,8 +2,12 @@ export default {
   rootDir: import.meta.dirname,
   roots: ['<rootDir>/src', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e.ts', '**/*.faults.ts'],
-  // Run by `npm run lint`: they need what is installed in test/tools.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/tools/'],
+  // What has a command of its own (CONTRIBUTING.md): it takes long, or needs more than the lockfile installs.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '<rootDir>/test/(tools|package)/',
+    ...(process.env.FAULTS === 'full' ? [] : ['<rootDir>/test/faults/abuse']),
+  ],
   testEnvironment: 'node',
   // Workspaces are tested as they are written, not as they were built.
   testEnvironmentOptions: { customExportConditions: ['@time-logs/source', 'node', 'node-addons'] },

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { median, percentile } from '../bench/statistics.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { eventually } from './support/eventually.js';
-import { isFull } from './support/extent.js';
 import { GoodClient } from './support/good-client.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { filesOf } from './support/process-usage.js';
@@ -33,8 +32,8 @@ interface Counts {
   readonly otherAnswers: readonly string[];
 }
 
-// Latencies tell nothing while other tests run beside this one.
-(isFull ? describe : describe.skip)('a service that is abused (full run only)', () => {
+// In the full run alone: latencies tell nothing while other tests run beside this one.
+describe('a service that is abused', () => {
   let postgres: PostgresCluster;
   let url: string;
   let service: ServiceProcess;
