@@ -11,16 +11,18 @@ import {
   AccessTokenModule,
   AccessTokenVerifier,
 } from './access-token/index.js';
-import { API_DOCS_PATHS, ApiDocsModule } from './api-docs/index.js';
+import { API_DOCS_TAG, ApiDocsModule } from './api-docs/index.js';
 import type { Config } from './config.js';
 import { Database, DatabaseModule } from './database/index.js';
-import { HealthModule } from './health/index.js';
-import { MetricsModule, RequestMetrics } from './metrics/index.js';
+import { HEALTH_TAG, HealthModule } from './health/index.js';
+import { METRICS_TAG, MetricsModule, metricsScopes, RequestMetrics } from './metrics/index.js';
 import { connectionOptions, migrate, openDataSource, requireDurability } from './database-setup/index.js';
 import {
   timeLogEntities,
   timeLogMigrations,
   TimeLogModule,
+  timeLogScopes,
+  TIME_LOGS_TAG,
   TypeOrmTimeLogRepository,
   WRITE_LIMITS,
   type WriteLimits,
@@ -30,6 +32,12 @@ import {
 export const entities = [...accessTokenEntities, ...timeLogEntities];
 /** Everything that travels with its module to make its tables. */
 export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
+
+/** What the modules say about themselves in the OpenAPI document. */
+export const contents = {
+  scopes: [...timeLogScopes, ...metricsScopes],
+  tags: [TIME_LOGS_TAG, HEALTH_TAG, METRICS_TAG, API_DOCS_TAG],
+};
 
 export interface AppOptions {
   readonly config: Config;
@@ -106,7 +114,6 @@ export class AppModule {
           imports: [metrics],
           inject: [RequestMetrics],
           useFactory: (requests: RequestMetrics): HttpEdgeOptions => ({
-            openPaths: ['/livez', '/readyz', ...(config.apiDocs ? API_DOCS_PATHS : [])],
             corsOrigins: config.corsOrigins,
             shutdownDelay: config.shutdownDelay,
             limits,

@@ -82,7 +82,7 @@ describe('firstSteps', () => {
     const [record] = commandsOf(stepsWith());
     const body = argumentsOf(record!.replace('$(cat', '$(echo'))[7]!;
     expect(JSON.parse(body)).toEqual({
-      projectId: '11111111-1111-1111-1111-111111111111',
+      projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
       duration: 1.5,
       description: 'My first log',
       date: '2026-01-31',

@@ -20,7 +20,7 @@ export function firstSteps({ tokenFile, host, port, today, apiDocs }: FirstSteps
   const curl = "curl -w '\\n'";
   const authorization = `-H "Authorization: Bearer $(cat ${shellQuoted(tokenFile)})"`;
   const body = JSON.stringify({
-    projectId: '11111111-1111-1111-1111-111111111111',
+    projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
     duration: 1.5,
     description: 'My first log',
     date: today.toISOString().slice(0, 10),

@@ -1,3 +1,4 @@
-export { API_DOCS_PATHS } from './api-docs.controller.js';
+export { API_DOCS_TAG } from './api-docs.documentation.js';
 export { ApiDocsModule } from './api-docs.module.js';
-export { openApiText } from './open-api.document.js';
+export { DOCUMENT_FILE } from './api-docs.controller.js';
+export { type Contents, openApiText } from './open-api.document.js';

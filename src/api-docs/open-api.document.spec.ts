@@ -1,11 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS, type ErrorCode } from '../../libs/errors/src/index.js';
 import { PAGE_LIMIT, TimeLog } from '../time-log/index.js';
-import { openApiDocument, openApiText } from './open-api.document.js';
-import type { Operation, Response } from './open-api.js';
+import {
+  DOCUMENT_TEXT,
+  type OpenApiDocument,
+  type Operation,
+  type Response,
+} from '../../test/support/open-api.js';
 
+const openApiDocument = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
 const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
+  Object.entries(item).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation!]),
 );
 
 /** What a response or a reference to one says. */
@@ -21,7 +26,7 @@ describe('the OpenAPI document', () => {
     const named = Object.entries(components).flatMap(([kind, entries]) =>
       Object.keys(entries).map((name) => `#/components/${kind}/${name}`),
     );
-    const used = [...openApiText().matchAll(/"\$ref": "([^"]+)"/g)].map(([, reference]) => reference!);
+    const used = [...DOCUMENT_TEXT.matchAll(/"\$ref": "([^"]+)"/g)].map(([, reference]) => reference!);
     expect(used.filter((reference) => !named.includes(reference))).toEqual([]);
     expect(named.filter((name) => !used.includes(name))).toEqual([
       '#/components/securitySchemes/bearer',
@@ -30,20 +35,36 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('gives every operation a name of its own', () => {
-    expect(operations.map(([, { operationId }]) => operationId)).toEqual([
-      'listTimeLogs',
-      'recordTimeLog',
-      'checkHealth',
-      'checkLiveness',
-      'checkReadiness',
-      'readMetrics',
-      'getOpenApiDocument',
-    ]);
+  it('gives every operation a name of its own, and a tag that is described', () => {
+    const ids = operations.map(([, { operationId }]) => operationId);
+    expect(ids).toEqual(expect.arrayContaining(['listTimeLogs', 'recordTimeLog', 'checkHealth']));
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = new Set(operations.flatMap(([, operation]) => operation.tags));
+    expect([...tags].toSorted()).toEqual(openApiDocument.tags.map(({ name }) => name).toSorted());
+  });
+
+  it('names the body of errors so that no language takes it for its own class of errors', () => {
+    expect(openApiDocument.components.schemas).toHaveProperty('ErrorBody');
+    expect(openApiDocument.components.schemas).not.toHaveProperty('Error');
+  });
+
+  it('takes any UUID for a project, and shows one that every validator takes', () => {
+    const { NewTimeLog: schema } = openApiDocument.components.schemas;
+    const { projectId } = schema!.properties as { projectId: { pattern: string; format?: string } };
+    expect(projectId.format).toBeUndefined();
+    for (const id of ['11111111-1111-1111-1111-111111111111', 'ABCDEF00-0000-0000-0000-00000000000f'])
+      expect(id).toMatch(new RegExp(projectId.pattern));
+    expect('11111111-1111-1111-1111-11111111111g').not.toMatch(new RegExp(projectId.pattern));
+    const shown = [...DOCUMENT_TEXT.matchAll(/"projectId": "([^"]+)"/g)].map(([, id]) => id!);
+    expect(shown.length).toBeGreaterThan(3);
+    for (const id of shown)
+      expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   });
 
   it('asks for a token everywhere but where it says that it does not', () => {
-    const security = Object.fromEntries(operations.map(([name, operation]) => [name, operation.security]));
+    const security = Object.fromEntries(
+      operations.map(([name, operation]) => [name, operation.security ?? openApiDocument.security]),
+    );
     expect(security).toEqual({
       'get /api/v1/time-logs': [{ bearer: ['time-logs:read'] }],
       'post /api/v1/time-logs': [{ bearer: ['time-logs:write'] }],

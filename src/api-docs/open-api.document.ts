@@ -1,125 +1,61 @@
-import { type Scope, SCOPES } from '../access-token/index.js';
-import { anyErrors, errorRefs, errorResponses } from './open-api.errors.js';
-import { HEALTH_TAG, healthPaths } from './open-api.health.js';
-import { headerRefs, headers, parameters, requestId } from './open-api.headers.js';
-import type { OpenApiDocument, PathItem } from './open-api.js';
-import { schemas } from './open-api.schemas.js';
-import { TIME_LOGS_TAG, timeLogPaths } from './open-api.time-logs.js';
+import type { INestApplication } from '@nestjs/common';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { type TellableLimits, withEdge } from '../../libs/http-edge/src/index.js';
+import { openApi31, type TagObject } from '../../libs/open-api/src/index.js';
 
-const DOCUMENTATION_TAG = 'Documentation';
+/** What the document says of the service as a whole. */
+export interface Contents {
+  readonly scopes: readonly { readonly name: string; readonly allows: string }[];
+  readonly tags: readonly TagObject[];
+  readonly limits: TellableLimits;
+}
 
-const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
-  'time-logs:read': 'list time logs',
-  'time-logs:write': 'record time logs',
-  'metrics:read': 'read the metrics of a process',
-};
-
-const metricsPaths: Readonly<Record<string, PathItem>> = {
-  '/metrics': {
-    get: {
-      operationId: 'readMetrics',
-      tags: [HEALTH_TAG],
-      summary: 'The metrics of this process',
-      description: 'In the text format of Prometheus. No limit of requests counts it.',
-      security: [{ bearer: ['metrics:read'] }],
-      parameters: [requestId],
-      responses: {
-        200: {
-          description: 'Every metric with its help and its type.',
-          headers: headerRefs(),
-          content: {
-            'text/plain; version=0.0.4': {
-              schema: { type: 'string' },
-              examples: {
-                begin: {
-                  summary: 'One of them',
-                  value:
-                    '# HELP time_log_write_queue_length Time logs that wait for a commit.\n# TYPE time_log_write_queue_length gauge\ntime_log_write_queue_length 0\n',
-                },
-              },
-            },
-          },
-        },
-        ...anyErrors,
-        ...errorRefs('UNAUTHORIZED', 'FORBIDDEN', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'),
+/** The OpenAPI document of the service: what its routes say of themselves, gathered as in any app of Nest. */
+export function openApiText(app: INestApplication, { scopes, tags, limits }: Contents): string {
+  const document = SwaggerModule.createDocument(app, {
+    openapi: '3.0.0',
+    info: { title: 'Time logs', version: '1.0.0' },
+    servers: [{ url: '/', description: 'The deployment that serves this document' }],
+    security: [{ bearer: [] }],
+    tags: [...tags],
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: tokenText(scopes) },
       },
     },
-  },
-};
-
-const documentPaths: Readonly<Record<string, PathItem>> = {
-  '/openapi.json': {
-    get: {
-      operationId: 'getOpenApiDocument',
-      tags: [DOCUMENTATION_TAG],
-      summary: 'This document',
-      description: 'Open. `/docs` shows it as a page. A deployment can switch both off.',
-      security: [],
-      parameters: [requestId],
-      responses: {
-        200: {
-          description: 'The OpenAPI document.',
-          headers: headerRefs(),
-          content: {
-            'application/json': {
-              schema: { type: 'object' },
-              examples: { begin: { summary: 'Its begin', value: { openapi: '3.1.1' } } },
-            },
-          },
-        },
-        ...anyErrors,
-      },
-    },
-  },
-};
-
-/** The OpenAPI document of the service; its limits are those of the code. */
-export const openApiDocument: OpenApiDocument = {
-  openapi: '3.1.1',
-  info: {
-    title: 'Time logs',
-    version: '1.0.0',
+  });
+  const { openapi, info, ...rest } = openApi31(withEdge(document, limits));
+  const text = {
+    ...info,
     summary: 'Records and lists time logs.',
-    description: [
-      'A time log says that somebody worked on a project, on a day, for how long and at what. It is a finished fact: recorded once, never changed.',
-      '**Tokens.** Every request needs `Authorization: Bearer TOKEN`, `GET /health` included. Open are only `/livez`, `/readyz`, `/openapi.json` and `/docs`. ' +
-        'A log has no owner: every valid token sees every log of the deployment.',
-      '**Errors.** Every answer that is not a success is `{"success":false,"error":CODE,"message":TEXT}`, with one code for each status. ' +
-        'An unknown path is `404`, another method on a known path `405` with `Allow`, both only for the holder of a token: `401` precedes them. ' +
-        'HEAD is answered as GET, without the body.',
-      '**Compatibility.** `/api/v1` only grows: new optional fields, parameters and headers. A client must ignore members of an answer that it does not know. ' +
-        'Anything else becomes `/api/v2`, with 12 months of overlap and `Deprecation` and `Sunset` headers.',
-    ].join('\n\n'),
+    description: serviceText([...openPathsOf(document), '/docs']),
     license: { name: 'MIT', identifier: 'MIT' },
-  },
-  servers: [{ url: '/', description: 'The deployment that serves this document' }],
-  security: [{ bearer: [] }],
-  tags: [
-    { name: TIME_LOGS_TAG, description: 'Record work, and list what was recorded.' },
-    { name: HEALTH_TAG, description: 'Whether the service is available.' },
-    { name: DOCUMENTATION_TAG, description: 'What describes the service.' },
-  ],
-  paths: { ...timeLogPaths, ...healthPaths, ...metricsPaths, ...documentPaths },
-  components: {
-    securitySchemes: {
-      bearer: {
-        type: 'http',
-        scheme: 'bearer',
-        description: [
-          'An access token, or a JWT where the deployment trusts an issuer, in the `Authorization` header (RFC 6750) and nowhere else. Scopes:',
-          SCOPES.map((scope) => `- \`${scope}\`: ${SCOPE_TEXTS[scope]}`).join('\n'),
-          'A token may expire, and can be revoked at any time.',
-        ].join('\n\n'),
-      },
-    },
-    schemas,
-    parameters,
-    headers,
-    responses: errorResponses,
-  },
-};
+  };
+  return `${JSON.stringify({ openapi, info: text, ...rest }, undefined, 2)}\n`;
+}
 
-/** The document as it is served and committed. */
-export function openApiText(): string {
-  return `${JSON.stringify(openApiDocument, undefined, 2)}\n`;
+function tokenText(scopes: Contents['scopes']): string {
+  return [
+    'An access token, or a JWT where the deployment trusts an issuer, in the `Authorization` header (RFC 6750) and nowhere else. Scopes:',
+    scopes.map(({ name, allows }) => `- \`${name}\`: ${allows}`).join('\n'),
+    'A token may expire, and can be revoked at any time.',
+  ].join('\n\n');
+}
+
+function serviceText(openPaths: readonly string[]): string {
+  const open = openPaths.map((path) => `\`${path}\``);
+  return [
+    'A time log says that somebody worked on a project, on a day, for how long and at what. It is a finished fact: recorded once, never changed.',
+    `**Tokens.** Every request needs \`Authorization: Bearer TOKEN\`, \`GET /health\` included. Open are only ${open.slice(0, -1).join(', ')} and ${open.at(-1)}. ` +
+      'A log has no owner: every valid token sees every log of the deployment.',
+    '**Errors.** Every answer that is not a success is `{"success":false,"error":CODE,"message":TEXT}`, with one code for each status. ' +
+      'An unknown path is `404`, another method on a known path `405` with `Allow`, both only for the holder of a token: `401` precedes them. ' +
+      'HEAD is answered as GET, without the body.',
+    '**Compatibility.** `/api/v1` only grows: new optional fields, parameters and headers. A client must ignore members of an answer that it does not know. ' +
+      'Anything else becomes `/api/v2`, with 12 months of overlap and `Deprecation` and `Sunset` headers.',
+  ].join('\n\n');
+}
+
+function openPathsOf({ paths }: OpenAPIObject): string[] {
+  return Object.keys(paths).filter((path) => JSON.stringify(paths[path]?.get?.security) === '[{}]');
 }

@@ -1,8 +1,22 @@
+import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApiText } from '../api-docs/index.js';
+import { InitializeOnPreviewAllowlist, NestFactory, RouterModule } from '@nestjs/core';
+import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
+import { DOCUMENT_FILE, openApiText } from '../api-docs/index.js';
+import { AppModule, contents } from '../app.module.js';
+import { loadConfig } from '../config.js';
 
-const FILE = join(import.meta.dirname, '..', '..', '..', 'src', 'api-docs', 'openapi.json');
+const FILE = join(import.meta.dirname, '..', '..', '..', 'src', 'api-docs', DOCUMENT_FILE);
 
-writeFileSync(FILE, openApiText());
+// The document is the same everywhere: that of a deployment which has set nothing. It is told by the routes alone, so
+// nothing is made of the app, and no database is needed, but for what gives routes their prefix.
+InitializeOnPreviewAllowlist.add(RouterModule);
+const config = loadConfig({}, false);
+const app = await NestFactory.create(
+  AppModule.forRoot({ config, databaseUrl: '', migrationUrl: '' }),
+  new EdgeAdapter(),
+  { preview: true, abortOnError: false, logger: ['error', 'fatal'] },
+);
+writeFileSync(FILE, openApiText(app, { ...contents, limits: config.limits }));
 console.log(`written: ${FILE}`);

@@ -1,16 +1,21 @@
 import { Controller, Get, Header, type OnModuleDestroy, Req, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
-import { BearerAuthGuard } from '../../libs/auth/src/index.js';
+import { BearerAuthGuard, Open, Unlimited } from '../../libs/auth/src/index.js';
 import { withinDeadline } from '../../libs/strict-request/src/index.js';
 import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { Unlimited } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
+import {
+  HealthDocumentation,
+  LivenessDocumentation,
+  ReadinessDocumentation,
+} from './health.documentation.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 
 /** Whether the service is available. Answers `OK`, else the error body. */
 @Controller()
 @Unlimited()
+@UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class HealthController implements OnModuleDestroy {
   private isShuttingDown = false;
@@ -20,7 +25,7 @@ export class HealthController implements OnModuleDestroy {
 
   /** The contract's check: with a token like every request, and only while the database can be used. */
   @Get('health')
-  @UseGuards(BearerAuthGuard)
+  @HealthDocumentation
   @Header('Content-Type', TEXT)
   async health(@Req() request: Request): Promise<string> {
     await withinDeadline(request, this.ping());
@@ -29,6 +34,8 @@ export class HealthController implements OnModuleDestroy {
 
   /** For orchestrators, open: the process runs. Never looks at the database, whose outage no restart would mend. */
   @Get('livez')
+  @Open()
+  @LivenessDocumentation
   @Header('Content-Type', TEXT)
   live(): string {
     return 'OK';
@@ -36,6 +43,8 @@ export class HealthController implements OnModuleDestroy {
 
   /** For load balancers, open: as `health`, but refusing from the moment that the shutdown begins. */
   @Get('readyz')
+  @Open()
+  @ReadinessDocumentation
   @Header('Content-Type', TEXT)
   async ready(@Req() request: Request): Promise<string> {
     if (this.isShuttingDown) throw new DomainError('SERVICE_UNAVAILABLE', 'the service is shutting down');

@@ -1,1 +1,2 @@
+export { HEALTH_TAG } from './health.documentation.js';
 export { HealthModule } from './health.module.js';

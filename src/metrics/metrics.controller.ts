@@ -3,6 +3,8 @@ import { Registry } from 'prom-client';
 import { BearerAuthGuard, Scopes } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { Unlimited } from '../../libs/auth/src/index.js';
+import { MetricsDocumentation } from './metrics.documentation.js';
+import { READ_METRICS } from './metrics.scopes.js';
 
 /** The metrics of this process, in the text format of Prometheus; for tokens that have the scope for them, and it alone. */
 @Controller('metrics')
@@ -13,7 +15,8 @@ export class MetricsController {
   constructor(private readonly registry: Registry) {}
 
   @Get()
-  @Scopes(['metrics:read'])
+  @Scopes([READ_METRICS])
+  @MetricsDocumentation
   @Header('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)
   read(): Promise<string> {
     return this.registry.metrics();

@@ -24,6 +24,8 @@ export {
   type WriteLimits,
 } from './infrastructure/typeorm-time-log.repository.js';
 export { TIME_LOG_LIMITS } from './time-log.limits.js';
+export { TIME_LOGS_TAG } from './api/time-log.documentation.js';
+export { timeLogScopes } from './time-log.scopes.js';
 export { TimeLogModule } from './time-log.module.js';
 
 /** What a DataSource must know to keep time logs. */

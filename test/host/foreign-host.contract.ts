@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
+import { withEdge } from '../../libs/http-edge/src/index.js';
+import { openApi31 } from '../../libs/open-api/src/index.js';
+import { loadConfig } from '../../src/config.js';
+import { dereferenced, DOCUMENT_TEXT } from '../support/open-api.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { type HostOptions, SCHEMA } from './host.js';
 
@@ -17,6 +22,15 @@ interface Sending {
 export interface RunningHost {
   readonly url: string;
   readonly close: () => Promise<unknown>;
+}
+
+const OUR_DOCUMENT = JSON.parse(DOCUMENT_TEXT) as OpenAPIObject;
+
+/** The paths of a document that have a prefix, without it. */
+function pathsBelow(prefix: string, { paths }: Pick<OpenAPIObject, 'paths'>): OpenAPIObject['paths'] {
+  const below = Object.entries(paths).filter(([path]) => path.startsWith(prefix));
+  expect(below.length).toBeGreaterThan(0);
+  return Object.fromEntries(below.map(([path, item]) => [path.slice(prefix.length), item]));
 }
 
 const refusal = (error: string, message: string) => ({ success: false, error, message });
@@ -163,6 +177,18 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
           isTimeLog: true,
         },
       ]);
+    });
+
+    it('shows the routes whole on a page of its own, but for what only our own app does', async () => {
+      const document = (await (await fetch(`${host.url}/docs-json`)).json()) as OpenAPIObject;
+      expect(Object.keys(document.paths)).toContain('/internal/approvals/mine');
+      expect(document.components?.securitySchemes).toHaveProperty('bearer');
+      const paths = pathsBelow('/internal/work', document);
+      // OpenAPI 3.0 has no constants; and a reference would lead nowhere.
+      expect(JSON.stringify(paths)).not.toMatch(/"\$ref"|"const"/);
+      const { limits } = loadConfig({}, false);
+      const described = openApi31(withEdge({ ...document, paths }, limits));
+      expect(dereferenced(described).paths).toEqual(pathsBelow('/api/v1', dereferenced(OUR_DOCUMENT)));
     });
 
     it('puts an adapter of its own in the place of ours', async () => {

@@ -20,6 +20,7 @@ import {
 import { APP_FILTER, NestFactory, RouterModule } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { AuthModule, BearerAuthGuard, type Principal, Scopes, TokenVerifier } from 'time-logs/auth';
 import { DomainError, ERROR_KINDS, ErrorEnvelopeFilter } from 'time-logs/errors';
@@ -239,6 +240,8 @@ export async function startHost(options: HostOptions): Promise<NestExpressApplic
   app.setGlobalPrefix('internal');
   app.useGlobalPipes(new TrimmingPipe());
   app.useGlobalGuards({ canActivate: (context) => requirePayment(context) });
+  const description = new DocumentBuilder().setTitle('Host').addBearerAuth().build();
+  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description));
   await app.listen(0, '127.0.0.1');
   return app;
 }

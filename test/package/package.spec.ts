@@ -28,6 +28,7 @@ describe('the package for hosts', () => {
       'dist/libs/auth',
       'dist/libs/batching',
       'dist/libs/errors',
+      'dist/libs/open-api',
       'dist/libs/strict-request',
       'dist/libs/time-log-client',
       'dist/src/database',
@@ -52,7 +53,14 @@ describe('the package for hosts', () => {
   it('shares with its host what a host has, brings two small packages, and pins nothing', () => {
     expect(Object.keys(manifest.dependencies)).toEqual(['passport-http-bearer', 'uuid']);
     expect(Object.keys(manifest.peerDependencies)).toEqual([
-      ...['@nestjs/common', '@nestjs/core', '@nestjs/passport', 'class-validator', 'typeorm'],
+      ...[
+        '@nestjs/common',
+        '@nestjs/core',
+        '@nestjs/passport',
+        '@nestjs/swagger',
+        'class-validator',
+        'typeorm',
+      ],
     ]);
     const ranges = [...Object.values(manifest.dependencies), ...Object.values(manifest.peerDependencies)];
     expect(ranges.filter((range) => !range.startsWith('^'))).toEqual([]);

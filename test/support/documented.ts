@@ -1,15 +1,16 @@
+import { STATUS_CODES } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { ERROR_KINDS } from '../../libs/errors/src/index.js';
-import { openApiText } from '../../src/api-docs/index.js';
-import type {
-  OpenApiDocument,
-  Operation,
-  Parameter,
-  Reference,
-  Response,
-  Schema,
-} from '../../src/api-docs/open-api.js';
+import {
+  DOCUMENT_TEXT,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+  pathOf,
+  type Reference,
+  type Response,
+  type Schema,
+} from './open-api.js';
 
 export interface DocumentedRequest {
   readonly method: string;
@@ -30,7 +31,7 @@ export interface DocumentedAnswer {
 const ROOT = 'openapi.json#/';
 
 /** The document, closed: an answer may not have members that it does not name. */
-const document = JSON.parse(openApiText().replaceAll('"#/', `"${ROOT}`), (_name, value: Schema | null) =>
+const document = JSON.parse(DOCUMENT_TEXT.replaceAll('"#/', `"${ROOT}`), (_name, value: Schema | null) =>
   value?.type === 'object' && value.properties && value.additionalProperties === undefined
     ? { ...value, unevaluatedProperties: false }
     : value,
@@ -85,6 +86,11 @@ function* faultsOfRequest({ method, path, headers = {}, body }: DocumentedReques
     if (parameter) yield* faultsOf(`parameter ${name}`, parameter.schema, fromText(parameter.schema, value));
     else yield `parameter ${name}: is not in the document`;
   }
+  const [template, segments] = [pathOf(path, PATHS)!, path.split('?')[0]!].map((text) => text.split('/'));
+  for (const { in: place, name, schema } of parameters) {
+    if (place !== 'path') continue;
+    yield* faultsOf(`parameter ${name}`, schema, segments![template!.indexOf(`{${name}}`)]);
+  }
   for (const [name, value] of Object.entries(headers)) {
     const parameter = find('header', name);
     if (parameter && value !== undefined) yield* faultsOf(`header ${name}`, parameter.schema, value);
@@ -107,14 +113,11 @@ function faultsOf(what: string, schema: Schema, value: unknown): string[] {
   );
 }
 
-/** The path of the document that a request target means, as Express takes it: any case, with or without a trailing slash. */
+const PATHS = Object.keys(document.paths);
+
 function pathItemOf(target: string): Partial<Record<string, Operation>> | undefined {
-  const origin = target.replace(/^https?:\/\/[^/?]*/, '');
-  const path = origin
-    .split('?')[0]!
-    .toLowerCase()
-    .replace(/(?<=.)\/$/, '');
-  return document.paths[path];
+  const path = pathOf(target, PATHS);
+  return path === undefined ? undefined : document.paths[path];
 }
 
 function operationOf(method: string, path: string): Operation | undefined {
@@ -131,12 +134,9 @@ function responsesOf(method: string, path: string): Readonly<Record<string, Resp
   return Object.fromEntries(statuses.map((status) => [status, errorOf(status)]));
 }
 
-/** The named response of the document for the error code of a status. */
+/** The named response of the document for a status. */
 function errorOf(status: number): Response {
-  return Object.values(document.components.responses).find(({ content }) => {
-    const code = content['application/json']!.schema.allOf![1]!.properties!.error!.const;
-    return ERROR_KINDS[code as keyof typeof ERROR_KINDS].status === status;
-  })!;
+  return document.components.responses[STATUS_CODES[status]!.replaceAll(' ', '')]!;
 }
 
 function resolved<T extends object>(value: T | Reference): T {

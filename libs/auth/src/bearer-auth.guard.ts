@@ -6,11 +6,13 @@ import { withinDeadline } from '../../strict-request/src/index.js';
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BearerStrategy } from './bearer.strategy.js';
-import { Scopes } from './scopes.decorator.js';
+import { OpenRoute } from './open.decorator.js';
+import { RequiredScopes } from './scopes.decorator.js';
 import type { Principal } from './token-verifier.js';
 
 /**
- * Lets a request pass whose bearer token is valid and has the scopes of the route, and leaves its Principal in `request.user`.
+ * Lets a request pass whose bearer token is valid and has the scopes of the route, and leaves its Principal in `request.user`;
+ * on an `Open` route any request.
  * Throws DomainError UNAUTHORIZED or FORBIDDEN, with the challenge set (RFC 6750, section 3), or what the app's `admit` throws.
  */
 @Injectable()
@@ -18,12 +20,13 @@ export class BearerAuthGuard extends AuthGuard() {
   constructor(
     strategy: BearerStrategy,
     @Inject(AUTH_OPTIONS) private readonly auth: AuthOptions,
-    private readonly reflector: Reflector,
+    protected readonly reflector: Reflector,
   ) {
     super({ defaultStrategy: strategy.name });
   }
 
   override canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.reflector.get(OpenRoute, context.getHandler())) return Promise.resolve(true);
     const request = context.switchToHttp().getRequest<Request>();
     return withinDeadline(request, super.canActivate(context) as Promise<boolean>);
   }
@@ -55,7 +58,7 @@ export class BearerAuthGuard extends AuthGuard() {
   private requireScopes(principal: Principal, context: ExecutionContext): void {
     const targets = [context.getHandler(), context.getClass()];
     const required =
-      (this.reflector.getAllAndOverride(Scopes, targets) as readonly string[] | undefined) ?? [];
+      (this.reflector.getAllAndOverride(RequiredScopes, targets) as readonly string[] | undefined) ?? [];
     if (required.every((scope) => principal.scopes.includes(scope))) return;
     const scope = required.join(' ');
     this.challenge(

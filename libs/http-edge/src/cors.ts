@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
+import { methodsOf, routesOf } from './routes.js';
 
 /** What a page may read of an answer besides its status, its body and the few headers that any page may. */
 const EXPOSED = [
@@ -12,9 +13,7 @@ const EXPOSED = [
   'Allow',
 ].join(', ');
 
-/** The same for every path, so that who has no token does not learn here which paths there are. */
 const PREFLIGHT = {
-  'Access-Control-Allow-Methods': 'GET, HEAD, POST',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
   // Seconds; no browser keeps it for longer than a day, Chromium for no longer than this.
   'Access-Control-Max-Age': '7200',
@@ -41,5 +40,7 @@ export function answerPreflight(request: Request, response: Response, next: Next
     next();
     return;
   }
-  response.writeHead(204, PREFLIGHT).end();
+  // The same for every path, so that who has no token does not learn here which paths there are.
+  const methods = methodsOf(routesOf(request.app)).join(', ');
+  response.writeHead(204, { 'Access-Control-Allow-Methods': methods, ...PREFLIGHT }).end();
 }

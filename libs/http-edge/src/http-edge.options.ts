@@ -26,8 +26,6 @@ export const DEFAULT_LIMITS: RequestLimits = {
 };
 
 export interface HttpEdgeOptions {
-  /** Paths that need no token, such as `/livez`: on them a wrong method is told to anybody. */
-  readonly openPaths: readonly string[];
   /** Seconds between the begin of the shutdown and the drain, in which requests are served as ever. */
   readonly shutdownDelay: number;
   /** Origins whose pages may call the app from a browser, as browsers send them, or `*` for all; none without it. */

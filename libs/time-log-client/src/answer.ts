@@ -1,4 +1,4 @@
-import { type components, errorErrorValues } from './openapi.js';
+import { type components, errorBodyErrorValues } from './openapi.js';
 import type { ServiceErrorCode, TimeLogErrorCode } from './time-log.error.js';
 
 /** An answer that has arrived as a whole. */
@@ -19,9 +19,9 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-type ErrorBody = components['schemas']['Error'];
+type ErrorBody = components['schemas']['ErrorBody'];
 
-const CODES: ReadonlySet<unknown> = new Set(errorErrorValues);
+const CODES: ReadonlySet<unknown> = new Set(errorBodyErrorValues);
 /** Too slow, too often, or out of reach for the moment: by the service, or by a proxy before it. */
 const TRANSIENT: readonly (number | undefined)[] = [408, 429, 502, 503, 504];
 

@@ -98,26 +98,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The metrics of this process
-         * @description In the text format of Prometheus. No limit of requests counts it.
-         */
-        get: operations["readMetrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -138,27 +118,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The metrics of this process
+         * @description In the text format of Prometheus. No limit of requests counts it.
+         */
+        get: operations["readMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A log to be recorded. A member that is not named here is refused. */
-        NewTimeLog: {
-            /**
-             * Format: uuid
-             * @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case.
-             */
-            projectId: string;
-            /** @description How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given. */
-            duration: number;
-            /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. Missing, it is empty. */
-            description?: string;
-            /**
-             * Format: date
-             * @description The day of the work: one that exists, in the years 0001 to 9999, past or future.
-             */
-            date: string;
-        };
         /** @description A log as it is listed. Its `date`, by which a list is filtered and ordered, is not part of the item. */
         TimeLog: {
             /**
@@ -166,10 +149,7 @@ export interface components {
              * @description Made by the service: a UUIDv7, whose time part is the instant of `createdAt`.
              */
             id: string;
-            /**
-             * Format: uuid
-             * @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case.
-             */
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
             projectId: string;
             /** @description How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given. */
             duration: number;
@@ -181,6 +161,33 @@ export interface components {
              */
             createdAt: string;
         };
+        PageMeta: {
+            /** @description How many logs match the filters, on all pages. */
+            total: number;
+            /** @description Number of this page, 1 for the first. */
+            page: number;
+            /** @description The most logs that a page holds. */
+            limit: number;
+        };
+        TimeLogList: {
+            /** @constant */
+            success: true;
+            /** @description The logs of the page, newest work first; empty past the end. */
+            data: components["schemas"]["TimeLog"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description The body of every answer that is not a success. */
+        ErrorBody: {
+            /** @constant */
+            success: false;
+            /**
+             * @description For programs: one code for each status.
+             * @enum {string}
+             */
+            error: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+            /** @description For people: names the field and the rule, several of them joined with `; `, and never repeats a value that was sent. */
+            message: string;
+        };
         /** @description A log as it is answered to whoever recorded it. */
         RecordedTimeLog: {
             /**
@@ -188,10 +195,7 @@ export interface components {
              * @description Made by the service: a UUIDv7, whose time part is the instant of `createdAt`.
              */
             id: string;
-            /**
-             * Format: uuid
-             * @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case.
-             */
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
             projectId: string;
             /** @description How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given. */
             duration: number;
@@ -213,48 +217,22 @@ export interface components {
             success: true;
             data: components["schemas"]["RecordedTimeLog"];
         };
-        TimeLogList: {
-            /** @constant */
-            success: true;
-            /** @description The logs of the page, newest work first; empty past the end. */
-            data: components["schemas"]["TimeLog"][];
-            meta: components["schemas"]["PageMeta"];
-        };
-        PageMeta: {
-            /** @description How many logs match the filters, on all pages. */
-            total: number;
-            /** @description Number of this page, 1 for the first. */
-            page: number;
-            /** @description The most logs that a page holds. */
-            limit: number;
-        };
-        /** @description The body of every answer that is not a success. */
-        Error: {
-            /** @constant */
-            success: false;
+        /** @description A log to be recorded. A member that is not named here is refused. */
+        NewTimeLog: {
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
+            projectId: string;
+            /** @description How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given. */
+            duration: number;
+            /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. Missing, it is empty. */
+            description?: string;
             /**
-             * @description For programs: one code for each status.
-             * @enum {string}
+             * Format: date
+             * @description The day of the work: one that exists, in the years 0001 to 9999, past or future.
              */
-            error: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
-            /** @description For people: names the field and the rule, several of them joined with `; `, and never repeats a value that was sent. */
-            message: string;
+            date: string;
         };
     };
     responses: {
-        /** @description The request is malformed HTTP, or has not exactly one `Host` header. */
-        ValidationError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @constant */
-                    error: "VALIDATION_ERROR";
-                };
-            };
-        };
         /** @description The token is missing, malformed, unknown, expired or revoked. Precedes every other look at the request. */
         Unauthorized: {
             headers: {
@@ -263,50 +241,9 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
+                "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "UNAUTHORIZED";
-                };
-            };
-        };
-        /** @description The token lacks the scope of the operation. */
-        Forbidden: {
-            headers: {
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @constant */
-                    error: "FORBIDDEN";
-                };
-            };
-        };
-        /** @description There is no such path. */
-        NotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @constant */
-                    error: "NOT_FOUND";
-                };
-            };
-        };
-        /** @description The path takes other methods. */
-        MethodNotAllowed: {
-            headers: {
-                Allow: components["headers"]["Allow"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @constant */
-                    error: "METHOD_NOT_ALLOWED";
                 };
             };
         };
@@ -317,35 +254,9 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
+                "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "REQUEST_TIMEOUT";
-                };
-            };
-        };
-        /** @description The body is over 64 KiB, unless the deployment has set another limit. */
-        PayloadTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @constant */
-                    error: "PAYLOAD_TOO_LARGE";
-                };
-            };
-        };
-        /** @description The body is not `application/json` in UTF-8, or compressed. */
-        UnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @constant */
-                    error: "UNSUPPORTED_MEDIA_TYPE";
                 };
             };
         };
@@ -356,27 +267,14 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
+                "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "EXPECTATION_FAILED";
                 };
             };
         };
-        /** @description The `Idempotency-Key` was used with other values within the last 24 hours. */
-        IdempotencyKeyReused: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"] & {
-                    /** @constant */
-                    error: "IDEMPOTENCY_KEY_REUSED";
-                };
-            };
-        };
         /** @description The token has made more requests than it may; answered only where the deployment has set a limit. */
-        RateLimited: {
+        TooManyRequests: {
             headers: {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -385,39 +283,39 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
+                "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "RATE_LIMITED";
                 };
             };
         };
         /** @description The request line and headers are over 16 KiB, unless the deployment has set another limit. */
-        HeadersTooLarge: {
+        RequestHeaderFieldsTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
+                "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "HEADERS_TOO_LARGE";
                 };
             };
         };
-        /** @description A fault of the service; the details are in its log under the `X-Request-Id`. */
-        InternalError: {
+        /** @description A fault of the service; the details are in its log. */
+        InternalServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
+                "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "INTERNAL_ERROR";
                 };
             };
         };
-        /** @description The database is away, the service is overloaded or shuts down. A log that was to be recorded may have been: repeat the request with its `Idempotency-Key`. */
+        /** @description The database is away, the service is overloaded or shuts down. */
         ServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -425,35 +323,80 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] & {
+                "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "SERVICE_UNAVAILABLE";
+                };
+            };
+        };
+        /** @description It is. */
+        OK: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": "OK";
+            };
+        };
+        /** @description The request is malformed HTTP, or has not exactly one `Host` header. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "VALIDATION_ERROR";
+                };
+            };
+        };
+        /** @description There is no such path. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "NOT_FOUND";
+                };
+            };
+        };
+        /** @description The path takes other methods. */
+        MethodNotAllowed: {
+            headers: {
+                /** @description The methods that the path takes. */
+                Allow: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "METHOD_NOT_ALLOWED";
                 };
             };
         };
     };
     parameters: {
         /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
-        RequestId: string;
+        "X-Request-Id": string;
     };
     requestBodies: never;
     headers: {
-        /** @description Names the request in the log of the service: the id that the caller sent, else a new one. */
-        "X-Request-Id": string;
-        /** @description The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`. */
-        Link: string;
-        /** @description Present where nothing was recorded: this is the first answer to the `Idempotency-Key`, once more. */
-        "Idempotency-Replayed": "true";
-        /** @description What is asked for (RFC 6750, section 3): with `error="invalid_token"` where a bearer token was sent, with `error="insufficient_scope"` and the scope where it lacks one. */
-        "WWW-Authenticate": string;
         /** @description Where the deployment has set a limit: the requests `q` that a token may make in `w` seconds. */
         "RateLimit-Policy": string;
         /** @description With it: the requests `r` that the token has left, for `t` seconds. */
         RateLimit: string;
+        /** @description Names the request in the log of the service: the id that the caller sent, else a new one. */
+        "X-Request-Id": string;
+        /** @description What is asked for (RFC 6750, section 3): with `error="invalid_token"` where a bearer token was sent, with `error="insufficient_scope"` and the scope where it lacks one. */
+        "WWW-Authenticate": string;
         /** @description Seconds after which to try again. */
         "Retry-After": number;
-        /** @description The methods that the path takes. */
-        Allow: string;
     };
     pathItems: never;
 }
@@ -475,7 +418,7 @@ export interface operations {
             };
             header?: {
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
@@ -485,7 +428,8 @@ export interface operations {
             /** @description The page. */
             200: {
                 headers: {
-                    Link: components["headers"]["Link"];
+                    /** @description The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`. */
+                    Link: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -502,19 +446,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
+                    "application/json": components["schemas"]["ErrorBody"] & {
                         /** @constant */
                         error: "VALIDATION_ERROR";
                     };
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            /** @description The token lacks the scope of the operation. */
+            403: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"] & {
+                        /** @constant */
+                        error: "FORBIDDEN";
+                    };
+                };
+            };
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -525,12 +482,12 @@ export interface operations {
                 /** @description Names this attempt to record one log, so that it can be repeated: 1 to 255 printable ASCII characters, such as a random UUID. */
                 "Idempotency-Key"?: string;
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description At most 64 KiB of JSON in UTF-8, unless the deployment has set another limit, nested at most 8 levels deep. Of a member that is given twice the last one counts. */
+        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. Of a member that is given twice the last one counts. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewTimeLog"];
@@ -540,7 +497,8 @@ export interface operations {
             /** @description The log, durably stored. */
             201: {
                 headers: {
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    /** @description Present where nothing was recorded: this is the first answer to the `Idempotency-Key`, once more. */
+                    "Idempotency-Replayed"?: "true";
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -557,23 +515,85 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"] & {
+                    "application/json": components["schemas"]["ErrorBody"] & {
                         /** @constant */
                         error: "VALIDATION_ERROR";
                     };
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            /** @description The token lacks the scope of the operation. */
+            403: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"] & {
+                        /** @constant */
+                        error: "FORBIDDEN";
+                    };
+                };
+            };
             408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            /** @description The body is over 64 KiB, unless the deployment has set another limit. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"] & {
+                        /** @constant */
+                        error: "PAYLOAD_TOO_LARGE";
+                    };
+                };
+            };
+            /** @description The body is not `application/json` in UTF-8, or compressed. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"] & {
+                        /** @constant */
+                        error: "UNSUPPORTED_MEDIA_TYPE";
+                    };
+                };
+            };
             417: components["responses"]["ExpectationFailed"];
-            422: components["responses"]["IdempotencyKeyReused"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
+            /** @description The `Idempotency-Key` was used with other values within the last 24 hours. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"] & {
+                        /** @constant */
+                        error: "IDEMPOTENCY_KEY_REUSED";
+                    };
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            /** @description The database is away, the service is overloaded or shuts down. The log may have been recorded: repeat the request with its `Idempotency-Key`. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"] & {
+                        /** @constant */
+                        error: "SERVICE_UNAVAILABLE";
+                    };
+                };
+            };
         };
     };
     checkHealth: {
@@ -581,29 +601,20 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description It is. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": "OK";
-                };
-            };
-            400: components["responses"]["ValidationError"];
+            200: components["responses"]["OK"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -612,27 +623,18 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description It is. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": "OK";
-                };
-            };
-            400: components["responses"]["ValidationError"];
+            200: components["responses"]["OK"];
+            400: components["responses"]["BadRequest"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
-            431: components["responses"]["HeadersTooLarge"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
         };
     };
     checkReadiness: {
@@ -640,60 +642,19 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description It is. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": "OK";
-                };
-            };
-            400: components["responses"]["ValidationError"];
+            200: components["responses"]["OK"];
+            400: components["responses"]["BadRequest"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    readMetrics: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Every metric with its help and its type. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain; version=0.0.4": string;
-                };
-            };
-            400: components["responses"]["ValidationError"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            408: components["responses"]["RequestTimeout"];
-            417: components["responses"]["ExpectationFailed"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -702,7 +663,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
@@ -719,10 +680,55 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            400: components["responses"]["ValidationError"];
+            400: components["responses"]["BadRequest"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
-            431: components["responses"]["HeadersTooLarge"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+        };
+    };
+    readMetrics: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every metric with its help and its type. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain; version=0.0.4": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description The token lacks the scope of the operation. */
+            403: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"] & {
+                        /** @constant */
+                        error: "FORBIDDEN";
+                    };
+                };
+            };
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
 }
@@ -734,4 +740,4 @@ type ReadonlyArray<T> = [
 ] extends [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
-export const errorErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Error"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
+export const errorBodyErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ErrorBody"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];

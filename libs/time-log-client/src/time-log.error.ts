@@ -1,7 +1,7 @@
 import type { components } from './openapi.js';
 
 /** The codes of the service's own errors, as its documentation has them. */
-export type ServiceErrorCode = components['schemas']['Error']['error'];
+export type ServiceErrorCode = components['schemas']['ErrorBody']['error'];
 
 /**
  * - NO_ANSWER: the connection failed or no answer came in time; `cause` is what the connection said.

@@ -9,11 +9,13 @@ import {
   StrictQuery,
   withinDeadline,
 } from '../../../libs/strict-request/src/index.js';
+import { READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
+import { ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
 import { createdResponse, listResponse, send } from './time-log.response.js';
 
 /** Time logs over HTTP. Guard and filter are bound here, so that a host's own routes are left alone. */
@@ -24,7 +26,8 @@ export class TimeLogController {
   constructor(private readonly timeLogs: TimeLogService) {}
 
   @Get()
-  @Scopes(['time-logs:read'])
+  @Scopes([READ])
+  @ListDocumentation
   async list(
     @StrictQuery(ListTimeLogsDto) query: ListTimeLogsDto,
     @Req() request: Request,
@@ -38,7 +41,8 @@ export class TimeLogController {
   }
 
   @Post()
-  @Scopes(['time-logs:write'])
+  @Scopes([WRITE])
+  @RecordDocumentation
   async record(
     @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
     @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,

@@ -1,0 +1,63 @@
+import type { Headers, ResponseObject, SchemaObject } from '../../open-api/src/index.js';
+import type { ErrorCode } from './domain-error.js';
+import { ERROR_KINDS } from './error-status.js';
+
+const ERROR_BODY: SchemaObject = {
+  title: 'ErrorBody',
+  type: 'object',
+  description: 'The body of every answer that is not a success.',
+  required: ['success', 'error', 'message'],
+  properties: {
+    success: { type: 'boolean', enum: [false] },
+    error: {
+      type: 'string',
+      enum: Object.keys(ERROR_KINDS),
+      description: 'For programs: one code for each status.',
+    },
+    message: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'For people: names the field and the rule, several of them joined with `; `, and never repeats a value that was sent.',
+    },
+  },
+};
+
+/** `Retry-After` (RFC 9110, section 10.2.3), as the answers for 429 and 503 have it. */
+export const RETRY_AFTER_HEADER: Headers = {
+  'Retry-After': {
+    description: 'Seconds after which to try again.',
+    required: true,
+    schema: { type: 'integer', minimum: 1, example: 1 },
+  },
+};
+
+/** Describes the answer for a code: when it is given, and examples of its messages; without any, the one of the table. */
+export function errorAnswer(
+  code: ErrorCode,
+  when: string,
+  {
+    messages = [ERROR_KINDS[code].message],
+    headers = {},
+  }: { readonly messages?: readonly string[]; readonly headers?: Headers } = {},
+): ResponseObject {
+  const examples = messages.map((message, index) => [
+    index === 0 ? code : `${code}_${index + 1}`,
+    { summary: message, value: { success: false, error: code, message } },
+  ]);
+  return {
+    description: when,
+    headers,
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            ERROR_BODY,
+            { required: ['error'], properties: { error: { type: 'string', enum: [code] } } },
+          ],
+        },
+        examples: Object.fromEntries(examples) as Record<string, { value: unknown }>,
+      },
+    },
+  };
+}

@@ -1,0 +1,13 @@
+export { Describes, type Operation } from './describes.decorator.js';
+export type {
+  Headers,
+  OperationObject,
+  ParameterObject,
+  RequestBodyObject,
+  ResponseObject,
+  Responses,
+  SchemaObject,
+  TagObject,
+} from './open-api.js';
+export { openApi31 } from './open-api-3-1.js';
+export { withExamples } from './schema-3-1.js';

@@ -1,0 +1,110 @@
+import { STATUS_CODES } from 'node:http';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { SchemaObject } from './open-api.js';
+import { schema31 } from './schema-3-1.js';
+
+interface Described {
+  schema: SchemaObject;
+}
+interface Body {
+  readonly content?: Readonly<Record<string, Described>>;
+}
+interface Answer extends Body {
+  readonly headers?: Record<string, Described>;
+}
+interface Operation {
+  security?: object[];
+  readonly parameters?: (Described & { readonly name: string })[];
+  readonly requestBody?: Body;
+  readonly responses: Record<string, Answer>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly responses?: Record<string, Answer> };
+}
+
+/** Of OpenAPI 3.1, with references only to its own components. */
+export type OpenApiDocument = Omit<OpenAPIObject, 'paths' | 'components'> & {
+  readonly paths: object;
+  readonly components: object;
+};
+
+/**
+ * The document in the words of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1), where what is said more than once
+ * stands among the components and is referred to: schemas under their titles, headers and parameters under their names,
+ * answers under the phrases of their statuses. Answers that are components already, by status, stay: they may belong to no
+ * operation.
+ * Throws where different schemas have one title.
+ */
+export function openApi31(document: OpenAPIObject): OpenApiDocument {
+  // A copy, in which nothing is the same object as anything else.
+  const { paths, components, ...rest } = JSON.parse(JSON.stringify(document)) as Document & OpenAPIObject;
+  const { responses: elsewhere = {}, ...others } = components;
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  // Nothing but the empty requirement: whoever asks. It is said by none at all, too.
+  for (const operation of operations) {
+    if (JSON.stringify(operation.security) === '[{}]') operation.security = [];
+  }
+  const answers = [...operations.map(({ responses }) => responses), elsewhere];
+  const everyAnswer = answers.flatMap((byStatus) => Object.values(byStatus));
+  const parameterLists = operations.map(({ parameters = [] }) => parameters);
+  const headerMaps = everyAnswer.map(({ headers = {} }) => headers);
+  const bodies = [...everyAnswer, ...operations.flatMap(({ requestBody = {} }) => requestBody)];
+
+  const schemas: Record<string, object> = {};
+  for (const described of [
+    ...parameterLists.flat(),
+    ...[...headerMaps, ...bodies.map(({ content = {} }) => content)].flatMap((map) => Object.values(map)),
+  ]) {
+    described.schema = schema31(described.schema, schemas);
+  }
+  // Headers before the answers that they are part of.
+  const headers = once('headers', headerMaps, (name) => name);
+  const parameters = once('parameters', parameterLists, (_index, { name }) => name);
+  const responses = once('responses', answers.slice(0, -1), (status) => phraseOf(status));
+  return {
+    ...rest,
+    openapi: '3.1.1',
+    paths,
+    components: {
+      ...others,
+      schemas,
+      parameters,
+      headers,
+      responses: { ...responses, ...byPhrase(elsewhere) },
+    },
+  };
+}
+
+/** Puts references in the place of what stands more than once in the holders; returns it by name. One name has one value. */
+function once<T extends object>(
+  kind: 'headers' | 'parameters' | 'responses',
+  holders: readonly (Record<string, T> | T[])[],
+  nameOf: (key: string, value: T) => string,
+): Record<string, T> {
+  const places = holders.flatMap((holder) =>
+    Object.entries(holder).map(([key, value]) => ({ holder: holder as Record<string, object>, key, value })),
+  );
+  const named: Record<string, T> = {};
+  const counts = new Map<string, number>();
+  const textOf = ({ key, value }: { key: string; value: T }) => nameOf(key, value) + JSON.stringify(value);
+  for (const place of places) counts.set(textOf(place), (counts.get(textOf(place)) ?? 0) + 1);
+  for (const place of places) {
+    const { holder, key, value } = place;
+    if (counts.get(textOf(place)) === 1) continue;
+    const name = nameOf(key, value);
+    named[name] ??= value;
+    if (JSON.stringify(named[name]) === JSON.stringify(value))
+      holder[key] = { $ref: `#/components/${kind}/${name}` };
+  }
+  return named;
+}
+
+function byPhrase(answers: Readonly<Record<string, Answer>>): Record<string, Answer> {
+  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [phraseOf(status), answer]));
+}
+
+/** `404` as `NotFound`: what the answer of a status is called (RFC 9110, section 15). */
+function phraseOf(status: string): string {
+  return (STATUS_CODES[status] ?? status).replace(/\W/g, '');
+}

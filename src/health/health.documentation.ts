@@ -1,0 +1,40 @@
+import { guardAnswers } from '../../libs/auth/src/index.js';
+import { Describes, type ResponseObject, type TagObject } from '../../libs/open-api/src/index.js';
+
+export const HEALTH_TAG: TagObject = { name: 'Health', description: 'Whether the service is available.' };
+
+const tags = [HEALTH_TAG.name];
+const ok: ResponseObject = {
+  description: 'It is.',
+  content: {
+    'text/plain': { schema: { type: 'string', enum: ['OK'] }, examples: { ok: { value: 'OK' } } },
+  },
+};
+const { 500: fault, 503: unavailable } = guardAnswers();
+
+/** `GET /health`. */
+export const HealthDocumentation = Describes({
+  operationId: 'checkHealth',
+  tags,
+  summary: 'Is the service available?',
+  description: '`OK` while the service can use its database. Takes any valid token, whatever its scopes.',
+  responses: { 200: ok, ...guardAnswers() },
+});
+
+/** `GET /livez`. */
+export const LivenessDocumentation = Describes({
+  operationId: 'checkLiveness',
+  tags,
+  summary: 'Does the process run?',
+  description: 'Open, for orchestrators: never looks at the database, whose outage no restart would mend.',
+  responses: { 200: ok },
+});
+
+/** `GET /readyz`. */
+export const ReadinessDocumentation = Describes({
+  operationId: 'checkReadiness',
+  tags,
+  summary: 'May requests be sent here?',
+  description: 'Open, for load balancers: as `/health`, and `503` from the moment that the shutdown begins.',
+  responses: { 200: ok, 500: fault!, 503: unavailable! },
+});

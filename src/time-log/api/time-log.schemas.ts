@@ -1,0 +1,126 @@
+import type { SchemaObject } from '../../../libs/open-api/src/index.js';
+import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
+import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
+import type { StoredTimeLog } from '../domain/time-log.js';
+
+/** Any UUID. `format: uuid` would have generators refuse those whose version they do not know. */
+export const UUID_PATTERN = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
+
+const DESCRIPTION = `What was done, kept exactly as sent: at most ${DESCRIPTION_LENGTH} characters (code points), none of them U+0000 or a lone surrogate.`;
+
+/** Each member of a log as it is answered to whoever recorded it. */
+const recorded = {
+  id: {
+    type: 'string',
+    format: 'uuid',
+    description: 'Made by the service: a UUIDv7, whose time part is the instant of `createdAt`.',
+  },
+  projectId: {
+    type: 'string',
+    pattern: UUID_PATTERN,
+    description:
+      'The project that the log belongs to: any UUID, whatever its version, in upper or lower case. ' +
+      'Projects live elsewhere: whether it exists is not checked. Answered in lower case.',
+  },
+  duration: {
+    type: 'number',
+    minimum: 0,
+    exclusiveMinimum: true,
+    description:
+      'How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given.',
+  },
+  description: { type: 'string', maxLength: DESCRIPTION_LENGTH, description: DESCRIPTION },
+  date: {
+    type: 'string',
+    format: 'date',
+    description: 'The day of the work: one that exists, in the years 0001 to 9999, past or future.',
+  },
+  createdAt: {
+    type: 'string',
+    format: 'date-time',
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+    description: 'When the log was recorded, in UTC with milliseconds.',
+  },
+} satisfies Record<keyof StoredTimeLog | 'createdAt', SchemaObject>;
+const listed = without('date');
+const sent = without('id', 'createdAt');
+const success: SchemaObject = { type: 'boolean', enum: [true] };
+
+// The body of a request is closed, as the service is. Those of answers are open for members that later versions add.
+
+export const NEW_TIME_LOG: SchemaObject = {
+  title: 'NewTimeLog',
+  type: 'object',
+  description: 'A log to be recorded. A member that is not named here is refused.',
+  required: ['projectId', 'duration', 'date'],
+  properties: {
+    ...sent,
+    description: { ...recorded.description, description: `${DESCRIPTION} Missing, it is empty.` },
+  },
+  additionalProperties: false,
+};
+
+const TIME_LOG: SchemaObject = {
+  title: 'TimeLog',
+  type: 'object',
+  description:
+    'A log as it is listed. Its `date`, by which a list is filtered and ordered, is not part of the item.',
+  required: Object.keys(listed),
+  properties: listed,
+};
+
+const RECORDED_TIME_LOG: SchemaObject = {
+  title: 'RecordedTimeLog',
+  type: 'object',
+  description: 'A log as it is answered to whoever recorded it.',
+  required: Object.keys(recorded),
+  properties: recorded,
+};
+
+export const TIME_LOG_RECORDED: SchemaObject = {
+  title: 'TimeLogRecorded',
+  type: 'object',
+  required: ['success', 'data'],
+  properties: { success, data: RECORDED_TIME_LOG },
+};
+
+const PAGE_META: SchemaObject = {
+  title: 'PageMeta',
+  type: 'object',
+  required: ['total', 'page', 'limit'],
+  properties: {
+    total: { type: 'integer', minimum: 0, description: 'How many logs match the filters, on all pages.' },
+    page: {
+      type: 'integer',
+      minimum: 1,
+      description: `Number of this page, ${DEFAULT_PAGE.number} for the first.`,
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: PAGE_LIMIT,
+      description: 'The most logs that a page holds.',
+    },
+  },
+};
+
+export const TIME_LOG_LIST: SchemaObject = {
+  title: 'TimeLogList',
+  type: 'object',
+  required: ['success', 'data', 'meta'],
+  properties: {
+    success,
+    data: {
+      type: 'array',
+      maxItems: PAGE_LIMIT,
+      items: TIME_LOG,
+      description: 'The logs of the page, newest work first; empty past the end.',
+    },
+    meta: PAGE_META,
+  },
+};
+
+function without(...names: (keyof typeof recorded)[]): Record<string, SchemaObject> {
+  const left = Object.entries(recorded).filter(([name]) => !names.some((other) => other === name));
+  return Object.fromEntries(left);
+}

@@ -1,0 +1,10 @@
+/** The scope of what reads time logs. */
+export const READ = 'time-logs:read';
+/** The scope of what records them. */
+export const WRITE = 'time-logs:write';
+
+/** The scopes of the module, and what each allows. */
+export const timeLogScopes = [
+  { name: READ, allows: 'list time logs' },
+  { name: WRITE, allows: 'record time logs' },
+];

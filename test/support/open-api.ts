@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The document that the service serves, as `npm run openapi` has written it. */
+export const DOCUMENT_TEXT = readFileSync(
+  join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json'),
+  'utf8',
+);
+
+// What the tests look at in a document of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1).
+
+export interface OpenApiDocument {
+  readonly info: { readonly description: string };
+  readonly security: readonly object[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<string, Operation>>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Response>>;
+  };
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly description: string;
+  readonly security?: readonly object[];
+  readonly parameters: readonly (Parameter | Reference)[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, Response | Reference>>;
+}
+
+export interface Response {
+  readonly headers: Readonly<Record<string, Header | Reference>>;
+  readonly content: Content;
+}
+
+type Content = Readonly<
+  Record<string, { readonly schema: Schema; readonly examples: Readonly<Record<string, { value: unknown }>> }>
+>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'header' | 'path';
+  readonly schema: Schema;
+}
+
+interface Header {
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+export interface Reference {
+  readonly $ref: string;
+}
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly properties?: object;
+  readonly additionalProperties?: boolean;
+}
+
+/** The path of a document that a request target means, as Express takes it: any case, with or without a trailing slash. */
+export function pathOf(target: string, paths: readonly string[]): string | undefined {
+  const origin = target.replace(/^https?:\/\/[^/?]*/, '');
+  const path = origin.split('?')[0]!.replace(/(?<=.)\/$/, '');
+  // One that is written out comes before one that a parameter matches too.
+  return paths
+    .toSorted((a, b) => a.split('{').length - b.split('{').length)
+    .find((template) => new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`, 'i').test(path));
+}
+
+/** A document in which what it refers to stands in the place of each reference. */
+export function dereferenced<T extends object>(document: T): T {
+  const whole = (node: unknown): unknown => {
+    if (typeof node !== 'object' || node === null) return node;
+    if (Array.isArray(node)) return node.map(whole);
+    if ('$ref' in node) return whole(at(document, (node as Reference).$ref));
+    return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, whole(value)]));
+  };
+  return whole(document) as T;
+}
+
+/** What `#/a/b` means in a document. */
+function at(document: object, reference: string): unknown {
+  const names = reference.split('/').slice(1);
+  return names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document);
+}
