@@ -27,6 +27,8 @@ export function connectionOptions(
       query_timeout: deadline,
       idle_in_transaction_session_timeout: deadline,
       keepAlive: true,
+      // A change and its transaction are sent together.
+      pipeline: true,
     },
   };
 }
@@ -37,6 +39,8 @@ export function plainOptions(url: string): PostgresOptions {
     type: 'postgres',
     url,
     applicationName: 'time-logs',
+    // Whatever the default of the role, the database or the server is.
+    isolationLevel: 'READ COMMITTED',
     synchronize: false,
     installExtensions: false,
     logging: false,

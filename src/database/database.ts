@@ -4,6 +4,7 @@ import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { Condition } from './condition.js';
 import { Connections } from './connections.js';
 import { qualified } from './qualified.js';
+import { inTransaction } from './transaction.js';
 import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
 
 /** Milliseconds between two changes that are tried while the server takes none. */
@@ -33,13 +34,16 @@ export class Database {
   /** Runs one statement that reads. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it at the moment. */
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     const begun = performance.now();
-    const rows = await this.run<Row>(sql, parameters, (error) => this.away.begin(begun, messageOf(error)));
+    const rows = await this.run(
+      (runner) => runner.query(sql, parameters as unknown[]) as Promise<Row[]>,
+      (error) => this.away.begin(begun, messageOf(error)),
+    );
     this.away.end(begun);
     return rows;
   }
 
   /**
-   * Runs one statement that changes something. Throws as `query`; while the server is read-only at once, without asking
+   * Runs one statement that changes something, in a transaction that is READ COMMITTED. Throws as `query`; while the server is read-only at once, without asking
    * it, but for a try twice a second, on a connection that is new: the address may lead to another server by now.
    */
   async change<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
@@ -49,11 +53,14 @@ export class Database {
       this.nextChange = begun + RETRY_PAUSE;
       this.connections.replaceAll();
     }
-    const rows = await this.run<Row>(sql, parameters, (error) => {
-      if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
-      if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
-      else this.away.begin(begun, messageOf(error));
-    });
+    const rows = await this.run(
+      (runner) => inTransaction<Row>(runner, sql, parameters),
+      (error) => {
+        if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
+        if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
+        else this.away.begin(begun, messageOf(error));
+      },
+    );
     this.nextChange = undefined;
     this.away.end(begun);
     this.takesNoChanges.end(begun);
@@ -78,14 +85,13 @@ export class Database {
   }
 
   private async run<Row>(
-    sql: string,
-    parameters: readonly unknown[],
+    act: (runner: QueryRunner) => Promise<Row[]>,
     onUnavailability: (error: unknown) => void,
   ): Promise<Row[]> {
     let runner: QueryRunner | undefined;
     try {
       runner = await this.connections.take();
-      return (await runner.query(sql, parameters as unknown[])) as Row[];
+      return await act(runner);
     } catch (error) {
       if (!isUnavailability(error)) throw error;
       onUnavailability(error);

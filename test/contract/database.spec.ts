@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Database } from '../../src/database/index.js';
+import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const ISOLATION = `current_setting('transaction_isolation')`;
+
+class NoteIsolation1763683100000 implements MigrationInterface {
+  readonly name = 'NoteIsolation1763683100000';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`create table isolations as select ${ISOLATION} as name`);
+  }
+  async down(): Promise<void> {
+    return Promise.reject(new Error('not needed'));
+  }
+}
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const server = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+  const name = new URL(database.url).pathname.slice(1);
+  await server.query(`alter database ${name} set default_transaction_isolation = 'serializable'`);
+  await server.destroy();
+  await migrate({ url: database.url, migrations: [NoteIsolation1763683100000] });
+});
+afterAll(() => database.drop());
+
+describe.each([
+  ['as the service connects', () => connectionOptions(database.url, [], { poolSize: 1, deadline: 2_500 })],
+  ['as commands and hosts connect', () => plainOptions(database.url)],
+])('a change, %s', (_how, options) => {
+  let dataSource: DataSource;
+  let tables: Database;
+  const numbers = async () =>
+    (await tables.query<{ n: number }>('select n from numbers order by n')).map(({ n }) => n);
+
+  beforeAll(async () => {
+    dataSource = await new DataSource({ ...options(), poolSize: 1 }).initialize();
+    tables = new Database(dataSource);
+    await dataSource.query(
+      `drop table if exists numbers;
+       create table numbers (n integer unique deferrable initially deferred check (n > 0))`,
+    );
+  });
+  afterAll(() => dataSource.destroy());
+
+  it('is READ COMMITTED, whatever the default is, and a migration too', async () => {
+    expect(await tables.query(`select ${ISOLATION} as name`)).toEqual([{ name: 'serializable' }]);
+    expect(await tables.change(`select ${ISOLATION} as name`)).toEqual([{ name: 'read committed' }]);
+    expect(await tables.query('select name from isolations')).toEqual([{ name: 'read committed' }]);
+  });
+
+  it('is committed when it resolves, and returns its rows', async () => {
+    const inserted = await tables.change('insert into numbers values ($1), ($2) returning n', [1, 2]);
+    expect(inserted).toEqual([{ n: 1 }, { n: 2 }]);
+    const other = await new DataSource(plainOptions(database.url)).initialize();
+    expect(await other.query('select n from numbers order by n')).toEqual([{ n: 1 }, { n: 2 }]);
+    await other.destroy();
+  });
+
+  it('rejects where the statement fails, and leaves nothing behind', async () => {
+    await expect(tables.change('insert into numbers values (3), (-1)')).rejects.toMatchObject({
+      code: '23514',
+    });
+    expect(await numbers()).toEqual([1, 2]);
+    await tables.change('insert into numbers values (3)');
+    expect(await numbers()).toEqual([1, 2, 3]);
+  });
+
+  it('rejects where the commit fails, and leaves nothing behind', async () => {
+    await expect(tables.change('insert into numbers values (4), (1)')).rejects.toMatchObject({
+      code: '23505',
+    });
+    expect(await numbers()).toEqual([1, 2, 3]);
+    expect(await tables.change(`select ${ISOLATION} as name`)).toEqual([{ name: 'read committed' }]);
+  });
+});
