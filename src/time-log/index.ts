@@ -5,6 +5,7 @@ import { CreateTimeLogKeys1763856000000 } from './infrastructure/migrations/1763
 import { GuardCountFunctions1763856100000 } from './infrastructure/migrations/1763856100000-guard-count-functions.js';
 import { MendCountFunctions1763942400000 } from './infrastructure/migrations/1763942400000-mend-count-functions.js';
 import { RefuseStaleCounts1763950000000 } from './infrastructure/migrations/1763950000000-refuse-stale-counts.js';
+import { CreateTimeLogPageV21764028800000 } from './infrastructure/migrations/1764028800000-create-time-log-page-v2.js';
 import { TimeLog } from './domain/time-log.js';
 import { TimeLogKey } from './infrastructure/time-log-key.entity.js';
 import './infrastructure/time-log.mapping.js';
@@ -39,4 +40,5 @@ export const timeLogMigrations = [
   GuardCountFunctions1763856100000,
   MendCountFunctions1763942400000,
   RefuseStaleCounts1763950000000,
+  CreateTimeLogPageV21764028800000,
 ];

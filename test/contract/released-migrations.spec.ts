@@ -17,6 +17,7 @@ const RELEASED = {
   GuardCountFunctions1763856100000: '025f298164c21967e48296ee90a9d3a4',
   MendCountFunctions1763942400000: '2ba57fe98ff828f9a567ab6427d6f8f2',
   RefuseStaleCounts1763950000000: '2a8f20784a70e405642fe67414974d82',
+  CreateTimeLogPageV21764028800000: '52974a6487a5dc30c85eb0dc1915e015',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -18,6 +18,7 @@ const NAMES = [
   'GuardCountFunctions1763856100000',
   'MendCountFunctions1763942400000',
   'RefuseStaleCounts1763950000000',
+  'CreateTimeLogPageV21764028800000',
 ];
 const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_logs'];
 

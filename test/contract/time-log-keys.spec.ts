@@ -91,6 +91,7 @@ describe('idempotency keys in PostgreSQL', () => {
     try {
       await new TypeOrmTimeLogRepository({
         query: (text: string, parameters: unknown[]) => stopped.query(text, parameters),
+        change: (text: string, parameters: unknown[]) => stopped.query(text, parameters),
         table: (entity: never) => new Database(sql).table(entity),
       } as never).addOnce(log, used);
       const unavailable = { code: 'SERVICE_UNAVAILABLE' };

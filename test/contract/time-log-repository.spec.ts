@@ -69,6 +69,21 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     ]);
   });
 
+  it('reads dates as they are written, whatever form the database gives to dates', async () => {
+    await dataSource.query(
+      `do $$ begin execute format('alter database %I set datestyle = ''SQL, DMY''', current_database()); end $$`,
+    );
+    const styled = await new DataSource(dataSource.options).initialize();
+    dataSources.push(styled);
+    expect(await styled.query(`select date '2026-01-31'::text as date`)).toEqual([{ date: '31/01/2026' }]);
+    const other = new TypeOrmTimeLogRepository(new Database(styled));
+    await other.add(logNumber(5));
+    expect(await other.find({ period: Period.of('2026-01-31', '2026-01-31') }, Page.of(1, 1))).toMatchObject({
+      logs: [logNumber(5)],
+    });
+    await dataSource.query('delete from time_logs where id = $1', [logNumber(5).id]);
+  });
+
   it('commits together what comes while it commits, and a log that the database refuses takes no other with it', async () => {
     const logs = Array.from({ length: 9 }, (_, index) => logNumber(10 + index));
     const before = await commits(dataSource);

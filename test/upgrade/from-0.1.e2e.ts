@@ -6,6 +6,7 @@ import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { Database } from '../../src/database/index.js';
 import { TimeLogCounts } from '../../src/time-log/index.js';
+import { functionsIn } from '../support/count-functions.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadDump } from './dump.js';
@@ -76,6 +77,12 @@ describe('a database of version 0.1', () => {
            from time_logs order by date desc, id desc`,
       ),
     );
+  });
+
+  it('has the functions of a new database', async () => {
+    const { existing, newest, created } = await functionsIn(owner);
+    expect(existing).toEqual(newest);
+    expect(Object.keys(existing)).toEqual(created);
   });
 
   it('has functions that its owner can restore from a dump, which those of version 0.1 kept to a superuser', async () => {

@@ -17,6 +17,7 @@ import {
   TIME_LOG_COLUMN_NAMES,
   timeLogArrays,
   timeLogOf,
+  timeLogSelection,
   type TimeLogRow,
 } from './time-log-rows.js';
 
@@ -27,6 +28,7 @@ type Row = TimeLogRow & { readonly total: string | null };
 export const WRITE_LIMITS = Symbol('WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
+const SELECTION = timeLogSelection('log');
 /** Logs of one statement. */
 const BATCH = 200;
 
@@ -68,7 +70,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     // One statement, so that page and total are of one snapshot.
     const [first, ...rows] = await this.database.query<Row>(
-      `select * from ${this.database.routine('time_log_page')}($1, $2, $3, $4, $5)`,
+      `select total, ${SELECTION} from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
       [projectId, period.from, period.to, String(page.offset), page.limit],
     );
     return { total: Number(first!.total), logs: rows.map(timeLogOf) };

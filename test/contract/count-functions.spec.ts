@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import { functionsIn } from '../support/count-functions.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const LOGS = `
+  insert into time_logs (id, project_id, duration, description, date)
+  select ('019c1370-4e1b-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, '11111111-1111-1111-1111-111111111111',
+         n, 'work', date '2026-01-01' + n from generate_series(1, 9) n`;
+
+describe('the functions of counts and pages', () => {
+  let database: TestDatabase;
+  /** Of one session, which keeps the plans that it has made. */
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    dataSource = await new DataSource({ ...plainOptions(database.url), poolSize: 1 }).initialize();
+    await dataSource.query(LOGS);
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  it('are those of the newest texts', async () => {
+    const { existing, newest, created } = await functionsIn(dataSource);
+    expect(existing).toEqual(newest);
+    expect(Object.keys(existing)).toEqual(created);
+  });
+
+  it('would not be where a text were another', async () => {
+    await dataSource.query(
+      `create or replace function time_logs_since(project uuid, day date) returns bigint stable language sql as 'select 1'`,
+    );
+    const { existing, newest } = await functionsIn(dataSource);
+    expect(existing).not.toEqual(newest);
+    await dataSource.query(newest['"public"."time_logs_since"']!);
+  });
+
+  it('give the same pages after a column was added, also to a session that has called them before', async () => {
+    const pages = async () => ({
+      v1: await dataSource.query<unknown[]>('select * from time_log_page(null, null, null, 3, 4)'),
+      v2: await dataSource.query<unknown[]>(
+        'select total, (log).id, (log).project_id, (log).duration, (log).description from time_log_page_v2(null, null, null, 3, 4)',
+      ),
+    });
+    // PostgreSQL plans anew when it has seen a statement five times.
+    let before = await pages();
+    for (let i = 0; i < 6; i++) before = await pages();
+    expect(before.v1).toHaveLength(5);
+    await dataSource.query('alter table time_logs add column later boolean not null default true');
+    expect(await pages()).toEqual(before);
+    expect(
+      await dataSource.query('select (log).later from time_log_page_v2(null, null, null, 0, 1)'),
+    ).toEqual([{ later: null }, { later: true }]);
+    await dataSource.query('alter table time_logs drop column later');
+    expect(await pages()).toEqual(before);
+  });
+});
