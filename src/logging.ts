@@ -2,6 +2,9 @@ import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
+/** Contexts in which Nest tells what ended a start, with a stack or in the system's words. */
+const ENDS_OF_A_START = new Set(['ExceptionHandler', 'NestApplication']);
+
 /** Contexts in which Nest tells at every start what it wires. */
 const WIRING = new Set([
   'NestFactory',
@@ -55,9 +58,9 @@ export class ServiceLogger implements LoggerService {
     this.pino[ROUTINE.test(line) ? 'debug' : 'info']({ context: 'PostgreSQL' }, line);
   }
 
-  /** Something went wrong. What ends a start is told by main.ts, in one line; Nest would add it with its stack. */
+  /** Something went wrong. What ends a start is told by main.ts, in one line that says what to do. */
   error(message: unknown, ...rest: unknown[]): void {
-    this.write(rest.at(-1) === 'ExceptionHandler' ? 'debug' : 'error', message, rest);
+    this.write(ENDS_OF_A_START.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
   }
 
   log(message: unknown, ...rest: unknown[]): void {

@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
@@ -10,6 +9,7 @@ import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
 import { AppModule } from './app.module.js';
 import { type Config, loadProcessConfig } from './config.js';
 import { firstSteps } from './first-steps.js';
+import { listen } from './listening.js';
 import { ServiceLogger } from './logging.js';
 import { openDatabase } from './database-setup/index.js';
 
@@ -79,8 +79,7 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
         config.takesAccessTokens &&
         (await ensureFirstToken(app.get(AccessTokenService), tokenFile));
       if (hasToken) await database.keepOwner(tokenFile);
-      await (config.host === undefined ? app.listen(config.port) : app.listen(config.port, config.host));
-      const { port } = app.getHttpServer().address() as AddressInfo;
+      const port = await listen(app, config);
       logger.log(`listening on port ${port}`, 'Main');
       if (hasToken) {
         const { host, apiDocs } = config;

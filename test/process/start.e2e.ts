@@ -1,17 +1,32 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawnService, startService } from '../support/service-process.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ServiceProcess, spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
 
+/** A line of the log about what the service does at every start. */
+const isRoutine = (line: string) => line.startsWith('{"level":"info"');
+
 describe('the compiled service', () => {
   let database: TestDatabase;
+  let directory: string;
+  const services: ServiceProcess[] = [];
 
   beforeAll(async () => {
     database = await createTestDatabase();
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-start-'));
   });
-  afterAll(() => database.drop());
+  afterEach(async () => {
+    await Promise.all(services.splice(0).map((service) => service.end()));
+  });
+  afterAll(async () => {
+    await database.drop();
+    await rm(directory, { recursive: true, force: true });
+  });
 
   it('lists every fault of its environment at once, without the values, and exits with 1', async () => {
     const { child, output } = spawnService({
@@ -26,19 +41,48 @@ describe('the compiled service', () => {
     expect(output()).not.toMatch(/secret|short/);
   });
 
-  it('says in one line that its port is taken, and exits with 1', async () => {
-    const first = await startService({ DATABASE_URL: database.url });
-    const { child, output } = spawnService({
-      DATABASE_URL: database.url,
-      HOST: '127.0.0.1',
-      PORT: String(first.port),
-      LOG_LEVEL: 'silent',
-      SHUTDOWN_DELAY: '60',
-    });
+  it.each([{}, { DATABASE_URL: '' }])(
+    'says in one line that its port is taken, and exits with 1: %j',
+    async (withEmbedded) => {
+      const first = await startService({ DATABASE_URL: database.url });
+      services.push(first);
+      const { child, output } = spawnService({
+        DATABASE_URL: database.url,
+        DATA_DIR: directory,
+        HOST: '127.0.0.1',
+        PORT: String(first.port),
+        SHUTDOWN_DELAY: '60',
+        ...withEmbedded,
+      });
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      const lines = output().trim().split('\n');
+      expect(lines.filter((line) => !isRoutine(line))).toEqual([
+        `port ${first.port} is taken: stop what listens there, or set PORT to another one`,
+      ]);
+    },
+  );
+
+  it('says in one line that HOST is no address of this machine, and exits with 1', async () => {
+    const { child, output } = spawnService({ DATABASE_URL: database.url, HOST: '192.0.2.1', PORT: '0' });
     expect(await once(child, 'exit')).toEqual([1, null]);
-    expect(output()).toMatch(/^listen EADDRINUSE: .*\n$/);
-    await first.end();
+    const lines = output().trim().split('\n');
+    expect(lines.filter((line) => !isRoutine(line))).toEqual([
+      '192.0.2.1 is no address of this machine: set HOST to one, or leave it out',
+    ]);
   });
+
+  it.each(['/proc/x', '/dev/null/x'])(
+    'says in one line that %s cannot hold its data, and exits with 1',
+    async (DATA_DIR) => {
+      const { child, output } = spawnService({ DATA_DIR });
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      expect(output()).toMatch(
+        new RegExp(
+          `^the data directory ${DATA_DIR}/postgres cannot be used \\(.*\\): set DATA_DIR to a directory that the service may write to\\n$`,
+        ),
+      );
+    },
+  );
 
   it('logs refused requests as JSON with their request id, and never a token, a query or a body', async () => {
     const service = await startService({
