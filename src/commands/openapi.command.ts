@@ -15,7 +15,7 @@ InitializeOnPreviewAllowlist.add(RouterModule);
 const config = loadConfig({}, false);
 const app = await NestFactory.create(
   AppModule.forRoot({ config, databaseUrl: '', migrationUrl: '' }),
-  new EdgeAdapter(),
+  new EdgeAdapter(config.limits.headersLimit),
   { preview: true, abortOnError: false, logger: ['error', 'fatal'] },
 );
 writeFileSync(FILE, openApiText(app, { ...contents, limits: config.limits }));

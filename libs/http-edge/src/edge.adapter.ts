@@ -4,9 +4,6 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 /** The prototypes that Express gives to requests and responses; its types leave them out. */
 type Application = RequestListener & { request: object; response: object };
 
-/** Bytes of request line and headers, where nobody has set another limit. */
-export const HEADERS_LIMIT = 16 * 1024;
-
 /**
  * Nest's adapter for Express, whose requests and responses are made with the prototypes of the app. Express gives each
  * those prototypes when it arrives, and an object whose prototype was changed is slow for all that follows; where they
@@ -14,7 +11,7 @@ export const HEADERS_LIMIT = 16 * 1024;
  */
 export class EdgeAdapter extends ExpressAdapter {
   /** `headersLimit`: bytes of request line and headers, above which the answer is `431`. */
-  constructor(private readonly headersLimit = HEADERS_LIMIT) {
+  constructor(private readonly headersLimit: number) {
     super();
   }
 

@@ -8,12 +8,7 @@ import { commonHeaders, requestIdOf } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { answerPreflight, corsHeaders } from './cors.js';
 import { firstMiddleware } from './first-middleware.js';
-import {
-  ConfigurableModuleClass,
-  DEFAULT_LIMITS,
-  HTTP_EDGE_OPTIONS,
-  type HttpEdgeOptions,
-} from './http-edge.options.js';
+import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
 import { routable } from './request-target.js';
 import { limitServer } from './server-limits.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
@@ -50,7 +45,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     app.disable('x-powered-by');
     app.disable('etag');
     app.set('query parser', false);
-    const limits = { ...DEFAULT_LIMITS, ...this.options.limits };
+    const { limits } = this.options;
     limitServer(server, limits);
     // Before Express, which answers a target without a path by itself.
     server.prependListener('request', (request) => (request.url = routable(request.url ?? '')));

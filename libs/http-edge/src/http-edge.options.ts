@@ -17,21 +17,13 @@ export interface RequestLimits {
   readonly deadline: number;
 }
 
-export const DEFAULT_LIMITS: RequestLimits = {
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  keepAliveTimeout: 65_000,
-  bodyLimit: 64 * 1024,
-  deadline: 2_500,
-};
-
 export interface HttpEdgeOptions {
   /** Seconds between the begin of the shutdown and the drain, in which requests are served as ever. */
   readonly shutdownDelay: number;
   /** Origins whose pages may call the app from a browser, as browsers send them, or `*` for all; none without it. */
   readonly corsOrigins?: readonly string[];
-  /** What a request may take; each has a default. */
-  readonly limits?: Partial<RequestLimits>;
+  /** What a request may take. */
+  readonly limits: RequestLimits;
   /** Told of each request when its answer is complete or given up, and how many milliseconds it took. */
   readonly onClose?: (request: IdentifiedRequest, response: Response, milliseconds: number) => void;
 }

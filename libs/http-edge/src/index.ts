@@ -1,4 +1,4 @@
-export { EdgeAdapter, HEADERS_LIMIT } from './edge.adapter.js';
+export { EdgeAdapter } from './edge.adapter.js';
 export { type TellableLimits, withEdge } from './http-edge.documentation.js';
 export { HttpEdgeModule } from './http-edge.module.js';
-export { DEFAULT_LIMITS, type HttpEdgeOptions, type RequestLimits } from './http-edge.options.js';
+export { type HttpEdgeOptions, type RequestLimits } from './http-edge.options.js';
