@@ -25,6 +25,6 @@ describe('nest-cli.json', () => {
   it('builds what `npm run build` builds', async () => {
     const { compilerOptions } = await read<NestCli>('nest-cli.json');
     const { scripts } = await read<{ scripts: Record<string, string> }>('package.json');
-    expect(scripts.build?.split(' ').at(-1)).toBe(compilerOptions.tsConfigPath);
+    expect(scripts.build).toContain(`tsc -b ${compilerOptions.tsConfigPath} `);
   });
 });
