@@ -1,28 +1,13 @@
-import { createHash } from 'node:crypto';
 import { access, open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { DataSource, DataSourceOptions, EntityMetadata, QueryRunner } from 'typeorm';
-import {
-  headerLine,
-  type Migrations,
-  namesOf,
-  Progress,
-  type RowCounts,
-  tableLine,
-  trailerLine,
-} from './backup-format.js';
+import type { ClientBase } from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
 import { openDataSource, plainOptions } from '../database-setup/index.js';
-import { Database } from '../database/index.js';
-
-/** Rows read at once: few enough that the longest of them fit in memory. */
-const PAGE = 1_000;
-
-/** Rows are the same text whatever the server's settings, and a slow disk is no reason to end the transaction. */
-const SETTINGS = `
-  set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
-  set local bytea_output = 'hex'; set local extra_float_digits = 1;
-  set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
+import { headerLine, type Migrations, namesOf, ROWS_END, tableLine, trailerLine } from './backup-file.js';
+import { quotedList, SETTINGS, tablesOf } from './copy.js';
+import { lineFeedsIn, Progress, type RowCounts } from './progress.js';
 
 export interface BackupOptions {
   /** A role that may read every table and the list of migrations. */
@@ -37,7 +22,8 @@ export interface BackupOptions {
 
 /**
  * Saves the rows of every entity, as they are at one instant, and returns how many; the file appears when it is complete.
- * Throws an Error with one clear line where the file exists, the database is away or its schema is not that of this version.
+ * It holds no counts of logs: triggers make them anew when it is restored. Throws an Error with one clear line where the
+ * file exists, the database is away or its schema is not that of this version.
  */
 export async function backup({ file, ...source }: BackupOptions): Promise<RowCounts> {
   if (await exists(file)) throw new Error(`${file} exists already: give the backup another name`);
@@ -49,7 +35,7 @@ export async function backup({ file, ...source }: BackupOptions): Promise<RowCou
     const progress = new Progress(source.report);
     await withSnapshot(source, (dataSource, runner) =>
       pipeline(
-        textOf(dataSource, runner, namesOf(source.migrations), progress),
+        textOf(dataSource, runner, source.migrations, progress),
         createGzip(),
         handle.createWriteStream({ flush: true }),
         { signal: source.signal },
@@ -84,8 +70,9 @@ async function withSnapshot(
     await refuseOtherSchema(runner, namesOf(migrations));
     await act(dataSource, runner);
   } finally {
-    // Ends the transaction, too. A connection that is lost is no news here.
-    await runner.query('rollback').catch(() => undefined);
+    // Ended with the transaction: on a connection whose COPY was cut off a rollback would wait for ever.
+    const connection = (await runner.connect()) as ClientBase & { end(): Promise<void> };
+    connection.end().catch(() => undefined);
     await runner.release();
     await dataSource.destroy();
   }
@@ -110,50 +97,21 @@ async function refuseOtherSchema(runner: QueryRunner, names: readonly string[]):
 async function* textOf(
   dataSource: DataSource,
   runner: QueryRunner,
-  migrations: string[],
+  migrations: Migrations,
   progress: Progress,
-): AsyncGenerator<string> {
-  const hash = createHash('sha256');
-  const vouched = (lines: readonly string[]) => {
-    const text = `${lines.join('\n')}\n`;
-    hash.update(text);
-    return text;
-  };
-  const tables = dataSource.entityMetadatas.map(({ tableName }) => tableName);
-  yield vouched([headerLine({ migrations, tables })]);
-  for (const metadata of dataSource.entityMetadatas) {
-    yield vouched([tableLine(metadata.tableName)]);
-    progress.add(metadata.tableName, 0);
-    for await (const rows of pagesOf(dataSource, runner, metadata)) {
-      yield vouched(rows);
-      progress.add(metadata.tableName, rows.length);
+): AsyncGenerator<string | Buffer> {
+  // TypeORM has no COPY: it goes over the connection that is TypeORM's.
+  const client = (await runner.connect()) as ClientBase;
+  yield headerLine(migrations);
+  for (const { name, quoted, columns } of tablesOf(dataSource)) {
+    yield tableLine(name, columns);
+    progress.add(name, 0);
+    const copy = copyTo(`copy ${quoted} (${quotedList(dataSource, columns)}) to stdout`);
+    for await (const chunk of client.query(copy) as AsyncIterable<Buffer>) {
+      progress.add(name, lineFeedsIn(chunk));
+      yield chunk;
     }
+    yield ROWS_END;
   }
-  yield `${trailerLine(progress.counts, hash.digest('hex'))}\n`;
-}
-
-/** The rows of a table by primary key, each as PostgreSQL writes it in JSON: no value passes through JavaScript. */
-async function* pagesOf(
-  dataSource: DataSource,
-  runner: QueryRunner,
-  metadata: EntityMetadata,
-): AsyncGenerator<string[]> {
-  const quoted = (name: string) => dataSource.driver.escape(name);
-  const columns = metadata.columns.map(({ databaseName }) => quoted(databaseName)).join();
-  const keys = metadata.primaryColumns.map(({ databaseName }) => quoted(databaseName));
-  const pageAfter = (condition: string) => `
-    select to_json(page)::text as row, array[${keys.map((key) => `${key}::text`).join()}] as key
-    from (select ${columns} from ${new Database(dataSource).table(metadata.target)} ${condition}
-          order by ${keys.join()} limit ${PAGE}) page
-    order by ${keys.join()}`;
-  const next = pageAfter(`where (${keys.join()}) > (${keys.map((_, index) => `$${index + 1}`).join()})`);
-  let last: string[] | undefined;
-  do {
-    const rows = (await (last ? runner.query(next, last) : runner.query(pageAfter('')))) as {
-      row: string;
-      key: string[];
-    }[];
-    if (rows.length > 0) yield rows.map(({ row }) => row);
-    last = rows.length < PAGE ? undefined : rows.at(-1)?.key;
-  } while (last);
+  yield trailerLine(progress.counts);
 }

@@ -1,49 +1,55 @@
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ClientBase } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { BackupOptions } from './backup.js';
-import { BackupFileError, Progress, readBackup, type RowCounts } from './backup-format.js';
 import { openDataSource, plainOptions } from '../database-setup/index.js';
-import { Database } from '../database/index.js';
+import type { BackupOptions } from './backup.js';
+import { BackupFileError, readBackup } from './backup-file.js';
+import { quotedList, SETTINGS, tablesOf } from './copy.js';
+import { Progress, type RowCounts } from './progress.js';
 
-/** Reads a whole backup. Throws BackupFileError with one clear line where it is damaged or of another version. */
+/** Reads a whole backup. Throws BackupFileError with one clear line where it is damaged or of a newer version. */
 export async function checkBackup({
-  file,
-  migrations,
   report,
   signal,
+  ...backup
 }: Omit<BackupOptions, 'url' | 'entities'>): Promise<void> {
   const progress = new Progress(report, ' checked');
-  for await (const { table, rows } of readBackup(file, migrations)) {
-    signal?.throwIfAborted();
-    progress.add(table, rows.length);
-  }
+  await readBackup({ ...backup, progress }, (_table, rows) =>
+    pipeline(rows, new Writable({ write: (_block, _encoding, done) => done() }), { signal }),
+  );
 }
 
 /**
- * Puts the rows of a backup into a migrated database in one transaction, and returns how many.
- * Throws an Error with one clear line, and changes nothing, where a table has rows or the file is not sound.
+ * Puts the rows of a backup into a migrated database in one transaction, and returns how many. A column that an older
+ * backup does not have gets its default. Throws an Error with one clear line, and changes nothing, where a table has rows
+ * or the file is not sound.
  */
 export async function restore({
   url,
   entities,
-  migrations,
-  file,
   report,
   signal,
+  ...backup
 }: BackupOptions): Promise<RowCounts> {
   const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 1 });
   const runner = dataSource.createQueryRunner();
   try {
     await runner.startTransaction();
-    await runner.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+    await runner.query(SETTINGS);
+    const tables = await lockEmptyTables(dataSource, runner);
     const progress = new Progress(report);
-    const inserts = await insertsInto(dataSource, runner, progress);
-    for await (const { table, rows } of readBackup(file, migrations)) {
-      signal?.throwIfAborted();
-      const insert = inserts.get(table);
-      if (insert === undefined) throw new BackupFileError(`${file}: this version has no table ${table}`);
-      await runner.query(insert, [`[${rows.join()}]`]);
-      progress.add(table, rows.length);
-    }
+    const client = (await runner.connect()) as ClientBase;
+    await readBackup({ ...backup, progress }, async (saved, rows) => {
+      const table = tables.get(saved.table);
+      if (table === undefined)
+        throw new BackupFileError(`is not of this version, which has no table ${saved.table}`);
+      const copyInto = (target: string) => pipeline(rows, client.query(copyFrom(target)), { signal });
+      const { columns } = saved;
+      if (columns) await copyInto(`copy ${table} (${quotedList(dataSource, columns)}) from stdin`);
+      else await insertJson(dataSource, runner, table, copyInto);
+    });
     await runner.commitTransaction();
     return progress.counts;
   } catch (error) {
@@ -56,28 +62,44 @@ export async function restore({
   }
 }
 
-/** By table, the statement that inserts an array of rows. Throws where a table has rows; nobody else writes from here on. */
-async function insertsInto(
-  dataSource: DataSource,
-  runner: QueryRunner,
-  progress: Progress,
-): Promise<Map<string, string>> {
-  const inserts = new Map<string, string>();
-  for (const { target, tableName, columns } of dataSource.entityMetadatas) {
-    const table = new Database(dataSource).table(target);
-    await runner.query(`lock table ${table} in share row exclusive mode`);
-    const [found] = (await runner.query(`select count(*)::text as rows from ${table}`)) as [{ rows: string }];
+/** The quoted tables by name. Throws where one of them has rows; nobody else writes from here on. */
+async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Promise<Map<string, string>> {
+  const tables = tablesOf(dataSource);
+  for (const { name, quoted } of tables) {
+    await runner.query(`lock table ${quoted} in share row exclusive mode`);
+    const [found] = (await runner.query(`select count(*)::text as rows from ${quoted}`)) as [
+      { rows: string },
+    ];
     if (found.rows !== '0') {
       throw new Error(
-        `the database already holds ${found.rows} rows in ${tableName}: restore into an empty one, e.g. another DATA_DIR`,
+        `the database already holds ${found.rows} rows in ${name}: restore into an empty one, e.g. another DATA_DIR`,
       );
     }
-    const names = columns.map(({ databaseName }) => dataSource.driver.escape(databaseName)).join();
-    inserts.set(
-      tableName,
-      `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1::json)`,
-    );
-    progress.add(tableName, 0);
   }
-  return inserts;
+  return new Map(tables.map(({ name, quoted }) => [name, quoted]));
+}
+
+/** Rows of version 1 go through a table of JSON values, since COPY reads no JSON objects into columns. */
+async function insertJson(
+  dataSource: DataSource,
+  runner: QueryRunner,
+  table: string,
+  copyInto: (target: string) => Promise<void>,
+): Promise<void> {
+  await runner.query('create temporary table json_rows (row json) on commit drop');
+  // As quote and delimiter stand characters that JSON never holds: a whole line is one value.
+  await copyInto(`copy json_rows from stdin (format csv, quote e'\\x01', delimiter e'\\x02')`);
+  const keys = (await runner.query(
+    'select json_object_keys(row) as key from (select row from json_rows limit 1) one',
+  )) as { key: string }[];
+  const columns = quotedList(
+    dataSource,
+    keys.map(({ key }) => key),
+  );
+  if (columns !== '')
+    await runner.query(
+      `insert into ${table} (${columns})
+       select ${columns} from json_rows, json_populate_record(null::${table}, json_rows.row)`,
+    );
+  await runner.query('drop table json_rows');
 }

@@ -1,0 +1,197 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import type { MigrationInterface } from 'typeorm';
+import { z } from 'zod';
+import { lineFeedsIn, type Progress, type RowCounts } from './progress.js';
+
+/**
+ * A backup is gzip, whose checksum finds every damage, of these lines: the header; for each table a line that names it and
+ * its columns, then its rows as PostgreSQL's COPY writes them as text, then `\.`; the trailer, which counts the rows.
+ * In version 1, that of release 0.1, the rows are JSON objects without `\.` behind them.
+ */
+const header = z.object({
+  format: z.literal('time-logs-backup'),
+  version: z.union([z.literal(1), z.literal(2)]),
+  migrations: z.array(z.string()),
+});
+const table = z.object({ table: z.string(), columns: z.array(z.string()).optional() });
+const trailer = z.object({ rows: z.record(z.string(), z.int()) });
+
+export type Migrations = readonly (new () => MigrationInterface)[];
+
+const line = (value: object) => `${JSON.stringify(value)}\n`;
+export const headerLine = (migrations: Migrations) =>
+  line({ format: 'time-logs-backup', version: 2, migrations: namesOf(migrations) } satisfies z.infer<
+    typeof header
+  >);
+export const tableLine = (name: string, columns: readonly string[]) => line({ table: name, columns });
+export const ROWS_END = '\\.\n';
+export const trailerLine = (rows: RowCounts) => line({ rows });
+
+export function namesOf(migrations: Migrations): string[] {
+  return migrations.map((Migration) => new Migration().name ?? Migration.name).sort();
+}
+
+/** A table in a backup; without columns its rows are JSON objects. */
+export type SavedTable = z.infer<typeof table>;
+
+/** A file that must not be restored; the message says why. */
+export class BackupFileError extends Error {}
+
+/** Bytes that a line may have: more means that the file has no lines. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+/** How the line behind the rows of a table begins, in each version. */
+const ROW_ENDS = { 1: ['{"table":', '{"rows":'], 2: [ROWS_END] } as const;
+
+export interface BackupFile {
+  readonly file: string;
+  readonly migrations: Migrations;
+  /** Counts every row; counted none before. */
+  readonly progress: Progress;
+}
+
+/**
+ * Reads a backup from beginning to end: hands each table on with its rows, in blocks of whole lines that must all be taken.
+ * Throws BackupFileError where the file turns out to be damaged, foreign, or of a newer version: maybe only at its end.
+ */
+export async function readBackup(
+  { file, migrations, progress }: BackupFile,
+  take: (table: SavedTable, rows: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<void> {
+  const handle = await open(file);
+  const lines = new Lines(blocksOf(handle));
+  try {
+    const version = versionOf(await lines.next(), namesOf(migrations));
+    let last = await lines.next();
+    for (let found = tableIn(last); found; found = tableIn(last)) {
+      progress.add(found.table, 0);
+      await take(found, counted(lines.until(ROW_ENDS[version]), found.table, progress));
+      if (version === 2) await lines.next();
+      last = await lines.next();
+    }
+    const { data } = trailer.safeParse(jsonOf(last));
+    if (!data || JSON.stringify(data.rows) !== JSON.stringify(progress.counts))
+      throw new BackupFileError('is damaged: its last line is missing, or does not count its rows');
+    if ((await lines.next()) !== undefined)
+      throw new BackupFileError('is damaged: something follows its end');
+  } catch (error) {
+    if (error instanceof BackupFileError) throw new BackupFileError(`${file}: ${error.message}`);
+    throw error;
+  } finally {
+    await lines.close();
+    await handle.close();
+  }
+}
+
+function versionOf(text: string | undefined, known: readonly string[]): 1 | 2 {
+  const { data } = header.safeParse(jsonOf(text));
+  if (!data) throw new BackupFileError('is not a backup that this version knows');
+  const unknown = data.migrations.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new BackupFileError(
+      `was made by a newer version, with the migrations ${unknown.join(', ')}: restore it with that version`,
+    );
+  return data.version;
+}
+
+function tableIn(text: string | undefined): SavedTable | undefined {
+  return table.safeParse(jsonOf(text)).data;
+}
+
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+async function* counted(
+  rows: AsyncIterable<Buffer>,
+  name: string,
+  progress: Progress,
+): AsyncGenerator<Buffer> {
+  for await (const block of rows) {
+    progress.add(name, lineFeedsIn(block));
+    yield block;
+  }
+}
+
+/** The lines of a file, one at a time or in blocks. */
+class Lines {
+  /** Whole lines that were read and not taken. */
+  private ahead: Buffer = Buffer.alloc(0);
+
+  constructor(private readonly blocks: AsyncGenerator<Buffer, undefined>) {}
+
+  /** The next line, without its end; undefined behind the last. */
+  async next(): Promise<string | undefined> {
+    if (!(await this.fill())) return undefined;
+    const end = this.ahead.indexOf('\n');
+    return this.take(end + 1).toString('utf8', 0, end);
+  }
+
+  /** The lines up to one that begins so, which stays there. Throws BackupFileError where there is none. */
+  async *until(beginnings: readonly string[]): AsyncGenerator<Buffer> {
+    while (await this.fill()) {
+      const end = startOf(this.ahead, beginnings);
+      if (end !== 0) yield this.take(end ?? this.ahead.length);
+      if (end !== undefined) return;
+    }
+    throw new BackupFileError('is damaged: its last line is missing');
+  }
+
+  async close(): Promise<void> {
+    await this.blocks.return(undefined);
+  }
+
+  private async fill(): Promise<boolean> {
+    if (this.ahead.length > 0) return true;
+    const { value, done } = await this.blocks.next();
+    if (!done) this.ahead = value;
+    return !done;
+  }
+
+  private take(length: number): Buffer {
+    const taken = this.ahead.subarray(0, length);
+    this.ahead = this.ahead.subarray(length);
+    return taken;
+  }
+}
+
+/** Where in whole lines the first line is that begins in one of these ways. */
+function startOf(lines: Buffer, beginnings: readonly string[]): number | undefined {
+  const starts = beginnings.map((beginning) => {
+    const isFirst = lines.subarray(0, beginning.length).equals(Buffer.from(beginning));
+    return isFirst ? 0 : lines.indexOf(`\n${beginning}`) + 1 || Infinity;
+  });
+  const first = Math.min(...starts);
+  return first === Infinity ? undefined : first;
+}
+
+/** The content of a gzipped file in blocks of whole lines. Throws BackupFileError unless the file is one whole gzip of lines. */
+async function* blocksOf(handle: FileHandle): AsyncGenerator<Buffer, undefined> {
+  const stat = await handle.stat();
+  if (!stat.isFile()) throw new BackupFileError('is not a file');
+  const gunzip = createGunzip({ chunkSize: 256 * 1024 });
+  // Its failures come out of the loop below.
+  pipeline(handle.createReadStream({ start: 0, autoClose: false }), gunzip).catch(() => undefined);
+  let rest: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+      const read = Buffer.concat([rest, chunk]);
+      const end = chunk.includes('\n') ? read.lastIndexOf('\n') + 1 : 0;
+      rest = read.subarray(end);
+      if (rest.length > LONGEST_LINE) throw new BackupFileError('is not a backup: it has no lines');
+      if (end > 0) yield read.subarray(0, end);
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!code?.startsWith('Z_')) throw error;
+    throw new BackupFileError(`is damaged, or is not a backup: ${message}`, { cause: error });
+  }
+  if (rest.length > 0) throw new BackupFileError('is damaged: it ends within a line');
+  // Node reads no further than the end of the gzip.
+  if (gunzip.bytesWritten !== stat.size) throw new BackupFileError('is damaged: something follows its end');
+}
