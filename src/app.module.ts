@@ -1,43 +1,49 @@
-import { type DynamicModule, Logger, Module } from '@nestjs/common';
+import { type DynamicModule, Logger, Module, type Type } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, type TokenVerifier } from '../libs/auth/src/index.js';
+import type { DataSourceOptions, MigrationInterface } from 'typeorm';
+import { AuthModule, rateLimit, type TokenVerifier } from '../libs/auth/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
-import { rateLimit } from '../libs/auth/src/index.js';
-import {
-  accessTokenEntities,
-  accessTokenMigrations,
-  AccessTokenModule,
-  AccessTokenVerifier,
-} from './access-token/index.js';
-import { API_DOCS_TAG, ApiDocsModule } from './api-docs/index.js';
+import type { TagObject } from '../libs/open-api/src/index.js';
+import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
+import { apiDocs } from './api-docs/index.js';
 import type { Config } from './config.js';
-import { Database, DatabaseModule } from './database/index.js';
-import { HEALTH_TAG, HealthModule } from './health/index.js';
-import { METRICS_TAG, MetricsModule, metricsScopes, RequestMetrics } from './metrics/index.js';
 import { connectionOptions, migrate, openDataSource, requireDurability } from './database-setup/index.js';
-import {
-  timeLogEntities,
-  timeLogMigrations,
-  TimeLogModule,
-  timeLogScopes,
-  TIME_LOGS_TAG,
-  TypeOrmTimeLogRepository,
-  WRITE_LIMITS,
-  type WriteLimits,
-} from './time-log/index.js';
+import { health } from './health/index.js';
+import { metrics } from './metrics/index.js';
+import { timeLogs } from './time-log/index.js';
 
-/** What the service's DataSource must know. */
-export const entities = [...accessTokenEntities, ...timeLogEntities];
-/** Everything that travels with its module to make its tables. */
-export const migrations = [...accessTokenMigrations, ...timeLogMigrations];
+/** What a module brings to the service. */
+interface ServiceModule {
+  /** Its Nest module; undefined where the deployment has switched it off. */
+  readonly bind: (
+    settings: Config & { readonly defaultScopes: readonly string[] },
+  ) => Type | DynamicModule | undefined;
+  /** What its paths begin with, such as `api/v1`. */
+  readonly prefix?: string;
+  /** What the DataSource must know. */
+  readonly entities?: Extract<DataSourceOptions['entities'], unknown[]>;
+  /** What makes its tables, in order. */
+  readonly migrations?: readonly Type<MigrationInterface & { readonly name: string }>[];
+  /** What a token can be good for, and what that allows; it has the default ones where nothing else is said. */
+  readonly scopes?: readonly {
+    readonly name: string;
+    readonly allows: string;
+    readonly isDefault?: boolean;
+  }[];
+  /** Under which its operations stand in the documentation. */
+  readonly tags?: readonly TagObject[];
+}
 
-/** What the modules say about themselves in the OpenAPI document. */
-export const contents = {
-  scopes: [...timeLogScopes, ...metricsScopes],
-  tags: [TIME_LOGS_TAG, HEALTH_TAG, METRICS_TAG, API_DOCS_TAG],
-};
+/** The modules of the service, one line each, in the order in which the router tries them. All else follows from what they bring. */
+const MODULES: readonly ServiceModule[] = [accessTokens, timeLogs, health, apiDocs, metrics];
+
+export const entities = MODULES.flatMap(({ entities = [] }) => entities);
+export const migrations = MODULES.flatMap(({ migrations = [] }) => migrations);
+export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
+export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+export const tags = MODULES.flatMap(({ tags = [] }) => tags);
 
 export interface AppOptions {
   readonly config: Config;
@@ -59,24 +65,13 @@ function verifierOf(jwts: TokenVerifier | undefined, accessTokens: TokenVerifier
 export class AppModule {
   static forRoot({ config, databaseUrl, migrationUrl, signal, onClose }: AppOptions): DynamicModule {
     const { limits } = config;
-    const accessTokens = AccessTokenModule.forRoot({
-      declared: config.declaredTokens,
-      cacheSize: limits.tokenCache,
+    const bound = MODULES.flatMap(({ bind, prefix }) => {
+      const module = bind({ ...config, defaultScopes });
+      return module ? [{ module, prefix }] : [];
     });
-    const jwts = config.jwt ? [JwtModule.forRoot({ ...config.jwt, cacheSize: limits.tokenCache })] : [];
-    const timeLogs = TimeLogModule.withAdapters({
-      provide: WRITE_LIMITS,
-      useValue: { queue: limits.writeQueue, wait: limits.deadline } satisfies WriteLimits,
-    });
-    const metrics = MetricsModule.forRootAsync({
-      imports: [accessTokens, DatabaseModule, timeLogs],
-      inject: [AccessTokenVerifier, Database, TypeOrmTimeLogRepository],
-      useFactory: (tokens: AccessTokenVerifier, database: Database, timeLogs: TypeOrmTimeLogRepository) => ({
-        writeQueues: timeLogs.queues,
-        pool: () => database.pool,
-        tokenCache: () => tokens.cache,
-      }),
-    });
+    const routes = bound.flatMap(({ module, prefix: path }) =>
+      path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
+    );
     return {
       module: AppModule,
       imports: [
@@ -93,9 +88,8 @@ export class AppModule {
             return dataSource;
           },
         }),
-        accessTokens,
         AuthModule.forRootAsync({
-          imports: [accessTokens, ...jwts],
+          imports: config.jwt ? [JwtModule.forRoot({ ...config.jwt, cacheSize: limits.tokenCache })] : [],
           inject: [AccessTokenVerifier, { token: JwtVerifier, optional: true }],
           useFactory: (accessTokens: AccessTokenVerifier, jwts?: JwtVerifier) => ({
             verifier: verifierOf(jwts, config.takesAccessTokens ? accessTokens : undefined),
@@ -103,25 +97,14 @@ export class AppModule {
             ...(config.rateLimit && { admit: rateLimit(config.rateLimit) }),
           }),
         }),
-        // In the order in which the router tries them.
-        timeLogs,
-        HealthModule,
-        ...(config.apiDocs ? [ApiDocsModule] : []),
-        metrics,
-        RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
+        ...bound.map(({ module }) => module),
+        RouterModule.register(routes),
         // Last: its controller answers whatever no other does.
-        HttpEdgeModule.forRootAsync({
-          imports: [metrics],
-          inject: [RequestMetrics],
-          useFactory: (requests: RequestMetrics): HttpEdgeOptions => ({
-            corsOrigins: config.corsOrigins,
-            shutdownDelay: config.shutdownDelay,
-            limits,
-            onClose: (...request) => {
-              requests.note(...request);
-              onClose?.(...request);
-            },
-          }),
+        HttpEdgeModule.forRoot({
+          corsOrigins: config.corsOrigins,
+          shutdownDelay: config.shutdownDelay,
+          limits,
+          ...(onClose && { onClose }),
         }),
       ],
     };

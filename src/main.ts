@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { EdgeAdapter } from '../libs/http-edge/src/index.js';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
-import { AppModule } from './app.module.js';
+import { AppModule, defaultScopes } from './app.module.js';
 import { type Config, loadProcessConfig } from './config.js';
 import { firstSteps } from './first-steps.js';
 import { listen } from './listening.js';
@@ -77,7 +77,7 @@ async function serve(config: Config, stop: AbortController): Promise<void> {
       const hasToken =
         isEmbedded &&
         config.takesAccessTokens &&
-        (await ensureFirstToken(app.get(AccessTokenService), tokenFile));
+        (await ensureFirstToken(app.get(AccessTokenService), tokenFile, defaultScopes));
       if (hasToken) await database.keepOwner(tokenFile);
       const port = await listen(app, config);
       logger.log(`listening on port ${port}`, 'Main');

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { Database } from '../database/index.js';
-import { AccessToken, type Scope } from './access-token.js';
+import { AccessToken } from './access-token.js';
 import { digestOf, newToken } from './token-text.js';
 
 export interface NewAccessToken {
   readonly name: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly string[];
   /** Without it the token is good until it is revoked. */
   readonly expiresAt?: Date | undefined;
 }

@@ -4,6 +4,7 @@ import { AccessTokenVerifier } from './access-token.verifier.js';
 import { DeclaredTokens } from './declared-tokens.js';
 import { digestOf, newToken } from './token-text.js';
 
+const SCOPES = ['logs:read', 'logs:write'];
 const DECLARED = 'declared-token-of-32-characters-or-more';
 
 interface Statement {
@@ -64,7 +65,7 @@ describe('AccessTokenVerifier', () => {
   beforeEach(() => {
     lookup = new FakeLookup();
     now = 1_000_000;
-    verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([DECLARED]), 10_000, () => now);
+    verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([DECLARED], SCOPES), 10_000, () => now);
   });
 
   it('gives the principal of a known token', async () => {
@@ -77,7 +78,7 @@ describe('AccessTokenVerifier', () => {
   });
 
   it('asks nobody about a declared token or a text that is none of our tokens', async () => {
-    expect(await verifier.verify(DECLARED)).toMatchObject({ scopes: ['time-logs:read', 'time-logs:write'] });
+    expect(await verifier.verify(DECLARED)).toMatchObject({ scopes: SCOPES });
     for (const text of ['', 'x', `${newToken()}x`, DECLARED.toUpperCase()]) {
       expect(await verifier.verify(text)).toBeUndefined();
     }

@@ -3,28 +3,29 @@ import { DeclaredTokens } from './declared-tokens.js';
 import { digestOf } from './token-text.js';
 
 const [FIRST, SECOND] = ['first-token-of-32-characters-or-more', 'second-token-of-32-characters-or-more'];
+const SCOPES = ['logs:read', 'logs:write'];
 const idOf = (tokens: DeclaredTokens, token: string) => tokens.find(digestOf(token))?.id;
 
 describe('DeclaredTokens', () => {
-  it('finds every declared token, with both scopes', () => {
-    const tokens = new DeclaredTokens([FIRST, SECOND]);
+  it('finds every declared token, with the scopes that declared tokens have', () => {
+    const tokens = new DeclaredTokens([FIRST, SECOND], SCOPES);
     for (const token of [FIRST, SECOND]) {
-      expect(tokens.find(digestOf(token))?.scopes).toEqual(['time-logs:read', 'time-logs:write']);
+      expect(tokens.find(digestOf(token))?.scopes).toEqual(SCOPES);
     }
   });
 
   it('finds nothing else', () => {
-    const tokens = new DeclaredTokens([FIRST]);
+    const tokens = new DeclaredTokens([FIRST], SCOPES);
     for (const token of [SECOND, '', FIRST.toUpperCase(), `${FIRST} `])
       expect(idOf(tokens, token)).toBeUndefined();
-    expect(idOf(new DeclaredTokens([]), FIRST)).toBeUndefined();
+    expect(idOf(new DeclaredTokens([], SCOPES), FIRST)).toBeUndefined();
   });
 
   it('gives a token an id that is its own, stays the same, and does not hold it', () => {
-    const tokens = new DeclaredTokens([FIRST, SECOND]);
+    const tokens = new DeclaredTokens([FIRST, SECOND], SCOPES);
     const id = idOf(tokens, FIRST);
     expect(id).toMatch(/^declared:[0-9a-f]{16}$/);
     expect(id).not.toBe(idOf(tokens, SECOND));
-    expect(id).toBe(idOf(new DeclaredTokens([SECOND, FIRST]), FIRST));
+    expect(id).toBe(idOf(new DeclaredTokens([SECOND, FIRST], SCOPES), FIRST));
   });
 });

@@ -1,16 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../libs/auth/src/index.js';
-import { TIME_LOG_SCOPES } from './access-token.js';
 import { digestOf } from './token-text.js';
 
-/** The tokens that the deployment itself declares (`ACCESS_TOKEN`): good for all that is done with time logs, kept in memory alone. */
+/** The tokens that the deployment itself declares (`ACCESS_TOKEN`): kept in memory alone. */
 export class DeclaredTokens {
   private readonly entries: readonly { digest: Buffer; principal: Principal }[];
 
-  constructor(tokens: readonly string[]) {
+  constructor(tokens: readonly string[], scopes: readonly string[]) {
     this.entries = tokens.map(digestOf).map((digest) => ({
       digest,
-      principal: { id: `declared:${digest.toString('hex', 0, 8)}`, scopes: TIME_LOG_SCOPES },
+      principal: { id: `declared:${digest.toString('hex', 0, 8)}`, scopes },
     }));
   }
 

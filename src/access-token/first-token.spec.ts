@@ -7,6 +7,8 @@ import type { AccessToken } from './access-token.js';
 import { ensureFirstToken } from './first-token.js';
 import { digestOf } from './token-text.js';
 
+const SCOPES = ['logs:read', 'logs:write'];
+
 /** Tokens in memory. */
 class Tokens {
   private readonly stored: AccessToken[] = [];
@@ -43,12 +45,13 @@ describe('ensureFirstToken', () => {
   });
 
   it('makes one token, in a file that only its owner can read', async () => {
-    expect(await ensureFirstToken(tokens, file)).toBe(true);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(true);
     const token = await readFile(file, 'utf8');
     expect(token).toMatch(/^tl_[\w-]{43}\n$/);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await ensureFirstToken(tokens, file)).toBe(true);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(true);
     expect(await readFile(file, 'utf8')).toBe(token);
+    expect((await tokens.list()).map(({ scopes }) => scopes)).toEqual([SCOPES]);
     expect(warnings).toEqual([]);
   });
 
@@ -56,16 +59,16 @@ describe('ensureFirstToken', () => {
     const other = join(directory, 'other');
     await writeFile(other, 'mine');
     await symlink(other, `${file}.new`);
-    expect(await ensureFirstToken(tokens, file)).toBe(true);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(true);
     expect(await readFile(other, 'utf8')).toBe('mine');
   });
 
   it('says that its file cannot be read', async () => {
-    await ensureFirstToken(tokens, file);
+    await ensureFirstToken(tokens, file, SCOPES);
     await rm(file);
     // Root can read any file, but no directory.
     await mkdir(file);
-    expect(await ensureFirstToken(tokens, file)).toBe(false);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(false);
     expect(warnings).toEqual([`the first token in ${file} cannot be read (EISDIR)`]);
   });
 });

@@ -1,6 +1,6 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { Logger } from '@nestjs/common';
-import { type AccessToken, TIME_LOG_SCOPES } from './access-token.js';
+import type { AccessToken } from './access-token.js';
 import type { AccessTokenService } from './access-token.service.js';
 import { digestOf, newToken } from './token-text.js';
 
@@ -8,13 +8,14 @@ const NAME = 'first';
 const logger = new Logger('FirstToken');
 
 /**
- * Makes the first token of a database that has never had it, in a file that only its owner can read; false where the
+ * Makes the first token of a database that has never had it, good for these scopes, in a file that only its owner can read; false where the
  * file holds no valid token and none is made: a first token that was revoked or removed stays so.
  * The file comes before the row: a crash in between leaves a database without the token, and the next start tries again.
  */
 export async function ensureFirstToken(
   tokens: Pick<AccessTokenService, 'list' | 'store'>,
   file: string,
+  scopes: readonly string[],
 ): Promise<boolean> {
   const known = await tokens.list();
   const kept = await readKept(file);
@@ -22,7 +23,7 @@ export async function ensureFirstToken(
   if (known.some(({ name }) => name === NAME)) return false;
   const token = newToken();
   await writePrivately(file, `${token}\n`);
-  await tokens.store(token, { name: NAME, scopes: TIME_LOG_SCOPES });
+  await tokens.store(token, { name: NAME, scopes });
   return true;
 }
 

@@ -1,14 +1,31 @@
+import { AccessTokenModule } from './access-token.module.js';
 import { AccessTokenSchema } from './access-token.schema.js';
 import { CreateAccessTokens1763683100000 } from './migrations/1763683100000-create-access-tokens.js';
 
-export { AccessToken, type Scope, SCOPES, TIME_LOG_SCOPES } from './access-token.js';
+export { AccessToken } from './access-token.js';
 export { AccessTokenModule } from './access-token.module.js';
 export { AccessTokenService } from './access-token.service.js';
 export { AccessTokenVerifier } from './access-token.verifier.js';
 export { ensureFirstToken } from './first-token.js';
 export { tokenTable } from './token-table.js';
 
-/** What a DataSource must know to keep access tokens. */
-export const accessTokenEntities = [AccessTokenSchema];
-/** What makes their tables, in order. */
-export const accessTokenMigrations = [CreateAccessTokens1763683100000];
+interface Settings {
+  readonly declaredTokens: readonly string[];
+  /** What a token is good for where nothing else is said. */
+  readonly defaultScopes: readonly string[];
+  readonly limits: { readonly tokenCache: number };
+}
+
+/** The module, as the service binds it. */
+export const accessTokens = {
+  bind: ({ declaredTokens, defaultScopes, limits }: Settings) =>
+    AccessTokenModule.forRoot({
+      declared: declaredTokens,
+      declaredScopes: defaultScopes,
+      cacheSize: limits.tokenCache,
+    }),
+  /** What a DataSource must know to keep access tokens. */
+  entities: [AccessTokenSchema],
+  /** What makes their tables, in order. */
+  migrations: [CreateAccessTokens1763683100000],
+};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AccessToken, TIME_LOG_SCOPES } from './access-token.js';
+import { AccessToken } from './access-token.js';
 import { tokenTable } from './token-table.js';
 
 const NOW = new Date('2026-01-31T12:00:00Z');
@@ -9,7 +9,7 @@ function token(changes: Partial<AccessToken>): AccessToken {
     id: '019c1370-4e1b-7000-8000-000000000001',
     name: 'ci',
     digest: Buffer.from('the digest'),
-    scopes: TIME_LOG_SCOPES,
+    scopes: ['time-logs:read', 'time-logs:write'],
     createdAt: new Date('2026-01-01T09:30:59.999Z'),
     expiresAt: null,
     revokedAt: null,
@@ -22,7 +22,7 @@ describe('tokenTable', () => {
   it('shows what there is to know, in columns and in UTC', () => {
     const used = {
       name: 'a longer name',
-      scopes: TIME_LOG_SCOPES.slice(0, 1),
+      scopes: ['time-logs:read'],
       lastUsedAt: new Date('2026-01-30T23:59Z'),
     };
     expect(tokenTable([token({}), token(used)], NOW)).toBe(

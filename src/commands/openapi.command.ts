@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { InitializeOnPreviewAllowlist, NestFactory, RouterModule } from '@nestjs/core';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { DOCUMENT_FILE, openApiText } from '../api-docs/index.js';
-import { AppModule, contents } from '../app.module.js';
+import { AppModule, scopes, tags } from '../app.module.js';
 import { loadConfig } from '../config.js';
 
 const FILE = join(import.meta.dirname, '..', '..', '..', 'src', 'api-docs', DOCUMENT_FILE);
@@ -18,5 +18,5 @@ const app = await NestFactory.create(
   new EdgeAdapter(config.limits.headersLimit),
   { preview: true, abortOnError: false, logger: ['error', 'fatal'] },
 );
-writeFileSync(FILE, openApiText(app, { ...contents, limits: config.limits }));
+writeFileSync(FILE, openApiText(app, { scopes, tags, limits: config.limits }));
 console.log(`written: ${FILE}`);

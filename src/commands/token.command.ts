@@ -2,16 +2,8 @@ import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import {
-  accessTokenEntities,
-  AccessTokenModule,
-  AccessTokenService,
-  type Scope,
-  SCOPES,
-  TIME_LOG_SCOPES,
-  tokenTable,
-} from '../access-token/index.js';
-import { migrations } from '../app.module.js';
+import { accessTokens, AccessTokenService, tokenTable } from '../access-token/index.js';
+import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { loadProcessConfig } from '../config.js';
 import {
   messageOf,
@@ -21,12 +13,13 @@ import {
   plainOptions,
 } from '../database-setup/index.js';
 
+const SCOPES = scopes.map(({ name }) => name);
 const USAGE = `Usage:
   npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]
   npm run --silent token -- list
   npm run --silent token -- revoke ID
 
-SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${TIME_LOG_SCOPES.join(' and ')}.
+SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
 create prints the token as its last line: it is shown only this once.`;
 
@@ -87,13 +80,16 @@ function create({ name, scope, expires }: { name?: string; scope?: string[]; exp
   if (!name?.trim()) throw new UsageError('create needs --name NAME, which says who the token is for');
   if (!/^[\P{Cc}]{1,200}$/u.test(name))
     throw new UsageError('--name takes at most 200 characters, without control characters');
-  const unknown = scope?.find((given) => !SCOPES.includes(given as Scope));
+  const unknown = scope?.find((given) => !SCOPES.includes(given));
   if (unknown !== undefined) throw new UsageError(`there is no scope ${JSON.stringify(unknown)}`);
-  const wanted: readonly string[] = scope ?? TIME_LOG_SCOPES;
-  const scopes = SCOPES.filter((known) => wanted.includes(known));
+  const wanted = scope ?? defaultScopes;
   const expiresAt = expires === undefined ? undefined : instantAfter(expires);
   return async (tokens) => {
-    const { id, token } = await tokens.create({ name, scopes, expiresAt });
+    const { id, token } = await tokens.create({
+      name,
+      scopes: SCOPES.filter((known) => wanted.includes(known)),
+      expiresAt,
+    });
     return `Token ${id} for ${name}, shown only this once:\n${token}`;
   };
 }
@@ -128,12 +124,12 @@ async function withTokens(act: Act): Promise<string> {
           TypeOrmModule.forRootAsync({
             useFactory: () => ({
               ...plainOptions(database.url),
-              entities: accessTokenEntities,
+              entities: accessTokens.entities,
               toRetry: () => false,
             }),
             dataSourceFactory: (options) => openDataSource(options!),
           }),
-          AccessTokenModule.forRoot({ declared: [], cacheSize: config.limits.tokenCache }),
+          accessTokens.bind({ ...config, declaredTokens: [], defaultScopes }),
         ],
       },
       { logger: false, abortOnError: false },

@@ -1,2 +1,5 @@
-export { HEALTH_TAG } from './health.documentation.js';
-export { HealthModule } from './health.module.js';
+import { HEALTH_TAG } from './health.documentation.js';
+import { HealthModule } from './health.module.js';
+
+/** The module, as the service binds it. */
+export const health = { bind: () => HealthModule, tags: [HEALTH_TAG] };

@@ -1,4 +1,6 @@
-export { MetricsModule } from './metrics.module.js';
-export { METRICS_TAG } from './metrics.documentation.js';
-export { metricsScopes } from './metrics.scopes.js';
-export { RequestMetrics } from './request-metrics.js';
+import { METRICS_TAG } from './metrics.documentation.js';
+import { MetricsModule } from './metrics.module.js';
+import { metricsScopes } from './metrics.scopes.js';
+
+/** The module, as the service binds it. */
+export const metrics = { bind: () => MetricsModule, scopes: metricsScopes, tags: [METRICS_TAG] };

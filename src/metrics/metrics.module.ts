@@ -1,30 +1,37 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Measured } from '../../libs/measures/src/index.js';
 import { MetricsController } from './metrics.controller.js';
-import {
-  ConfigurableModuleClass,
-  METRICS_SOURCES,
-  type MetricsSources,
-} from './metrics.module-definition.js';
+import { PrometheusMeter } from './prometheus.meter.js';
 import { RequestMetrics } from './request-metrics.js';
-import { registerServiceMetrics } from './service-metrics.js';
 
-/** `GET /metrics`, for Prometheus. Needs AuthModule; RequestMetrics must be told of each request. */
+/** `GET /metrics`, for Prometheus: of the process, of its requests, and of whatever any module measures. Needs AuthModule. */
 @Module({
+  imports: [DiscoveryModule],
   controllers: [MetricsController],
   providers: [
     {
       provide: Registry,
-      inject: [METRICS_SOURCES],
-      useFactory: (sources: MetricsSources) => {
+      useFactory: () => {
         const registry = new Registry();
         collectDefaultMetrics({ register: registry });
-        registerServiceMetrics(registry, sources);
         return registry;
       },
     },
     RequestMetrics,
   ],
-  exports: [RequestMetrics],
 })
-export class MetricsModule extends ConfigurableModuleClass {}
+export class MetricsModule implements OnModuleInit {
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly registry: Registry,
+  ) {}
+
+  onModuleInit(): void {
+    const meter = new PrometheusMeter(this.registry);
+    for (const { instance } of this.discovery.getProviders() as { instance: unknown }[]) {
+      if (instance instanceof Measured) instance.measure(meter);
+    }
+  }
+}

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Counter, Histogram, Registry } from 'prom-client';
+import { RequestObserver } from '../../libs/http-edge/src/index.js';
 
 /** What else a client may send as a method, Node knows some 30, is one value of the label. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
@@ -9,11 +10,12 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** How many requests there were and how long they took. No label has a value that a client can make up. */
 @Injectable()
-export class RequestMetrics {
+export class RequestMetrics extends RequestObserver {
   private readonly total: Counter<'method' | 'route' | 'status'>;
   private readonly duration: Histogram<'method' | 'route'>;
 
   constructor(registry: Registry) {
+    super();
     const registers = [registry];
     this.total = new Counter({
       name: 'http_requests_total',
@@ -31,7 +33,7 @@ export class RequestMetrics {
   }
 
   /** Counts a request whose answer is complete or given up. */
-  note(request: Request, response: Response, milliseconds: number): void {
+  override note(request: Request, response: Response, milliseconds: number): void {
     const method = METHODS.has(request.method) ? request.method : 'other';
     const route = routeOf(request);
     const status = response.writableFinished ? response.statusCode : 'aborted';

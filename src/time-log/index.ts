@@ -9,6 +9,10 @@ import { CreateTimeLogPageV21764028800000 } from './infrastructure/migrations/17
 import { TimeLog } from './domain/time-log.js';
 import { TimeLogKey } from './infrastructure/time-log-key.entity.js';
 import './infrastructure/time-log.mapping.js';
+import { TIME_LOGS_TAG } from './api/time-log.documentation.js';
+import { WRITE_LIMITS, type WriteLimits } from './infrastructure/typeorm-time-log.repository.js';
+import { TimeLogModule } from './time-log.module.js';
+import { timeLogScopes } from './time-log.scopes.js';
 
 export { TimeLogService } from './application/time-log.service.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
@@ -25,8 +29,6 @@ export {
   type WriteLimits,
 } from './infrastructure/typeorm-time-log.repository.js';
 export { TIME_LOG_LIMITS } from './time-log.limits.js';
-export { TIME_LOGS_TAG } from './api/time-log.documentation.js';
-export { timeLogScopes } from './time-log.scopes.js';
 export { TimeLogModule } from './time-log.module.js';
 
 /** What a DataSource must know to keep time logs. */
@@ -42,3 +44,21 @@ export const timeLogMigrations = [
   RefuseStaleCounts1763950000000,
   CreateTimeLogPageV21764028800000,
 ];
+
+interface Settings {
+  readonly limits: { readonly writeQueue: number; readonly deadline: number };
+}
+
+/** The module, as the service binds it. */
+export const timeLogs = {
+  prefix: 'api/v1',
+  bind: ({ limits }: Settings) =>
+    TimeLogModule.withAdapters({
+      provide: WRITE_LIMITS,
+      useValue: { queue: limits.writeQueue, wait: limits.deadline } satisfies WriteLimits,
+    }),
+  entities: timeLogEntities,
+  migrations: timeLogMigrations,
+  scopes: timeLogScopes,
+  tags: [TIME_LOGS_TAG],
+};

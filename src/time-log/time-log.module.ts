@@ -5,6 +5,7 @@ import { TimeLogController } from './api/time-log.controller.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
+import { TimeLogMeasures } from './infrastructure/time-log.measures.js';
 import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { TIME_LOG_LIMITS } from './time-log.limits.js';
@@ -16,6 +17,7 @@ import { TIME_LOG_LIMITS } from './time-log.limits.js';
   providers: [
     TimeLogService,
     TypeOrmTimeLogRepository,
+    TimeLogMeasures,
     { provide: TimeLogRepository, useExisting: TypeOrmTimeLogRepository },
     {
       provide: TimeLogIds,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { accessTokenEntities } from '../../src/access-token/index.js';
+import { accessTokens } from '../../src/access-token/index.js';
 import { migrations } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
@@ -8,7 +8,7 @@ import { timeLogEntities } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const { limits } = loadConfig({}, false);
-const entities = [...accessTokenEntities, ...timeLogEntities];
+const entities = [...accessTokens.entities, ...timeLogEntities];
 const NAMES = [
   'CreateAccessTokens1763683100000',
   'CreateTimeLogs1763683200000',

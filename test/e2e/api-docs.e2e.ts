@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openApiText } from '../../src/api-docs/index.js';
-import { contents } from '../../src/app.module.js';
+import { scopes, tags } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
-import { DOCUMENT_TEXT, type OpenApiDocument } from '../support/open-api.js';
+import { DOCUMENT_TEXT, type OpenApiDocument, type Operation } from '../support/open-api.js';
 import { create, outcome, refusal, send } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -42,7 +42,7 @@ describe('GET /openapi.json', () => {
 
   it('is what `npm run openapi` writes: what the routes say of themselves', () => {
     const { limits } = loadConfig({}, false);
-    expect(DOCUMENT_TEXT).toBe(openApiText(app.app, { ...contents, limits }));
+    expect(DOCUMENT_TEXT).toBe(openApiText(app.app, { scopes, tags, limits }));
   });
 
   it('names every route of the service but those of the page, and no other', () => {
@@ -58,6 +58,17 @@ describe('GET /openapi.json', () => {
     );
     const isForPrograms = (route: string) => !/\*| \/docs(\/|$)/.test(route);
     expect(documented.sort()).toEqual(routed.filter(isForPrograms).sort());
+  });
+
+  it('says of every operation whether it asks for a token', async () => {
+    const { paths, security: usual } = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
+    for (const [path, item] of Object.entries(paths)) {
+      for (const [method, { security = usual }] of Object.entries(item) as [string, Operation][]) {
+        const request = { ...NO_TOKEN, method: method.toUpperCase() };
+        const { status } = await send(app, path.replace(/\{\w+\}/g, '1'), request);
+        expect([method, path, status === 401]).toEqual([method, path, security.length > 0]);
+      }
+    }
   });
 
   it('has an example of a request that is answered as its example says', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService, SCOPES } from '../../src/access-token/index.js';
+import { AccessTokenService } from '../../src/access-token/index.js';
+import { defaultScopes } from '../../src/app.module.js';
 import { rawRequest } from '../support/raw-http.js';
 import {
   type Answer,
@@ -77,7 +78,7 @@ describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
   });
 
   it('keeps the keys of different tokens apart', async () => {
-    const { token } = await app.app.get(AccessTokenService).create({ name: 'other', scopes: SCOPES });
+    const { token } = await app.app.get(AccessTokenService).create({ name: 'other', scopes: defaultScopes });
     const [key, log] = [randomUUID(), newLog()];
     const first = await createWith(key, log);
     const other = await createWith(key, log, { authorization: `Bearer ${token}` });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService, type Scope } from '../../src/access-token/index.js';
+import { AccessTokenService } from '../../src/access-token/index.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { missingDatabase } from '../support/outage.js';
 import { create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function bearer(...scopes: Scope[]): Promise<{ authorization: string }> {
+async function bearer(...scopes: string[]): Promise<{ authorization: string }> {
   const { token } = await app.app.get(AccessTokenService).create({ name: 'of a test', scopes });
   return { authorization: `Bearer ${token}` };
 }
@@ -82,7 +82,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  it.each([[[]], [['time-logs:read']], [['time-logs:read', 'time-logs:write']]] as Scope[][][])(
+  it.each([[[]], [['time-logs:read']], [['time-logs:read', 'time-logs:write']]] as string[][][])(
     'asks for its scope, which %j is not',
     async (scopes) => {
       const answer = await send(app, '/metrics', { headers: await bearer(...scopes) });

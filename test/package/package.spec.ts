@@ -28,6 +28,7 @@ describe('the package for hosts', () => {
       'dist/libs/auth',
       'dist/libs/batching',
       'dist/libs/errors',
+      'dist/libs/measures',
       'dist/libs/open-api',
       'dist/libs/strict-request',
       'dist/libs/time-log-client',

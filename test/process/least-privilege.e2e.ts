@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { SCOPES } from '../../src/access-token/index.js';
+import { defaultScopes } from '../../src/app.module.js';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
@@ -41,7 +41,7 @@ describe('the service with a role that owns nothing', () => {
     for (const grant of grants) await owner.query(grant.replace('to service;', `to ${role}`));
     await owner.query(
       `insert into access_tokens (id, name, digest, scopes, created_at) values ($1, 'Ada', $2, $3, now())`,
-      [randomUUID(), digestOf(token), SCOPES],
+      [randomUUID(), digestOf(token), defaultScopes],
     );
     service = await startService({ DATABASE_URL: urlOfRole() });
   });

@@ -3,8 +3,8 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
-import { AccessTokenService, SCOPES } from '../../src/access-token/index.js';
-import { AppModule, type AppOptions } from '../../src/app.module.js';
+import { AccessTokenService } from '../../src/access-token/index.js';
+import { AppModule, type AppOptions, scopes } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
 import { createTestDatabase } from './test-database.js';
 
@@ -39,7 +39,9 @@ export async function startTestApp(
   );
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
-  const { token } = await app.get(AccessTokenService).create({ name: 'test', scopes: SCOPES });
+  const { token } = await app
+    .get(AccessTokenService)
+    .create({ name: 'test', scopes: scopes.map(({ name }) => name) });
   return {
     url: `http://127.0.0.1:${port}`,
     port,

@@ -11,7 +11,7 @@ interface FirstMiddlewareOptions {
   readonly limits: Pick<RequestLimits, 'bodyLimit' | 'deadline'>;
   /** Whether connections are to be closed after their answer. */
   readonly isDraining: () => boolean;
-  readonly onClose: HttpEdgeOptions['onClose'];
+  readonly onClose: NonNullable<HttpEdgeOptions['onClose']>;
 }
 
 /** Runs before everything else: request id, limits, common headers, and one `Host` (RFC 9112, section 3.2). */
@@ -20,12 +20,8 @@ export function firstMiddleware({ headers: headersOf, limits, isDraining, onClos
     (request as IdentifiedRequest).id = requestIdOf(request);
     limitBody(request, limits.bodyLimit);
     limitWaiting(request, limits.deadline);
-    if (onClose) {
-      const begun = performance.now();
-      response.once('close', () =>
-        onClose(request as IdentifiedRequest, response, performance.now() - begun),
-      );
-    }
+    const begun = performance.now();
+    response.once('close', () => onClose(request as IdentifiedRequest, response, performance.now() - begun));
     const headers = headersOf(request);
     for (const name in headers) response.setHeader(name, headers[name]!);
     if (isDraining()) response.setHeader('Connection', 'close');

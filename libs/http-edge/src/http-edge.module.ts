@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule } from '@nestjs/common';
-import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '../../errors/src/index.js';
 import { commonHeaders, requestIdOf } from './common-headers.js';
@@ -9,6 +9,7 @@ import { ConnectionDrain } from './connection-drain.js';
 import { answerPreflight, corsHeaders } from './cors.js';
 import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
+import { RequestObserver } from './request-observer.js';
 import { routable } from './request-target.js';
 import { limitServer } from './server-limits.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
@@ -18,6 +19,7 @@ import { UnknownRouteController } from './unknown-route.controller.js';
  * on unknown paths, time limits, and the drain at shutdown. Import it last, and once, from the root module.
  */
 @Module({
+  imports: [DiscoveryModule],
   controllers: [UnknownRouteController],
   providers: [{ provide: APP_FILTER, useClass: ErrorEnvelopeFilter }],
 })
@@ -32,6 +34,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
+    private readonly discovery: DiscoveryService,
     @Inject(HTTP_EDGE_OPTIONS) private readonly options: HttpEdgeOptions,
   ) {
     super();
@@ -61,15 +64,27 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     });
     const connections = new ConnectionDrain(server, this.nodeErrors);
     this.connections = connections;
+    const providers = this.discovery.getProviders() as { readonly instance: unknown }[];
+    const observers = providers
+      .map(({ instance }) => instance)
+      .filter((instance) => instance instanceof RequestObserver);
     app.use(
       firstMiddleware({
         headers: (request) => this.headersFor(request),
         limits,
         isDraining: () => connections.isDraining,
-        onClose: this.options.onClose,
+        onClose: this.noteTo(observers),
       }),
     );
     if (this.options.corsOrigins?.length) app.use(answerPreflight);
+  }
+
+  /** Whoever wants to know of requests, the app's own function last. */
+  private noteTo(observers: readonly RequestObserver[]): NonNullable<HttpEdgeOptions['onClose']> {
+    return (...request) => {
+      for (const observer of observers) observer.note(...request);
+      this.options.onClose?.(...request);
+    };
   }
 
   private headersFor(request: IncomingMessage | undefined): Record<string, string> {

@@ -2,3 +2,4 @@ export { EdgeAdapter } from './edge.adapter.js';
 export { type TellableLimits, withEdge } from './http-edge.documentation.js';
 export { HttpEdgeModule } from './http-edge.module.js';
 export { type HttpEdgeOptions, type RequestLimits } from './http-edge.options.js';
+export { RequestObserver } from './request-observer.js';

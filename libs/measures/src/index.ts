@@ -1,0 +1,1 @@
+export { Measured, type Meter } from './measured.js';

@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { Measured, type Meter } from '../../libs/measures/src/index.js';
+import { AccessTokenVerifier } from './access-token.verifier.js';
+
+/** How often the verdict about a token was remembered. */
+@Injectable()
+export class AccessTokenMeasures extends Measured {
+  constructor(private readonly verifier: AccessTokenVerifier) {
+    super();
+  }
+
+  override measure(meter: Meter): void {
+    meter.counter(
+      'access_token_cache_hits_total',
+      'Tokens whose verdict was remembered.',
+      () => this.verifier.cache.hits,
+    );
+    meter.counter(
+      'access_token_cache_misses_total',
+      'Tokens whose verdict was not remembered, so that the database was asked.',
+      () => this.verifier.cache.misses,
+    );
+    meter.gauge(
+      'access_token_cache_entries',
+      'Verdicts about tokens that are remembered.',
+      () => this.verifier.cache.size,
+    );
+  }
+}

@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { Measured, type Meter } from '../../libs/measures/src/index.js';
+import { Database } from './database.js';
+
+/** How busy the pool of connections is. */
+@Injectable()
+export class DatabaseMeasures extends Measured {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  override measure(meter: Meter): void {
+    meter.gauge('database_pool_connections', 'Connections of the pool.', () => this.database.pool.total);
+    meter.gauge(
+      'database_pool_idle_connections',
+      'Connections of the pool that nobody uses.',
+      () => this.database.pool.idle,
+    );
+    meter.gauge(
+      'database_pool_waiting_statements',
+      'Statements that wait for a connection of the pool.',
+      () => this.database.pool.waiting,
+    );
+  }
+}

@@ -1,0 +1,35 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Meter } from '../../libs/measures/src/index.js';
+
+/** Puts what is measured into a registry of prom-client. What is read when it is asked for costs nothing else. */
+export class PrometheusMeter implements Meter {
+  constructor(private readonly registry: Registry) {}
+
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  histogram(name: string, help: string, buckets: readonly number[]): (value: number) => void {
+    const histogram = new Histogram({ name, help, buckets: [...buckets], registers: [this.registry] });
+    return (value) => histogram.observe(value);
+  }
+}

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { Measured, type Meter } from '../../../libs/measures/src/index.js';
+import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
+
+/** Logs of one commit. */
+const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
+/** Seconds. */
+const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+/** How logs wait for the commit that stores them. */
+@Injectable()
+export class TimeLogMeasures extends Measured {
+  constructor(private readonly repository: TypeOrmTimeLogRepository) {
+    super();
+  }
+
+  override measure(meter: Meter): void {
+    const { queues } = this.repository;
+    const noteSize = meter.histogram(
+      'time_log_write_batch_size',
+      'Time logs that were handed on together, to be written in one commit.',
+      BATCH_BUCKETS,
+    );
+    const noteWait = meter.histogram(
+      'time_log_write_wait_seconds',
+      'Time that each time log waited until its commit began.',
+      WAIT_BUCKETS,
+    );
+    for (const queue of queues) {
+      queue.onRun = (waits) => {
+        noteSize(waits.length);
+        for (const milliseconds of waits) noteWait(milliseconds / 1_000);
+      };
+    }
+    meter.gauge('time_log_write_queue_length', 'Time logs that wait for a commit.', () =>
+      queues.reduce((sum, { length }) => sum + length, 0),
+    );
+  }
+}
