@@ -6,6 +6,7 @@ import { GuardCountFunctions1763856100000 } from './infrastructure/migrations/17
 import { MendCountFunctions1763942400000 } from './infrastructure/migrations/1763942400000-mend-count-functions.js';
 import { RefuseStaleCounts1763950000000 } from './infrastructure/migrations/1763950000000-refuse-stale-counts.js';
 import { CreateTimeLogPageV21764028800000 } from './infrastructure/migrations/1764028800000-create-time-log-page-v2.js';
+import { FoldTimeLogCounts1764115200000 } from './infrastructure/migrations/1764115200000-fold-time-log-counts.js';
 import { TimeLog } from './domain/time-log.js';
 import { TimeLogKey } from './infrastructure/time-log-key.entity.js';
 import './infrastructure/time-log.mapping.js';
@@ -43,6 +44,7 @@ export const timeLogMigrations = [
   MendCountFunctions1763942400000,
   RefuseStaleCounts1763950000000,
   CreateTimeLogPageV21764028800000,
+  FoldTimeLogCounts1764115200000,
 ];
 
 interface Settings {

@@ -18,6 +18,7 @@ const RELEASED = {
   MendCountFunctions1763942400000: '2ba57fe98ff828f9a567ab6427d6f8f2',
   RefuseStaleCounts1763950000000: '2a8f20784a70e405642fe67414974d82',
   CreateTimeLogPageV21764028800000: '52974a6487a5dc30c85eb0dc1915e015',
+  FoldTimeLogCounts1764115200000: 'e81c23136a7b137f0a3503e9f222f64d',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

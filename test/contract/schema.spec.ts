@@ -19,6 +19,7 @@ const NAMES = [
   'MendCountFunctions1763942400000',
   'RefuseStaleCounts1763950000000',
   'CreateTimeLogPageV21764028800000',
+  'FoldTimeLogCounts1764115200000',
 ];
 const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_logs'];
 

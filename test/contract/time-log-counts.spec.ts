@@ -345,6 +345,143 @@ describe('what sees too little to keep the counts right', () => {
   });
 });
 
+describe('slots that many transactions at once have begun', () => {
+  const SESSIONS = 12;
+
+  /** Leaves counts in so many slots: every session writes while all before it are still open. */
+  async function spread(): Promise<void> {
+    const sessions = Array.from({ length: SESSIONS }, () => dataSource.createQueryRunner());
+    for (const [index, session] of sessions.entries()) {
+      await session.startTransaction();
+      await session.query(`insert into time_logs ${logsFrom(10_000 + 100 * index, 50)}`);
+    }
+    for (const session of sessions) {
+      await session.commitTransaction();
+      await session.release();
+    }
+  }
+  const slots = async () =>
+    (await dataSource.query<{ slot: number }[]>('select distinct slot from time_log_counts order by 1')).map(
+      ({ slot }) => slot,
+    );
+  const fold = async (most: number, source: DataSource | QueryRunner = dataSource) =>
+    ((await source.query('select fold_time_log_counts($1) as folded', [most])) as [{ folded: number }])[0]
+      .folded;
+  const LOGS = 1000 + SESSIONS * 50;
+
+  it('are folded into the first, whatever they hold, and every count stays', async () => {
+    await spread();
+    await dataSource.query('delete from time_logs where duration between 10000 and 10200');
+    expect(await slots()).toEqual(Array.from({ length: SESSIONS }, (_, slot) => slot));
+    expect(await fold(1_000_000)).toBeGreaterThan(1000);
+    expect(await slots()).toEqual([0]);
+    expect(await counts.verify()).toEqual({ logs: LOGS - 101, wrong: 0 });
+    expect(await fold(1_000_000)).toBe(0);
+  });
+
+  it('are folded some rows at a time, until fewer than may be are', async () => {
+    await spread();
+    for (let folded = 300; folded === 300;) {
+      folded = await fold(300);
+      expect(folded).toBeLessThanOrEqual(300);
+      expect(await counts.verify()).toEqual({ logs: LOGS, wrong: 0 });
+    }
+    expect(await slots()).toEqual([0]);
+  });
+
+  it('are the same sums in a snapshot of before', async () => {
+    await spread();
+    await inTransaction(async (reader) => {
+      const total = async () =>
+        (await reader.query(
+          `select time_logs_since(null, '0001-01-01'), count(*) from time_log_count_differences()`,
+        )) as unknown;
+      await reader.startTransaction('REPEATABLE READ');
+      const before = await total();
+      await fold(1_000_000);
+      expect(await total()).toEqual(before);
+    });
+  });
+
+  it('are passed over while a transaction holds them, and nobody waits', async () => {
+    await spread();
+    await inTransaction(async (first) => {
+      await first.startTransaction();
+      await first.query(`insert into time_logs ${logsFrom(20_000, 1)}`);
+      await inTransaction(async (second) => {
+        await second.startTransaction();
+        await second.query(`insert into time_logs ${logsFrom(20_001, 1)}`);
+        await inTransaction(async (folder) => {
+          await folder.startTransaction();
+          await folder.query(`set local lock_timeout = '1ms'`);
+          await fold(1_000_000, folder);
+          // Before the fold is committed: whoever writes takes a slot that it does not hold.
+          await inTransaction(async (writer) => {
+            await writer.startTransaction();
+            await writer.query(`set local lock_timeout = '1ms'`);
+            await writer.query(`insert into time_logs ${logsFrom(30_000, 50)}`);
+            await writer.commitTransaction();
+          });
+          await folder.commitTransaction();
+        });
+        await second.commitTransaction();
+      });
+      await first.commitTransaction();
+    });
+    // Those that were held, the one in between, and the one of the writer.
+    expect(await slots()).toEqual([0, 1, 2, SESSIONS]);
+    expect(await counts.verify()).toEqual({ logs: LOGS + 52, wrong: 0 });
+    await fold(1_000_000);
+    expect(await slots()).toEqual([0]);
+  });
+
+  it('are right at every moment while others write, fold and read', async () => {
+    let isWriting = true;
+    let written = 0;
+    const writer = async (first: number) => {
+      for (let round = 0; round < 25; round++) {
+        await dataSource.query(`insert into time_logs ${logsFrom(first + 100 * round, 20)}`);
+        await dataSource.query(
+          `update time_logs set date = '2026-03-01' where duration = ${first + 100 * round}`,
+        );
+        await dataSource.query(`delete from time_logs where duration = ${first + 100 * round + 1}`);
+        written += 19;
+      }
+    };
+    const folder = async () => {
+      while (isWriting) await fold(50);
+    };
+    const reader = async () => {
+      while (isWriting) expect(await counts.verify()).toMatchObject({ wrong: 0 });
+    };
+    const others = [folder(), folder(), reader(), reader()];
+    await Promise.all(Array.from({ length: 8 }, (_, index) => writer(100_000 * (index + 1))));
+    isWriting = false;
+    await Promise.all(others);
+    expect(await counts.verify()).toEqual({ logs: 1000 + written, wrong: 0 });
+  });
+
+  it('are not folded beside a truncate, which would not see what is moved', async () => {
+    await spread();
+    await inTransaction(async (truncating) => {
+      await truncating.startTransaction();
+      await truncating.query('truncate time_logs');
+      expect(await fold(1_000_000)).toBe(0);
+      await truncating.rollbackTransaction();
+      const [{ pid }] = (await truncating.query('select pg_backend_pid() as pid')) as [{ pid: number }];
+      await inTransaction(async (folder) => {
+        await folder.startTransaction();
+        await fold(10, folder);
+        const truncated = truncating.query('truncate time_logs');
+        await untilWaiting(folder, pid);
+        await folder.commitTransaction();
+        await truncated;
+      });
+    });
+    expect(await counts.verify()).toEqual({ logs: 0, wrong: 0 });
+  });
+});
+
 describe('the migration', () => {
   it('counts the logs that are there, and those that come while it counts', async () => {
     const before = await createTestDatabase();

@@ -96,9 +96,10 @@ describe('the service with a role that owns nothing', () => {
     while ((await owner.query<unknown[]>(use)).length === 0) await owner.query('select pg_sleep(0.01)');
   });
 
-  it('may not change or remove a log, nor any table', async () => {
+  it('may not change or remove a log, nor any table; it may fold counts', async () => {
     const own = await new DataSource({ type: 'postgres', url: urlOfRole() }).initialize();
     try {
+      expect(await own.query('select fold_time_log_counts(1) as folded')).toEqual([{ folded: 0 }]);
       await own.query('create temp table mine (project_id uuid, date date)');
       for (const statement of [
         'create trigger x after truncate on mine execute function forget_time_log_counts()',

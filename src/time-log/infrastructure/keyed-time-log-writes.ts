@@ -1,19 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Logger } from '@nestjs/common';
 import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
 import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
 import { type Database, isRefusalOfRow } from '../../database/index.js';
 import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
-import { TimeLogKey } from './time-log-key.entity.js';
+import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
 import { NEXT_PARAMETER, TIME_LOG_ARRAYS, TIME_LOG_COLUMN_NAMES, timeLogArrays } from './time-log-rows.js';
+import type { TimeLogSweep } from './time-log-sweep.js';
 
-/** How long a key holds, in SQL. */
-const LIFETIME = `interval '24 hours'`;
 /** Milliseconds after which a log whose key somebody else is just using is tried again. */
 const BUSY = 25;
-/** Expired keys removed by one statement, and milliseconds between two looks for them. */
-const SWEEP = { batch: 1_000, pause: 60_000 };
 
 interface KeyedLog {
   readonly log: TimeLog;
@@ -35,13 +31,12 @@ interface KeptKey {
  * nobody waits for that lock: a key that another instance is just using holds up no neighbour.
  */
 export class KeyedTimeLogWrites {
-  private readonly logger = new Logger(KeyedTimeLogWrites.name);
   readonly writes: Batcher<KeyedLog, string | undefined>;
-  private nextSweep = 0;
   private insertion: string | undefined;
 
   constructor(
     private readonly database: Database,
+    private readonly sweep: TimeLogSweep,
     private readonly limits: BatcherLimits,
   ) {
     this.writes = new Batcher((keyed) => halving(keyed, (some) => this.write(some), isRefusalOfRow), limits);
@@ -65,7 +60,7 @@ export class KeyedTimeLogWrites {
     const others = keyed.filter(({ log }) => !made.has(log.id));
     // In a statement of its own: what another instance has committed meanwhile is not in the snapshot of the first.
     const kept = others.length > 0 ? await this.find(others) : new Map<string, KeptKey>();
-    void this.sweep();
+    this.sweep.begin();
     return keyed.map(({ log, key, fingerprint }) => {
       if (made.has(log.id)) return log.id;
       const known = kept.get(nameOf(key));
@@ -92,32 +87,10 @@ export class KeyedTimeLogWrites {
       `select principal, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId"
          from ${this.database.table(TimeLogKey)}
          join (select distinct * from unnest($1::text[], $2::text[]) as given (principal, text)) asked using (principal, text)
-        where created_at >= now() - ${LIFETIME}`,
+        where created_at >= now() - ${KEY_LIFETIME}`,
       [keyed.map(({ key }) => key.principal), keyed.map(({ key }) => key.text)],
     );
     return new Map(rows.map((kept) => [nameOf(kept), kept]));
-  }
-
-  /** Removes expired keys, the oldest first and some at a time, where the last look is a while ago. Nobody waits for it; without creates that have a key there is none to remove. */
-  private async sweep(): Promise<void> {
-    if (performance.now() < this.nextSweep) return;
-    this.nextSweep = performance.now() + SWEEP.pause;
-    const keys = this.database.table(TimeLogKey);
-    try {
-      for (let removed = SWEEP.batch; removed === SWEEP.batch;) {
-        const rows = await this.database.change<unknown>(
-          `with expired as (
-             select principal, text from ${keys} where created_at < now() - ${LIFETIME}
-              order by created_at limit ${SWEEP.batch} for update skip locked
-           ), removed as (delete from ${keys} keys using expired
-               where keys.principal = expired.principal and keys.text = expired.text returning 1)
-           select from removed`,
-        );
-        removed = rows.length;
-      }
-    } catch (error) {
-      this.logger.debug(`expired keys not removed: ${error instanceof Error ? error.message : 'unknown'}`);
-    }
   }
 }
 
@@ -140,7 +113,7 @@ function insertionInto(keys: string, logs: string): string {
       select key_principal, key_text, decode(key_fingerprint, 'hex'), id from free
           on conflict on constraint time_log_keys_pkey do update
          set fingerprint = excluded.fingerprint, time_log_id = excluded.time_log_id, created_at = excluded.created_at
-       where keys.created_at < now() - ${LIFETIME}
+       where keys.created_at < now() - ${KEY_LIFETIME}
       returning time_log_id as id
     ), written as (
       insert into ${logs} (${TIME_LOG_COLUMN_NAMES})

@@ -1,6 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** An idempotency key, good for 24 hours, beside the log that it made. */
+/** How long a key holds, in SQL. */
+export const KEY_LIFETIME = `interval '24 hours'`;
+
+/** An idempotency key beside the log that it made. */
 @Entity('time_log_keys')
 @Index('time_log_keys_created_at_idx', ['createdAt'])
 export class TimeLogKey {

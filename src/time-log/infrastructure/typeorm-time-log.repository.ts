@@ -20,6 +20,7 @@ import {
   timeLogSelection,
   type TimeLogRow,
 } from './time-log-rows.js';
+import { TimeLogSweep } from './time-log-sweep.js';
 
 /** A row of a page; the first has the total and nothing else. */
 type Row = TimeLogRow & { readonly total: string | null };
@@ -37,6 +38,7 @@ const BATCH = 200;
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
+  private readonly sweep: TimeLogSweep;
 
   constructor(
     private readonly database: Database,
@@ -47,7 +49,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     super();
     const limits = { batch: BATCH, queue, wait };
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
-    this.keyedWrites = new KeyedTimeLogWrites(database, limits);
+    this.sweep = new TimeLogSweep(database);
+    this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits);
   }
 
   /** Where logs wait for the commit that stores them. */
@@ -83,6 +86,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
        select * from unnest(${TIME_LOG_ARRAYS})`,
       timeLogArrays(logs),
     );
+    this.sweep.begin();
     return logs.map(() => undefined);
   }
 }

@@ -30,6 +30,7 @@ export async function countNamesIn(runner: QueryRunner) {
     forget: await name('forget_time_log_counts'),
     differences: await name('time_log_count_differences'),
     rebuild: await name('rebuild_time_log_counts'),
+    fold: await name('fold_time_log_counts'),
     since: await name('time_logs_since'),
     page: await name('time_log_page'),
     pageV2: await name('time_log_page_v2'),

@@ -25,11 +25,14 @@ export const counted = (source: string) => `
 
 export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-/** Adds rows to the counts, in a slot that nobody else writes to until the transaction ends. */
-export const add = ({ logs, counts }: CountNames, rows: string) => `
+/** Takes a slot that nobody else writes to until the transaction ends. */
+export const takeSlot = ({ logs }: CountNames) => `
   while not pg_try_advisory_xact_lock(${literal(logs)}::regclass::oid::integer, own_slot) loop
     own_slot := own_slot + 1;
-  end loop;
+  end loop;`;
+
+/** Adds rows to the counts, in the slot that was taken. */
+export const addToSlot = ({ counts }: CountNames, rows: string) => `
   insert into ${counts} as counts (of_all, project_id, width, first_day, slot, total, days)
   select of_all, project_id, width, first_day, own_slot, total, days from (${rows}) added
   on conflict on constraint time_log_counts_pkey do update
@@ -37,3 +40,5 @@ export const add = ({ logs, counts }: CountNames, rows: string) => `
          days = case when excluded.days is not null then array[
            ${DAYS.map((day) => `nullif(coalesce(counts.days[${day + 1}], 0) + coalesce(excluded.days[${day + 1}], 0), 0)`).join()}
          ] end;`;
+
+export const add = (names: CountNames, rows: string) => takeSlot(names) + addToSlot(names, rows);
