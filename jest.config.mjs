@@ -19,7 +19,8 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   reporters: ['default', '<rootDir>/test/faults/support/survival-reporter.mjs'],
-  testTimeout: 30_000,
+  // Ends what hangs; no test is meant to take a tenth of it.
+  testTimeout: 180_000,
   // Most tests wait for processes, servers and limits of time: one core can be shared with the next file.
   maxWorkers: '100%',
 };

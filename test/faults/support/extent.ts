@@ -1,2 +1,10 @@
-/** True in the full run (`npm run test:faults`); the pass inside `npm test` repeats less. */
+/** True in the full run (`npm run test:faults`); the pass inside `npm test` does less, and each thing less often. */
 export const isFull = process.env.FAULTS === 'full';
+
+/** All cases in the full run, the first ones in the short pass. */
+export function someOf<Case>(cases: readonly Case[], few = 1): readonly Case[] {
+  return isFull ? cases : cases.slice(0, few);
+}
+
+/** Milliseconds that a client waits after an answer: none in the full run; the short pass leaves the cores to other tests. */
+export const PACE = isFull ? 0 : 10;

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { audit } from './audit.js';
+import { PACE } from './extent.js';
 import { Ledger } from './ledger.js';
 import { count, type Counts } from './tally.js';
 import { Writers } from './writers.js';
@@ -15,6 +16,9 @@ export interface UnderWritesOptions {
   readonly readerUrl?: string;
   readonly areKeyed?: boolean;
   readonly writers?: number;
+  readonly pace?: number;
+  /** Further variables of the service's environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The compiled service with clients that write to it without a pause. */
@@ -34,14 +38,14 @@ export interface ServiceUnderWrites {
  * 503, and the total of a list is that of the table.
  */
 export async function underWrites(
-  { url, readerUrl = url, areKeyed = false, writers: size = 8 }: UnderWritesOptions,
+  { url, readerUrl = url, areKeyed = false, writers: size = 8, pace = PACE, env = {} }: UnderWritesOptions,
   inject: (scene: ServiceUnderWrites) => Promise<void>,
 ): Promise<void> {
   const ledger = new Ledger();
-  const writers = new Writers({ token: TOKEN, ledger, count: size, areKeyed });
+  const writers = new Writers({ token: TOKEN, ledger, count: size, areKeyed, pace });
   let counts: Counts = {};
   const start = async () => {
-    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN, ...env });
     writers.aim(service.port);
     return service;
   };
@@ -73,6 +77,7 @@ export async function underWrites(
     lost: finding.lost.length,
     doubled: finding.doubled.length,
     unexpected: ledger.unexpected.length,
+    slowest: Math.round(ledger.slowest),
   });
   expect({ ...finding, unexpected: ledger.unexpected, total }).toEqual({
     lost: [],

@@ -24,11 +24,13 @@ export default class SurvivalReporter {
     if (survived + failed === 0) return;
     const all = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
     const sum = (name) => all.reduce((total, counts) => total + (counts[name] ?? 0), 0).toLocaleString('en');
+    const slowest = Math.max(0, ...all.map((counts) => counts.slowest ?? 0)).toLocaleString('en');
     const line =
       `survived: ${survived} of ${survived + failed} faults, ${sum('kills')} kills of the service ` +
       `(${sum('killsInFlight')} with a create in flight), ${sum('acknowledged')} acknowledged, ` +
       `${sum('lost')} lost, ${sum('doubled')} doubled, ${sum('refused')} answered 503, ${sum('cut')} cut off ` +
-      `(${sum('storedUnanswered')} of both stored, none twice), ${sum('unexpected')} other answers`;
+      `(${sum('storedUnanswered')} of both stored, none twice), ${sum('unexpected')} other answers, ` +
+      `the slowest answer after ${slowest} ms`;
     // After all that Jest itself has to say.
     process.once('exit', () => console.log(line));
   }

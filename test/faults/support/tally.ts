@@ -12,6 +12,8 @@ export interface Counts {
   readonly lost?: number;
   readonly doubled?: number;
   readonly unexpected?: number;
+  /** Milliseconds of the slowest answer to a create. */
+  readonly slowest?: number;
 }
 
 /** Adds counts to those that the run's last line tells (survival-reporter.mjs). */

@@ -12,6 +12,8 @@ export interface WritersOptions {
   readonly count?: number;
   /** Sends an Idempotency-Key with each create and repeats it with the same key until it is acknowledged. */
   readonly areKeyed?: boolean;
+  /** Milliseconds that each waits after an acknowledged create. */
+  readonly pace?: number;
 }
 
 interface Waiter {
@@ -48,7 +50,7 @@ export class Writers {
   }
 
   /** Resolves in the very moment that an outcome has made the condition true; rejects after the limit (milliseconds). */
-  async until(holds: () => boolean, what: string, limit = 20_000): Promise<void> {
+  async until(holds: () => boolean, what: string, limit = 60_000): Promise<void> {
     if (holds()) return;
     let waiter!: Waiter;
     const held = new Promise<void>((resolve) => (waiter = { holds, resolve }));
@@ -72,12 +74,14 @@ export class Writers {
   }
 
   private async write(): Promise<void> {
+    const { pace = 0 } = this.options;
     while (this.isWriting) {
       const log = this.options.ledger.intend();
       let outcome: Outcome | undefined;
       do {
         outcome = await this.record(log);
-        if (outcome?.kind !== 'acknowledged') await delay(PAUSE);
+        const pause = outcome?.kind === 'acknowledged' ? pace : PAUSE;
+        if (pause > 0) await delay(pause);
       } while (!this.isSettled(outcome));
     }
   }
