@@ -32,4 +32,19 @@ export default defineConfig(
     files: [...EDGES, 'test/**', '**/*.spec.ts'],
     rules: { 'no-console': 'off', 'no-restricted-properties': 'off' },
   },
+  {
+    files: ['test/**'],
+    ignores: ['test/support/environment.ts', 'test/tools/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            "MemberExpression[object.object.name='process'][object.property.name='env'][property.name='PATH']",
+          message:
+            'environment() in test/support keeps the .env of a developer away from what a test starts.',
+        },
+      ],
+    },
+  },
 );

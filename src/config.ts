@@ -57,6 +57,8 @@ interface Limits {
 export class ConfigError extends Error {}
 
 const PROJECT = join(import.meta.dirname, '..', '..');
+/** What the environment leaves out may stand here, such as on a developer's machine. */
+const DOT_ENV = join(PROJECT, '.env');
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 /** All of them or none. */
 const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
@@ -144,10 +146,32 @@ const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'] as co
 /** The names of all variables that the service reads. */
 export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
 
-/** The settings of this process, for main.ts and the commands. Throws ConfigError that lists every fault. */
-export function loadProcessConfig(): Config {
+/**
+ * The settings of this process, for main.ts and the commands: what its environment holds and, where that says nothing,
+ * what the project's `.env` says. Throws ConfigError that lists every fault.
+ */
+export function loadProcessConfig(say: (line: string) => void = (line) => console.error(line)): Config {
+  const isRead = readDotEnv();
   removeLibpqVariables(process.env);
-  return loadConfig(process.env, process.stdout.isTTY);
+  try {
+    const config = loadConfig(process.env, process.stdout.isTTY);
+    if (isRead) say(`settings that the environment leaves out are read from ${DOT_ENV}`);
+    return config;
+  } catch (error) {
+    if (!isRead || !(error instanceof ConfigError)) throw error;
+    throw new ConfigError(`${error.message}\nThe settings come from the environment and from ${DOT_ENV}`);
+  }
+}
+
+/** Adds what the project's `.env` says to the environment of this process; false where there is none. */
+function readDotEnv(): boolean {
+  try {
+    process.loadEnvFile(DOT_ENV);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw new ConfigError(`${DOT_ENV}: must be a file that can be read`);
+  }
 }
 
 /**

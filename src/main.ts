@@ -26,7 +26,9 @@ const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
 
 try {
-  await serve(loadProcessConfig(), stop);
+  const notes: string[] = [];
+  const config = loadProcessConfig((line) => notes.push(line));
+  await serve(config, notes, stop);
 } catch (error) {
   if (!isAbort(error) || !stop.signal.aborted) {
     console.error(error instanceof Error ? error.message : error);
@@ -41,9 +43,10 @@ function isAbort(reason: unknown): boolean {
 }
 
 /** Serves until the signal, then drains. Whatever was begun is ended, also where the start fails half-way. */
-async function serve(config: Config, stop: AbortController): Promise<void> {
+async function serve(config: Config, notes: readonly string[], stop: AbortController): Promise<void> {
   const { signal } = stop;
   const logger = await ServiceLogger.open(config.logLevel, config.logAsJson);
+  for (const note of notes) logger.log(note, 'Main');
   signal.addEventListener('abort', () => {
     logger.log('shutting down');
     setTimeout(

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { environment } from '../support/environment.js';
 
 export const PROGRAM_NAMES = ['service', 'idiomatic', 'bare'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
@@ -48,7 +49,7 @@ export class Program {
     const start = performance.now();
     const child = spawn(process.execPath, FILES[name], {
       env: {
-        ...environment(databaseUrl),
+        ...environmentOn(databaseUrl),
         HOST: '127.0.0.1',
         PORT: String(port),
         ...(name !== 'service' && { ACCESS_TOKEN: token }),
@@ -90,7 +91,7 @@ export async function runCommand(
 ): Promise<string> {
   const file = join(COMPILED, 'src', 'commands', `${command}.command.js`);
   const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], {
-    env: environment(databaseUrl),
+    env: environmentOn(databaseUrl),
   });
   return stdout;
 }
@@ -101,9 +102,8 @@ export async function makeToken(databaseUrl: string): Promise<string> {
   return output.trimEnd().split('\n').at(-1)!;
 }
 
-function environment(databaseUrl: string): NodeJS.ProcessEnv {
-  const { PATH, TZ } = process.env;
-  return { PATH, ...(TZ && { TZ }), NODE_ENV: 'production', DATABASE_URL: databaseUrl };
+function environmentOn(databaseUrl: string): NodeJS.ProcessEnv {
+  return environment({ NODE_ENV: 'production', DATABASE_URL: databaseUrl });
 }
 
 async function freePort(): Promise<number> {

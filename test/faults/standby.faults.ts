@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
+import { environment } from '../support/environment.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { ask } from './support/ask.js';
 import { audit } from './support/audit.js';
@@ -114,7 +115,7 @@ describe('a service whose address leads to a standby', () => {
     await caughtUp(url);
     const run = (databaseUrl: string, command: string, ...args: string[]) =>
       new Promise((resolve) => {
-        const env = { PATH: process.env.PATH, DATABASE_URL: sameOnStandby(databaseUrl) };
+        const env = environment({ DATABASE_URL: sameOnStandby(databaseUrl) });
         execFile(
           process.execPath,
           [join(COMMANDS, `${command}.command.js`), ...args],

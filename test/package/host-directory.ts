@@ -3,6 +3,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunningHost } from '../host/foreign-host.contract.js';
 import type { HostOptions } from '../host/host.js';
+import { environment } from '../support/environment.js';
 import { endProcess } from '../support/service-process.js';
 import { node, PROJECT, run } from './run.js';
 import { manifestIn, unpacked } from './tarball.js';
@@ -70,7 +71,7 @@ export async function startBuiltHost(
   directory: string,
   { databaseUrl, inMemory }: HostOptions,
 ): Promise<RunningHost> {
-  const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, ...(inMemory && { IN_MEMORY: '1' }) };
+  const env = environment({ DATABASE_URL: databaseUrl, ...(inMemory && { IN_MEMORY: '1' }) });
   const child = spawn(process.execPath, ['program.js'], { cwd: directory, env });
   return { url: await addressOf(child), close: () => endProcess(child) };
 }

@@ -10,6 +10,7 @@ import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
 import { checkBackup } from '../../src/backup/index.js';
 import { openDatabaseForCommand } from '../../src/database-setup/index.js';
+import { environment } from '../support/environment.js';
 import { startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -24,7 +25,7 @@ interface Outcome {
 
 /** Runs a command; its process can be seen meanwhile. */
 function run(command: string, args: string[], env: Record<string, string>, node: string[] = []) {
-  const options = { env: { PATH: process.env.PATH ?? '', ...env } };
+  const options = { env: environment(env) };
   const all = [...node, join(DIST, `${command}.command.js`), ...args];
   const child = execFile(process.execPath, all, options);
   const outcome = Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'exit')]).then(

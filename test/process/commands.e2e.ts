@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { environment } from '../support/environment.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -17,7 +18,7 @@ interface Outcome {
 
 function run(command: string, args: string[], env: Record<string, string>): Promise<Outcome> {
   return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH ?? '', ...env } };
+    const options = { env: environment(env) };
     execFile(process.execPath, [join(DIST, command), ...args], options, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
     });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { environment } from '../support/environment.js';
 import { spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase } from '../support/test-database.js';
 
@@ -15,7 +16,7 @@ const COMMANDS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands'
 function run(command: string, args: string[], databaseUrl: string, cwd: string): Promise<unknown[]> {
   return new Promise((resolve) => {
     const all = [join(COMMANDS, `${command}.command.js`), ...args];
-    const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl };
+    const env = environment({ DATABASE_URL: databaseUrl });
     execFile(process.execPath, all, { env, cwd }, (error, stdout, stderr) =>
       resolve([error ? error.code : 0, stdout, stderr]),
     );

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { environment } from '../support/environment.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 
 const run = promisify(execFile);
@@ -32,7 +33,7 @@ describe('the embedded database', () => {
     const directory = await mkdtemp(join(tmpdir(), 'time-logs-token-first-'));
     const command = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'token.command.js');
     await run(process.execPath, [command, 'create', '--name', 'early'], {
-      env: { DATA_DIR: directory, PATH: process.env.PATH },
+      env: environment({ DATA_DIR: directory }),
     });
     const service = await startService({ DATA_DIR: directory });
     const token = (await readFile(join(directory, 'access-token'), 'utf8')).trim();
@@ -53,7 +54,7 @@ describe('the embedded database', () => {
 
   it('tells what it did, then the first steps, then its end: in this order, in lines for a person', async () => {
     const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js');
-    const env = { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', DATA_DIR: directory };
+    const env = environment({ PORT: '0', HOST: '127.0.0.1', DATA_DIR: directory });
     const terminal = spawn('script', ['-qec', `exec ${process.execPath} ${main}`, '/dev/null'], { env });
     let output = '';
     terminal.stdout.on('data', (chunk) => (output += String(chunk)));

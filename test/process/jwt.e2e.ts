@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { environment } from '../support/environment.js';
 import { Issuer, makeKey, seconds } from '../support/issuer.js';
 import { startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -71,7 +72,7 @@ describe('the compiled service with JWTs', () => {
     const service = await startService(env);
     expect(await health(service.url, await issuer.sign())).toBe(200);
     const { stdout, stderr } = await run(process.execPath, [TOKEN_COMMAND, 'create', '--name', 'x'], {
-      env: { PATH: process.env.PATH, ...env },
+      env: environment(env),
     });
     expect(stderr).toBe('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken\n');
     expect(await health(service.url, stdout.trim().split('\n').at(-1)!)).toBe(401);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { environment } from '../support/environment.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -57,7 +58,7 @@ describe.each(['embedded', 'external'])('libpq’s variables in the shell, with 
   it('change nothing of how the commands connect', async () => {
     const command = async (name: string, ...args: string[]): Promise<string> => {
       const file = join(COMMANDS, `${name}.command.js`);
-      const options = { env: { PATH: process.env.PATH, ...env } };
+      const options = { env: environment(env) };
       return (await run(process.execPath, [file, ...args], options)).stdout;
     };
     const backup = join(directory, 'backup');

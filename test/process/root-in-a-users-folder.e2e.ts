@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { environment } from '../support/environment.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 
 const run = promisify(execFile);
@@ -35,7 +36,7 @@ asRoot('root in the folder of a user (skipped for others)', () => {
   };
   const command = (name: string, ...args: string[]) =>
     run(process.execPath, [join(COMMANDS, `${name}.command.js`), ...args], {
-      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+      env: environment({ DATA_DIR: dataDir }),
     });
 
   it('leaves the user all that it makes there', async () => {

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { environment } from '../support/environment.js';
 import { answersIn } from '../support/raw-http.js';
 import { outcome, refusal } from '../support/requests.js';
 import { endProcess, type ServiceProcess, spawnService, startService } from '../support/service-process.js';
@@ -89,7 +90,7 @@ describe('shutdown', () => {
   (UNSHARE ? it : it.skip)(
     'works the same as process 1 of a container (skipped without unshare)',
     async () => {
-      const env = { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0' };
+      const env = environment({ DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0' });
       const child = spawn('unshare', [...UNSHARE!, process.execPath, MAIN], {
         env,
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -157,7 +158,7 @@ describe('shutdown', () => {
   it('reaches the service where npm start gets the signal', async () => {
     const npm = spawn('npm', ['start', '--ignore-scripts'], {
       cwd: join(import.meta.dirname, '..', '..'),
-      env: { ...process.env, DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' },
+      env: environment({ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' }),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     // The pipe closes when nobody is left to write into it.

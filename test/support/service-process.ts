@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { environment } from './environment.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The compiled service, as seen from the compiled form of this file, and else from its source. */
@@ -47,9 +48,8 @@ export async function startService(env: Record<string, string>): Promise<Service
 
 /** Starts `dist/src/main.js` with this environment alone, and what it takes to find programs. */
 export function spawnService(env: Record<string, string>): { child: ChildProcess; output: () => string } {
-  const { PATH = '', TZ } = process.env;
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH, ...(TZ && { TZ }), ...env },
+    env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const chunks: string[] = [];
