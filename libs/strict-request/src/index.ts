@@ -3,4 +3,4 @@ export { limitBody } from './json-body.js';
 export { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from './json-body.documentation.js';
 export { Obeys, type Rule } from './obeys.decorator.js';
 export { REQUEST_BOUNDS, type RequestBounds, RequestBoundsGuard } from './request-bounds.guard.js';
-export { StrictBody, StrictHeaders, StrictQuery } from './strict-request.decorators.js';
+export { StrictBody, StrictHeaders, StrictPath, StrictQuery } from './strict-request.decorators.js';

@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/
 import type { Request } from 'express';
 import { readHeaders } from './headers.js';
 import { readJsonObject } from './json-body.js';
+import { Obeys, type Rule } from './obeys.decorator.js';
 import { readQuery } from './query.js';
 import { fieldsOf, validated } from './validated.js';
 
@@ -17,6 +18,20 @@ export const StrictQuery = createParamDecorator((dto: Type<object>, context: Exe
   const { values, repeated } = readQuery(context.switchToHttp().getRequest<Request>().originalUrl);
   return validated(dto, values, { member: 'parameter', repeated });
 });
+
+/** One parameter of the path, decided by its rule, on a route that takes no query: what is in one is refused and named. */
+export function StrictPath(name: string, rule: Rule): ParameterDecorator {
+  class PathParameters {}
+  Obeys(rule)(PathParameters.prototype, name);
+  const read = createParamDecorator((_data: unknown, context: ExecutionContext): unknown => {
+    const { params, originalUrl } = context.switchToHttp().getRequest<Request>();
+    const { values } = readQuery(originalUrl);
+    const repeated = new Set(Object.keys(values).filter((given) => given === name));
+    const input = { ...values, [name]: params[name] };
+    return Reflect.get(validated(PathParameters, input, { member: 'parameter', repeated }), name);
+  });
+  return read();
+}
 
 /** The headers that the DTO names, as a validated instance of it; all others are left alone. */
 export const StrictHeaders = createParamDecorator((dto: Type<object>, context: ExecutionContext) => {

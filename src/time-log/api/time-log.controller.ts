@@ -16,7 +16,7 @@ import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
-import { createdResponse, listResponse, send } from './time-log.response.js';
+import { logResponse, listResponse, send } from './time-log.response.js';
 
 /** Time logs over HTTP. Guard and filter are bound here, so that a host's own routes are left alone. */
 @Controller('time-logs')
@@ -51,12 +51,12 @@ export class TimeLogController {
   ): Promise<void> {
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
-      send(response, 201, createdResponse(await withinDeadline(request, this.timeLogs.record(body))));
+      send(response, 201, logResponse(await withinDeadline(request, this.timeLogs.record(body))));
       return;
     }
     const key = { principal: (request.user as Principal).id, text };
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    send(response, 201, createdResponse(log));
+    send(response, 201, logResponse(log));
   }
 }

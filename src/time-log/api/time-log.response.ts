@@ -18,7 +18,7 @@ interface TimeLogListResponse {
   readonly meta: { readonly total: number; readonly page: number; readonly limit: number };
 }
 
-interface TimeLogCreatedResponse {
+interface TimeLogResponse {
   readonly success: true;
   readonly data: TimeLogBody;
 }
@@ -27,7 +27,7 @@ export function listResponse({ logs, total }: TimeLogPage, { number, limit }: Pa
   return { success: true, data: logs.map(itemOf), meta: { total, page: number, limit } };
 }
 
-export function createdResponse(log: TimeLog): TimeLogCreatedResponse {
+export function logResponse(log: TimeLog): TimeLogResponse {
   return { success: true, data: bodyOf(log) };
 }
 
@@ -45,7 +45,7 @@ function bodyOf({ id, projectId, duration, description, date, createdAt }: TimeL
 export function send(
   response: ServerResponse,
   status: number,
-  body: TimeLogListResponse | TimeLogCreatedResponse,
+  body: TimeLogListResponse | TimeLogResponse,
 ): void {
   const text = JSON.stringify(body);
   response.statusCode = status;

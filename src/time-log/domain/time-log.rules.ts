@@ -8,8 +8,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 // Each rule tells what is wrong with a value, or undefined where nothing is.
 
-export function projectIdFault(value: unknown): string | undefined {
-  return typeof value === 'string' && UUID.test(value) ? undefined : 'projectId must be a UUID';
+export const idFault = (value: unknown) => uuidFault('id', value);
+export const projectIdFault = (value: unknown) => uuidFault('projectId', value);
+
+function uuidFault(name: string, value: unknown): string | undefined {
+  return typeof value === 'string' && UUID.test(value) ? undefined : `${name} must be a UUID`;
 }
 
 export function durationFault(value: unknown): string | undefined {
