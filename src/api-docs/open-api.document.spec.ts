@@ -67,6 +67,7 @@ describe('the OpenAPI document', () => {
     );
     expect(security).toEqual({
       'get /api/v1/time-logs': [{ bearer: ['time-logs:read'] }],
+      'get /api/v1/time-logs/{id}': [{ bearer: ['time-logs:read'] }],
       'post /api/v1/time-logs': [{ bearer: ['time-logs:write'] }],
       'get /health': [{ bearer: [] }],
       'get /livez': [],

@@ -49,6 +49,13 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       expect(found.logs[0]!.createdAt).toEqual(logs[0]!.createdAt);
     });
 
+    it('gets a log by its id, and nothing under an id that none has', async () => {
+      const { logs } = await addAll([{ duration: 0.1, description: 'one' }, { date: '0001-01-01' }]);
+      for (const log of logs) expect(await repository.get(log.id)).toEqual(log);
+      expect(await repository.get(logs[0]!.id)).toBeInstanceOf(TimeLog);
+      expect(await repository.get(randomUUID())).toBeUndefined();
+    });
+
     it('refuses a second log under the same id and keeps the first', async () => {
       const { logs, projectId, filter } = await addAll([{ description: 'first' }]);
       const second = TimeLog.restore({ ...valuesOf(logs[0]!), projectId, description: 'second' });

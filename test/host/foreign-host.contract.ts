@@ -191,12 +191,26 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       expect(dereferenced(described).paths).toEqual(pathsBelow('/api/v1', dereferenced(OUR_DOCUMENT)));
     });
 
-    it('puts an adapter of its own in the place of ours', async () => {
+    it('gets a log by its id', async () => {
+      const [, recorded] = await post('/work/time-logs', 'worker', { description: 'got' });
+      const { id } = (recorded as { data: { id: string } }).data;
+      expect(await send(`/work/time-logs/${id}`, { token: 'reader' })).toEqual([200, recorded]);
+      expect(await send('/work/time-logs/x', { token: 'reader' })).toEqual([
+        400,
+        refusal('VALIDATION_ERROR', 'id must be a UUID'),
+      ]);
+    });
+
+    it('puts an adapter of its own in the place of ours, also one that cannot get a log yet', async () => {
       await host.close();
       host = await startHost({ databaseUrl: database.url, inMemory: true });
       await post('/work/time-logs', 'worker', { description: 'in memory' });
       const [, listed] = await send('/work/time-logs', { token: 'reader' });
       expect(descriptions(listed)).toEqual(['in memory']);
+      expect(await send(`/work/time-logs/${randomUUID()}`, { token: 'reader' })).toEqual([
+        500,
+        refusal('INTERNAL_ERROR', 'internal error'),
+      ]);
     });
   });
 }

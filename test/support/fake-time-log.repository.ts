@@ -30,6 +30,10 @@ export class FakeTimeLogRepository extends TimeLogRepository {
     return first.id;
   }
 
+  override async get(id: string): Promise<TimeLog | undefined> {
+    return this.logs.get(id);
+  }
+
   override async find({ projectId, period }: TimeLogFilter, { limit, offset }: Page): Promise<TimeLogPage> {
     const found = [...this.logs.values()]
       .filter((log) => projectId === undefined || log.projectId === projectId)

@@ -94,6 +94,28 @@ async function failure(call: Promise<unknown>): Promise<TimeLogError> {
   return error as TimeLogError;
 }
 
+describe('get', () => {
+  it('brings the log with an id', async () => {
+    const { client, runtime } = clientOf([unavailable, answered(200, { success: true, data: RECORDED })]);
+    expect(await client.get(RECORDED.id)).toEqual(RECORDED);
+    expect(runtime.requests.map(({ init, url }) => [init.method, url])).toEqual(
+      Array(2).fill(['GET', `${BASE_URL}/api/v1/time-logs/${RECORDED.id}`]),
+    );
+  });
+
+  it('rejects where there is none, and where the answer is no log', async () => {
+    const { client } = clientOf([refused(404, 'NOT_FOUND'), listed]);
+    expect(await failure(client.get(RECORDED.id))).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+    expect(await failure(client.get(RECORDED.id))).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
+  });
+
+  it.each(['', 'x', `${RECORDED.id}/`, '../time-logs'])('asks for no id that is no UUID: %j', async (id) => {
+    const { client, runtime } = clientOf([recorded]);
+    await expect(client.get(id)).rejects.toThrow(new TypeError('id must be a UUID'));
+    expect(runtime.requests).toEqual([]);
+  });
+});
+
 describe('record', () => {
   it('sends the log with the token and an Idempotency-Key of its own, and brings what was recorded', async () => {
     const { client, runtime } = clientOf([recorded]);

@@ -5,6 +5,7 @@ import type { components, operations } from './openapi.js';
 import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
 
 const TIME_LOGS = '/api/v1/time-logs';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const KEY = /^[\x20-\x7e]{1,255}$/;
 /** What a timer of a browser or of Node takes. */
 const LONGEST_TIME = 2 ** 31 - 1;
@@ -94,9 +95,27 @@ export class TimeLogClient {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
     const body = JSON.stringify(log);
     return this.caller.call(
-      { method: 'POST', path: TIME_LOGS, headers, body, idempotencyKey, read: recordedIn },
+      {
+        method: 'POST',
+        path: TIME_LOGS,
+        headers,
+        body,
+        idempotencyKey,
+        read: (answer) => logIn(answer, 201),
+      },
       { tries: this.tries, signal },
     );
+  }
+
+  /** The log with an id. Rejects with TimeLogError NOT_FOUND where there is none. */
+  async get(id: string, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
+    if (!UUID.test(id)) throw new TypeError('id must be a UUID');
+    const call = {
+      method: 'GET',
+      path: `${TIME_LOGS}/${id}`,
+      read: (answer: Answer) => logIn(answer, 200),
+    } as const;
+    return this.caller.call(call, { tries: this.tries, signal });
   }
 
   /**
@@ -123,9 +142,9 @@ export class TimeLogClient {
   }
 }
 
-function recordedIn({ status, text }: Answer): RecordedTimeLog | undefined {
+function logIn({ status, text }: Answer, expected: 200 | 201): RecordedTimeLog | undefined {
   const { success, data } = (parsed(text) ?? {}) as Partial<Schemas['TimeLogRecorded']>;
-  return status === 201 && success === true && typeof data?.id === 'string' ? data : undefined;
+  return status === expected && success === true && typeof data?.id === 'string' ? data : undefined;
 }
 
 function pageIn({ status, text }: Answer): TimeLogPage | undefined {

@@ -6,16 +6,18 @@ import {
   RequestBoundsGuard,
   StrictBody,
   StrictHeaders,
+  StrictPath,
   StrictQuery,
   withinDeadline,
 } from '../../../libs/strict-request/src/index.js';
 import { READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
+import { idFault } from '../domain/time-log.rules.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
-import { ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
+import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
 import { logResponse, listResponse, send } from './time-log.response.js';
 
 /** Time logs over HTTP. Guard and filter are bound here, so that a host's own routes are left alone. */
@@ -38,6 +40,17 @@ export class TimeLogController {
     const [path = ''] = request.originalUrl.split('?');
     response.setHeader('Link', pageLinks(path, filter, page, found.total));
     send(response, 200, listResponse(found, page));
+  }
+
+  @Get(':id')
+  @Scopes([READ])
+  @GetDocumentation
+  async get(
+    @StrictPath('id', idFault) id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    send(response, 200, logResponse(await withinDeadline(request, this.timeLogs.get(id))));
   }
 
   @Post()

@@ -148,6 +148,42 @@ export const ListDocumentation = Describes({
   },
 });
 
+/** `GET /time-logs/{id}`. */
+export const GetDocumentation = Describes({
+  operationId: 'getTimeLog',
+  tags: [TIME_LOGS_TAG.name],
+  summary: 'Get a time log',
+  description: 'One log, as it was answered to whoever recorded it. Every valid token sees every log.',
+  parameters: [
+    {
+      name: 'id',
+      in: 'path',
+      description: 'The `id` of the log, in upper or lower case.',
+      schema: withExamples({ type: 'string', pattern: UUID_PATTERN }, id),
+    },
+  ],
+  responses: {
+    200: {
+      description: 'The log.',
+      headers: RATE_LIMIT_HEADERS,
+      content: {
+        'application/json': {
+          schema: TIME_LOG_RECORDED,
+          examples: { log: { value: { success: true, data: recorded } } },
+        },
+      },
+    },
+    400: errorAnswer('VALIDATION_ERROR', 'The id is malformed, or there is a query.', {
+      messages: ['id must be a UUID', 'unknown parameter: fields'],
+    }),
+    404: errorAnswer('NOT_FOUND', 'There is no log with this id.', {
+      messages: ['there is no time log with this id'],
+    }),
+    ...guardAnswers(READ),
+    ...RATE_LIMIT_ANSWERS,
+  },
+});
+
 /** `POST /time-logs`. */
 export const RecordDocumentation = Describes({
   operationId: 'recordTimeLog',

@@ -50,6 +50,15 @@ describe('TimeLogService', () => {
     expect(await service.list(everything, Page.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
+  it('gets a log under its id in any case, and refuses an id that none has', async () => {
+    const log = await service.record(values);
+    expect(await service.get(log.id.toUpperCase())).toEqual(log);
+    await expect(service.get('019c1370-4e1b-7000-8000-00000000ffff')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'there is no time log with this id',
+    });
+  });
+
   it('gives equal values a log each', async () => {
     const [first, second] = [await service.record(values), await service.record(values)];
     expect(first.id).not.toBe(second.id);

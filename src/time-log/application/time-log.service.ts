@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
@@ -31,6 +32,13 @@ export class TimeLogService {
     const log = TimeLog.record(values, this.ids.next());
     const id = await this.timeLogs.addOnce(log, key);
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
+  }
+
+  /** The log under an id, in any case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
+  async get(id: string): Promise<TimeLog> {
+    const log = await this.timeLogs.get(id.toLowerCase());
+    if (log === undefined) throw new DomainError('NOT_FOUND', 'there is no time log with this id');
+    return log;
   }
 
   /** One page of the logs that match, newest work first, with their total. Throws DomainError SERVICE_UNAVAILABLE. */

@@ -26,6 +26,11 @@ export abstract class TimeLogRepository {
    */
   abstract addOnce(log: TimeLog, key: IdempotencyKey): Promise<string>;
 
+  /** The log under an id in lower case, or undefined. Came after version 0.1: an adapter of before says what it lacks. */
+  get(id: string): Promise<TimeLog | undefined> {
+    throw new Error(`${this.constructor.name} must implement TimeLogRepository.get: it was asked for ${id}`);
+  }
+
   /** Newest work first: by date, then by creation, both descending. */
   abstract find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage>;
 }

@@ -70,6 +70,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.add(log, key);
   }
 
+  override async get(id: string): Promise<TimeLog | undefined> {
+    const [row] = await this.database.query<TimeLogRow>(
+      `select ${SELECTION} from ${this.table} log where id = $1`,
+      [id],
+    );
+    return row && timeLogOf(row);
+  }
+
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     // One statement, so that page and total are of one snapshot.
     const [first, ...rows] = await this.database.query<Row>(
