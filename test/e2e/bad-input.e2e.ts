@@ -124,10 +124,11 @@ describe('naughty strings', () => {
     }
   });
 
-  it('are unknown paths, encoded or not', async () => {
+  it('are unknown paths and no ids, encoded or not', async () => {
     for (const [index, text] of encoded.entries()) {
       if (short[index] === '') continue;
-      expect((await send(app, `${TIME_LOGS}/${text}`)).status).toBe(404);
+      expect((await send(app, `${TIME_LOGS}/${text}`)).status).toBe(400);
+      expect((await send(app, `${TIME_LOGS}/x/${text}`)).status).toBe(404);
       expect((await send(app, `/${text}`)).status).toBe(404);
     }
   });
