@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { Principal } from '../libs/auth/src/index.js';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** Contexts in which Nest tells what ended a start, with a stack or in the system's words. */
@@ -33,8 +34,8 @@ export class ServiceLogger implements LoggerService {
   }
 
   /**
-   * One line for each request that was refused or failed, and at `debug` for each that was served. It holds the request id
-   * and the path of the route, never anything else that was sent.
+   * One line for each request that was refused or failed, and at `debug` for each that was served. It holds the request id,
+   * the path of the route, what was wrong and who called, never anything else that was sent.
    */
   logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
     const level = levelFor(response.statusCode);
@@ -47,6 +48,9 @@ export class ServiceLogger implements LoggerService {
       status: response.statusCode,
       // Left there by the filter.
       error: response.locals.error as string | undefined,
+      reason: response.locals.reason as string | undefined,
+      // Left there by the guard: whom to help, without the token.
+      caller: (request.user as Principal | undefined)?.id,
       milliseconds: Math.round(milliseconds),
       ...(!response.writableFinished && { aborted: true }),
     };
@@ -113,6 +117,7 @@ function pathOf({ route }: Request): string {
 }
 
 function levelFor(status: number): 'error' | 'info' | 'debug' {
-  if (status >= 500) return 'error';
+  // 503 is no fault of ours: an outage has one line of its own at `error`, and the end of the service is no alarm.
+  if (status >= 500 && status !== 503) return 'error';
   return status >= 400 ? 'info' : 'debug';
 }

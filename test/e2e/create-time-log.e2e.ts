@@ -408,6 +408,22 @@ describe('POST /api/v1/time-logs', () => {
       expect(outcome(await send(app, TIME_LOGS, { method: 'POST' }))).toEqual([415, notJson]);
     });
 
+    it('refuses a type that is given twice, the second of which nobody would read', async () => {
+      const body = JSON.stringify(LOG);
+      const head = rawRequest(
+        `POST ${TIME_LOGS} HTTP/1.1`,
+        'Host: x',
+        `Authorization: Bearer ${app.token}`,
+        'Content-Type: application/json',
+        'content-type: text/plain',
+        `Content-Length: ${body.length}`,
+      );
+      expect(outcome((await sendBytes(app, head + body))!)).toEqual([
+        415,
+        refusal('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must not be repeated'),
+      ]);
+    });
+
     it.each(['gzip', 'br', 'deflate', 'identity, gzip', 'zstd'])(
       'refuses the encoding %s',
       async (encoding) => {

@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Answer, create, list, LOG, outcome, refusal, TIME_LOGS } from '../support/requests.js';
+import { rawRequest } from '../support/raw-http.js';
+import {
+  type Answer,
+  create,
+  list,
+  LOG,
+  outcome,
+  refusal,
+  sendBytes,
+  TIME_LOGS,
+} from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const A = 'aaaaaaaa-0000-4000-8000-000000000001';
@@ -316,6 +326,12 @@ describe('GET /api/v1/time-logs', () => {
       );
       const links = { first: to(1, filter), next: to(2, filter), last: to(2, filter) };
       expect(linksIn(answer)).toEqual(links);
+    });
+
+    it('never has a fragment: a path with one is unknown', async () => {
+      const authorization = `Authorization: Bearer ${app.token}`;
+      const head = rawRequest(`GET ${TIME_LOGS}#x?page=3 HTTP/1.1`, 'Host: x', authorization);
+      expect(outcome((await sendBytes(app, head))!)).toEqual([404, refusal('NOT_FOUND', 'no such path')]);
     });
 
     it('leads through an unchanged set, and shows each log exactly once', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +17,9 @@ interface Line {
   readonly level?: string;
   readonly requestId?: string;
   readonly path?: string;
+  readonly status?: number;
+  readonly reason?: string;
+  readonly caller?: string;
   readonly msg?: string;
 }
 
@@ -134,6 +138,46 @@ describe('the log', () => {
     expect(lines.find(({ requestId }) => requestId === 'not-found')).toMatchObject({ status: 404 });
     expect(lines.find(({ msg }) => msg?.includes('EXPECTATION_FAILED (expecting)'))).toBeDefined();
     for (const token of tokens) expect(text).not.toContain(token.slice(3));
+  });
+
+  it('tells what was wrong with a request and who called, and never a name that was sent', async () => {
+    const { text, lines } = await logOf(async () => {
+      await create('\0', 'refused-create');
+      await send(
+        `${TIME_LOGS}?secret-name=1&page=x`,
+        `Authorization: Bearer ${TOKEN}`,
+        'X-Request-Id: refused-list',
+      );
+      await send('/metrics', `Authorization: Bearer ${TOKEN}`, 'X-Request-Id: lacks-scope');
+    });
+    const refusals = ['refused-create', 'refused-list', 'lacks-scope'].map((id) => {
+      const { level, status, reason, caller } = lines.find(({ requestId }) => requestId === id)!;
+      return [level, status, reason, caller];
+    });
+    const caller = expect.stringMatching(/^declared:[0-9a-f]{16}$/);
+    expect(refusals).toEqual([
+      ['info', 400, 'description must not contain U+0000', caller],
+      ['info', 400, 'page must be a whole number from 1 to 2^53-1; unknown parameter', caller],
+      ['info', 403, 'the token lacks the scope metrics:read', caller],
+    ]);
+    expect(text).not.toContain('secret-name');
+  });
+
+  it('takes no refusal of readyz during the shutdown for an alarm', async () => {
+    const { url, child, output, end } = await startService({
+      DATABASE_URL: database.url,
+      NODE_ENV: 'production',
+      SHUTDOWN_DELAY: '60',
+    });
+    try {
+      child.kill('SIGTERM');
+      while ((await fetch(`${url}/readyz`)).status !== 503);
+      while (!output().includes('readyz')) await once(child.stdout!, 'data');
+      expect(output()).toContain('the service is shutting down');
+      expect(output()).not.toContain('"level":"error"');
+    } finally {
+      await end('SIGKILL');
+    }
   });
 
   it('tells a fault of the service by request id, with neither SQL nor its parameters, while the answer tells nothing', async () => {

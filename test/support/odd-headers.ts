@@ -76,6 +76,7 @@ const contentType = oneOf('Content-Type', 'type', [
   ...parts('type', 'Content-Type', 'text/json', `${JSON_TYPE}; charset=utf-16`, `${JSON_TYPE};charset=`),
   ...parts('type', 'Content-Type', `${JSON_TYPE}, text/html`, ''),
   part('type'),
+  part('type', `Content-Type: ${JSON_TYPE}`, 'content-type: text/html'),
 ]);
 
 const expectation = fc.oneof(

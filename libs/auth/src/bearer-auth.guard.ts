@@ -49,9 +49,10 @@ export class BearerAuthGuard extends AuthGuard() {
       this.challenge(context, typeof info === 'string' ? info : `Bearer realm="${this.auth.realm}"`);
       throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
     }
+    // Also where it is refused below: the log tells who called.
+    context.switchToHttp().getRequest<Request>().user = principal;
     this.requireScopes(principal, context);
     this.auth.admit?.(principal, context);
-    context.switchToHttp().getRequest<Request>().user = principal;
     return principal;
   }
 

@@ -23,13 +23,16 @@ export class DomainError extends Error {
   override readonly name = 'DomainError';
   /** Seconds after which the caller may try again, where that is known better than by the code alone. */
   readonly retryAfter: number | undefined;
+  /** The message as a log may hold it: without the names that the caller made up, which may be secrets. */
+  readonly logged: string;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    options: ErrorOptions & { readonly retryAfter?: number } = {},
+    options: ErrorOptions & { readonly retryAfter?: number; readonly logged?: string } = {},
   ) {
     super(message, options);
     this.retryAfter = options.retryAfter;
+    this.logged = options.logged ?? message;
   }
 }

@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { Response } from 'express';
+import { DomainError } from './domain-error.js';
 import { answerForThrown } from './error-envelope.js';
 
 /** Answers whatever was thrown with the error envelope; the details of an unexpected error go to the log alone. */
@@ -14,6 +15,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, request.id);
     // Read by the access log.
     response.locals.error = body.error;
+    response.locals.reason = thrown instanceof DomainError ? thrown.logged : undefined;
     if (response.headersSent) {
       response.destroy();
       return;

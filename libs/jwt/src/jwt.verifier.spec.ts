@@ -154,6 +154,7 @@ describe('JwtVerifier', () => {
     { typ: 'JOSE' },
     { typ: '' },
     { typ: 5 },
+    { typ: ['at+jwt'] },
     { kid: 'b' },
     { cty: undefined, kid: '' },
   ])('refuses a token whose header has %j', async (header) => {

@@ -109,8 +109,8 @@ interface Claims {
 }
 
 /** What is wrong with a token that is signed and of the right issuer, audience and time. */
-function faultOf(typ: string | undefined, sub: unknown): string | undefined {
-  if (typ !== undefined && !TYPE.test(typ)) return 'its header has another typ';
+function faultOf(typ: unknown, sub: unknown): string | undefined {
+  if (typ !== undefined && !(typeof typ === 'string' && TYPE.test(typ))) return 'its header has another typ';
   const isSubject = typeof sub === 'string' && sub !== '' && sub.length <= LONGEST.subject;
   return isSubject ? undefined : `its sub is no text of 1 to ${LONGEST.subject} characters`;
 }

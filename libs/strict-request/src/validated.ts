@@ -35,12 +35,17 @@ export function validated<T extends object>(dto: Dto<T>, input: object, naming: 
     else if (error) messages.push(firstMessage(error));
   }
   const known = new Set(fields);
-  for (const name of Object.keys(input)
+  const unknown = Object.keys(input)
     .filter((key) => !known.has(key))
-    .slice(0, UNKNOWN_NAMES)) {
-    messages.push(`unknown ${naming.member}: ${printable(name)}`);
+    .slice(0, UNKNOWN_NAMES);
+  if (messages.length + unknown.length > 0) {
+    const kind = `unknown ${naming.member}`;
+    throw new DomainError(
+      'VALIDATION_ERROR',
+      [...messages, ...unknown.map((name) => `${kind}: ${printable(name)}`)].join('; '),
+      { logged: [...messages, ...unknown.map(() => kind)].join('; ') },
+    );
   }
-  if (messages.length > 0) throw new DomainError('VALIDATION_ERROR', messages.join('; '));
   return instance;
 }
 

@@ -230,13 +230,18 @@ describe('record', () => {
     expect(runtime.requests).toHaveLength(1);
   });
 
-  it.each(['', 'a'.repeat(256), 'line\nbreak', 'ключ'])('refuses the key %j', async (idempotencyKey) => {
-    const { client, runtime } = clientOf([recorded]);
-    await expect(client.record(LOG, { idempotencyKey })).rejects.toEqual(
-      new TypeError('idempotencyKey must be 1 to 255 printable ASCII characters'),
-    );
-    expect(runtime.requests).toEqual([]);
-  });
+  it.each(['', 'a'.repeat(256), 'line\nbreak', 'ключ', ' ', 'a ', ' a'])(
+    'refuses the key %j',
+    async (idempotencyKey) => {
+      const { client, runtime } = clientOf([recorded]);
+      await expect(client.record(LOG, { idempotencyKey })).rejects.toEqual(
+        new TypeError(
+          'idempotencyKey must be 1 to 255 printable ASCII characters, without a space at its ends',
+        ),
+      );
+      expect(runtime.requests).toEqual([]);
+    },
+  );
 });
 
 describe('the pauses between tries', () => {

@@ -6,7 +6,7 @@ import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
 
 const TIME_LOGS = '/api/v1/time-logs';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const KEY = /^[\x20-\x7e]{1,255}$/;
+const KEY = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
 /** What a timer of a browser or of Node takes. */
 const LONGEST_TIME = 2 ** 31 - 1;
 /** Logs of a page: what makes progress certain (see everyLog), and what the service allows. */
@@ -90,7 +90,9 @@ export class TimeLogClient {
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
   ): Promise<RecordedTimeLog> {
     if (!KEY.test(idempotencyKey)) {
-      throw new TypeError('idempotencyKey must be 1 to 255 printable ASCII characters');
+      throw new TypeError(
+        'idempotencyKey must be 1 to 255 printable ASCII characters, without a space at its ends',
+      );
     }
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
     const body = JSON.stringify(log);

@@ -3,7 +3,8 @@ import { type FieldTable, keptValues, TIME_LOG_FIELDS, type TimeLogValues } from
 
 /** The most characters of a key. */
 export const IDEMPOTENCY_KEY_LENGTH = 255;
-const PRINTABLE = /^[\x20-\x7e]+$/;
+/** A space at an end is no part of a header's value (RFC 9110, section 5.5), so it can be none of a key that comes otherwise. */
+const PRINTABLE = /^(?! )[\x20-\x7e]+(?<! )$/;
 
 /** What makes a retry of a create known as one: whoever repeats a key within 24 hours gets the log that it made. */
 export interface IdempotencyKey {
