@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { Controller, Get, Header, Res, UseFilters, UseGuards } from '@nestjs/common';
+import { join } from 'node:path';
+import { Controller, Get, Header, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { BearerAuthGuard, Open } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { DocumentDocumentation } from './api-docs.documentation.js';
-import { CONTENT_SECURITY_POLICY, DOCS_PAGE, START_SCRIPT } from './docs-page.js';
-
-const require = createRequire(import.meta.url);
+import { FILES_PATH, swaggerUi } from './docs-files.js';
+import { CONTENT_SECURITY_POLICY, docsPage, PAGE_STYLE, START_SCRIPT } from './docs-page.js';
+import { encoded } from './encoded.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+/** For files whose path changes with them. All other answers of the service are not to be kept. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** What `npm run openapi` has made of the routes. */
 export const DOCUMENT_FILE = 'openapi.json';
@@ -21,14 +23,17 @@ export const DOCUMENT_FILE = 'openapi.json';
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class ApiDocsController {
-  private readonly files = new Map<string, Buffer>();
+  private readonly sendDocument = encoded(() => readFileSync(join(import.meta.dirname, DOCUMENT_FILE)));
+  private readonly sendBundle = swaggerUi('swagger-ui-bundle.js');
+  private readonly sendStyle = swaggerUi('swagger-ui.css');
+  private readonly sendIcon = swaggerUi('favicon-32x32.png');
 
   @Get('openapi.json')
   @Open()
   @DocumentDocumentation
   @Header('Content-Type', 'application/json; charset=utf-8')
-  document(@Res() response: Response): void {
-    response.send(this.file(join(import.meta.dirname, DOCUMENT_FILE)));
+  document(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.sendDocument(request, response);
   }
 
   @Get('docs')
@@ -37,52 +42,51 @@ export class ApiDocsController {
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   page(): string {
-    return DOCS_PAGE;
+    return docsPage(FILES_PATH);
   }
 
-  @Get('docs/start.js')
+  @Get(`${FILES_PATH}/start.js`)
   @Open()
   @ApiExcludeEndpoint()
   @Header('Content-Type', SCRIPT)
+  @Header('Cache-Control', FOR_EVER)
   start(): string {
     return START_SCRIPT;
   }
 
-  @Get('docs/swagger-ui-bundle.js')
+  @Get(`${FILES_PATH}/page.css`)
+  @Open()
+  @ApiExcludeEndpoint()
+  @Header('Content-Type', STYLE)
+  @Header('Cache-Control', FOR_EVER)
+  pageStyle(): string {
+    return PAGE_STYLE;
+  }
+
+  @Get(`${FILES_PATH}/swagger-ui-bundle.js`)
   @Open()
   @ApiExcludeEndpoint()
   @Header('Content-Type', SCRIPT)
-  bundle(@Res() response: Response): void {
-    response.send(this.asset('swagger-ui-bundle.js'));
+  @Header('Cache-Control', FOR_EVER)
+  bundle(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.sendBundle(request, response);
   }
 
-  @Get('docs/swagger-ui.css')
+  @Get(`${FILES_PATH}/swagger-ui.css`)
   @Open()
   @ApiExcludeEndpoint()
-  @Header('Content-Type', 'text/css; charset=utf-8')
-  style(@Res() response: Response): void {
-    response.send(this.asset('swagger-ui.css'));
+  @Header('Content-Type', STYLE)
+  @Header('Cache-Control', FOR_EVER)
+  style(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.sendStyle(request, response);
   }
 
-  @Get('docs/favicon-32x32.png')
+  @Get(`${FILES_PATH}/favicon-32x32.png`)
   @Open()
   @ApiExcludeEndpoint()
   @Header('Content-Type', 'image/png')
-  icon(@Res() response: Response): void {
-    response.send(this.asset('favicon-32x32.png'));
-  }
-
-  /** A file of Swagger UI. */
-  private asset(name: string): Buffer {
-    return this.file(join(dirname(require.resolve('swagger-ui-dist/package.json')), name));
-  }
-
-  /** Read when it is first asked for. All readers get the same bytes, however many and slow they are. */
-  private file(path: string): Buffer {
-    const known = this.files.get(path);
-    if (known) return known;
-    const bytes = readFileSync(path);
-    this.files.set(path, bytes);
-    return bytes;
+  @Header('Cache-Control', FOR_EVER)
+  icon(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.sendIcon(request, response);
   }
 }

@@ -10,21 +10,22 @@ export const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page that shows the document. Its paths are absolute: it is served with and without a trailing slash. */
-export const DOCS_PAGE = `<!doctype html>
+/** The page that shows the document, with its files at a path. Paths are absolute: it is served with and without a trailing slash. */
+export const docsPage = (files: string): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Time logs: the API</title>
-    <link rel="icon" href="/docs/favicon-32x32.png">
-    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="icon" href="/${files}/favicon-32x32.png">
+    <link rel="stylesheet" href="/${files}/swagger-ui.css">
+    <link rel="stylesheet" href="/${files}/page.css">
   </head>
   <body>
     <noscript>This page needs JavaScript. The document that it shows: <a href="/openapi.json">openapi.json</a></noscript>
     <div id="swagger-ui"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
+    <script src="/${files}/swagger-ui-bundle.js"></script>
+    <script src="/${files}/start.js"></script>
   </body>
 </html>
 `;
@@ -36,4 +37,71 @@ export const START_SCRIPT = `SwaggerUIBundle({
   deepLinking: true,
   validatorUrl: null,
 });
+`;
+
+/** For phones: what Swagger UI sets beside each other as tables stands below each other. Links no route has, on any screen. */
+export const PAGE_STYLE = `body {
+  margin: 0;
+}
+.swagger-ui table.responses-table > thead > tr > td.response-col_links,
+.swagger-ui table.responses-table > tbody > tr > td.response-col_links {
+  display: none;
+}
+@media (max-width: 640px) {
+  .swagger-ui .wrapper,
+  .swagger-ui .opblock-body .opblock-description-wrapper,
+  .swagger-ui .responses-inner,
+  .swagger-ui table.parameters {
+    padding: 0 10px;
+  }
+  .swagger-ui .servers label,
+  .swagger-ui .servers select {
+    display: block;
+    margin: 0;
+    max-width: 100%;
+    min-width: 0;
+    width: 100%;
+  }
+  .swagger-ui .opblock-tag {
+    flex-wrap: wrap;
+  }
+  .swagger-ui .opblock-tag small {
+    flex: 1 1 60%;
+    order: 1;
+    padding: 0;
+  }
+  .swagger-ui table.parameters > thead,
+  .swagger-ui table.responses-table > thead {
+    display: none;
+  }
+  .swagger-ui table.parameters,
+  .swagger-ui table.parameters > tbody,
+  .swagger-ui table.parameters > tbody > tr,
+  .swagger-ui table.parameters > tbody > tr > td,
+  .swagger-ui table.responses-table,
+  .swagger-ui table.responses-table > tbody,
+  .swagger-ui table.responses-table > tbody > tr,
+  .swagger-ui table.responses-table > tbody > tr > td {
+    display: block;
+    max-width: none;
+    min-width: 0;
+    width: auto;
+  }
+  .swagger-ui table.parameters > tbody > tr > td,
+  .swagger-ui table.responses-table > tbody > tr > td {
+    padding: 4px 0;
+  }
+  .swagger-ui .parameters-col_description input,
+  .swagger-ui .parameters-col_description select {
+    max-width: none;
+    width: 100%;
+  }
+  .swagger-ui table.responses-table > tbody > tr > td.response-col_status {
+    font-weight: bold;
+  }
+  .swagger-ui table.headers td {
+    padding-right: 8px;
+    vertical-align: top;
+  }
+}
 `;

@@ -64,6 +64,23 @@ describeInChromium('the page of the documentation', () => {
   );
 
   it(
+    'stays within the width of a phone, operations opened and forms filled in',
+    async () => {
+      const page = await browser!.newPage({ viewport: { width: 390, height: 844 } });
+      await page.goto(`${app.url}/docs`);
+      for (const operation of ['Time_logs-recordTimeLog', 'Time_logs-listTimeLogs']) {
+        await open(page.locator(`#operations-${operation}`));
+      }
+      expect(await page.locator('.parameters-col_description input').first().isVisible()).toBe(true);
+      const { width, widest } = await page.evaluate<{ width: number; widest: number }>(
+        '({ width: innerWidth, widest: document.documentElement.scrollWidth })',
+      );
+      expect([width, widest]).toEqual([390, 390]);
+    },
+    BROWSER_LIMIT,
+  );
+
+  it(
     'shows what a refusal says',
     async () => {
       const page = await browser!.newPage();

@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { FILES_PATH } from '../../src/api-docs/docs-files.js';
 import { openApiText } from '../../src/api-docs/index.js';
 import { scopes, tags } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
@@ -6,14 +10,17 @@ import { DOCUMENT_TEXT, type OpenApiDocument, type Operation } from '../support/
 import { create, outcome, refusal, send } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
+const FILES = `/${FILES_PATH}`;
 const API_DOCS_PATHS = [
   '/openapi.json',
   '/docs',
-  '/docs/start.js',
-  '/docs/swagger-ui-bundle.js',
-  '/docs/swagger-ui.css',
-  '/docs/favicon-32x32.png',
+  `${FILES}/favicon-32x32.png`,
+  `${FILES}/page.css`,
+  `${FILES}/start.js`,
+  `${FILES}/swagger-ui-bundle.js`,
+  `${FILES}/swagger-ui.css`,
 ];
+const FOR_EVER = 'public, max-age=31536000, immutable';
 const NO_TOKEN = { headers: { authorization: undefined } };
 
 const notAllowed = refusal('METHOD_NOT_ALLOWED', 'method not allowed on this path; see the Allow header');
@@ -31,6 +38,14 @@ afterAll(() => app.close());
 async function fetched(path: string, method = 'GET'): Promise<{ response: Response; bytes: Buffer }> {
   const response = await fetch(app.url + path, { method });
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+/** An answer as it was sent. */
+async function undecoded(path: string, accepted?: string) {
+  const headers = accepted === undefined ? {} : { 'accept-encoding': accepted };
+  const [answer] = (await once(get(app.url + path, { headers }), 'response')) as [IncomingMessage];
+  const chunks = (await answer.toArray()) as Buffer[];
+  return { status: answer.statusCode, headers: answer.headers, bytes: Buffer.concat(chunks) };
 }
 
 describe('GET /openapi.json', () => {
@@ -102,23 +117,50 @@ describe('GET /docs', () => {
   it('needs nothing but files of its own, each of its type and length', async () => {
     const page = (await fetched('/docs')).bytes.toString();
     const needed = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!);
-    expect(['/docs', ...needed].sort()).toEqual([...API_DOCS_PATHS].sort());
+    expect(['/docs', ...needed].sort()).toEqual(API_DOCS_PATHS.toSorted());
     const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', png: 'image/png' };
     for (const path of needed.filter((name) => name.startsWith('/docs/'))) {
       const { response, bytes } = await fetched(path);
       const type = types[path.split('.').at(-1) as keyof typeof types];
       expect([path, response.status, response.headers.get('content-type')]).toEqual([path, 200, type]);
-      expect(Number(response.headers.get('content-length'))).toBe(bytes.length);
+      expect(response.headers.get('cache-control')).toBe(FOR_EVER);
       expect(bytes.length).toBeGreaterThan(50);
     }
   });
 
+  it.each(['/openapi.json', `${FILES}/swagger-ui-bundle.js`, `${FILES}/swagger-ui.css`])(
+    'sends %s in the encoding that a client takes, for much fewer bytes',
+    async (path) => {
+      const plain = await undecoded(path);
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      for (const [accepted, encoding, decode] of [
+        ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+        ['gzip', 'gzip', gunzipSync],
+        ['gzip, br;q=0', 'gzip', gunzipSync],
+      ] as const) {
+        const { status, headers, bytes } = await undecoded(path, accepted);
+        expect([status, headers['content-encoding'], headers.vary]).toEqual([
+          200,
+          encoding,
+          'Accept-Encoding',
+        ]);
+        expect(Number(headers['content-length'])).toBe(bytes.length);
+        expect(bytes.length).toBeLessThan(plain.bytes.length / 3);
+        expect(decode(bytes).equals(plain.bytes)).toBe(true);
+      }
+      for (const accepted of ['identity', 'deflate']) {
+        const { headers, bytes } = await undecoded(path, accepted);
+        expect([headers['content-encoding'], bytes.equals(plain.bytes)]).toEqual([undefined, true]);
+      }
+    },
+  );
+
   it('survives readers that go away', async () => {
     for (let i = 0; i < 20; i++) {
-      const { body } = await fetch(`${app.url}/docs/swagger-ui-bundle.js`);
+      const { body } = await fetch(`${app.url}${FILES}/swagger-ui-bundle.js`);
       await body!.cancel();
     }
-    expect((await fetched('/docs/swagger-ui.css')).response.status).toBe(200);
+    expect((await fetched(`${FILES}/swagger-ui.css`)).response.status).toBe(200);
   });
 });
 
@@ -128,7 +170,7 @@ describe.each(API_DOCS_PATHS)('%s', (path) => {
     expect([head.response.status, head.bytes.length]).toEqual([200, 0]);
     for (const name of ['content-type', 'content-length', 'cache-control', 'x-content-type-options'])
       expect([name, head.response.headers.get(name)]).toEqual([name, got.response.headers.get(name)]);
-    expect(head.response.headers.get('cache-control')).toBe('no-store');
+    expect(head.response.headers.get('cache-control')).toBe(path.startsWith(FILES) ? FOR_EVER : 'no-store');
     expect(head.response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(head.response.headers.get('x-request-id')).not.toBe(got.response.headers.get('x-request-id'));
   });
@@ -145,15 +187,17 @@ describe('any other path below /docs', () => {
     '/docs/package.json',
     '/docs/index.html',
     '/docs/swagger-initializer.js',
-    '/docs/swagger-ui-bundle.js.map',
-    '/docs/swagger-ui.css/x',
+    '/docs/swagger-ui-bundle.js',
+    `${FILES}/swagger-ui-bundle.js.map`,
+    `${FILES}/swagger-ui.css/x`,
+    '/docs/1.0.0/swagger-ui.css',
     '/docs/../package.json',
     '/docs/%2e%2e/package.json',
     '/docs/..%2fpackage.json',
     '/docs/..%5cpackage.json',
-    '/docs/swagger-ui.css%00',
-    '/docs/swagger-ui.css%2f..%2fpackage.json',
-    '/docs//swagger-ui.css',
+    `${FILES}/swagger-ui.css%00`,
+    `${FILES}/swagger-ui.css%2f..%2fpackage.json`,
+    `${FILES}//swagger-ui.css`,
     '/docs/etc/passwd',
     '/openapi.yaml',
   ])('is unknown (%s)', async (path) => {
