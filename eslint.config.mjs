@@ -2,7 +2,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 /** Only these may look at the environment, end the process or print: entry points and the configuration. */
-const EDGES = ['src/main.ts', 'src/config.ts', 'src/commands/*.command.ts'];
+const EDGES = ['src/main.ts', 'src/config.ts', 'src/commands/*.ts'];
 
 export default defineConfig(
   { ignores: ['**/dist', 'coverage', '.data', 'libs/time-log-client/src/openapi.ts'] },

@@ -1,22 +1,10 @@
-import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { migrations } from '../app.module.js';
-import { loadProcessConfig } from '../config.js';
+import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
-import {
-  messageOf,
-  migrate,
-  openDatabaseForCommand,
-  openDataSource,
-  plainOptions,
-} from '../database-setup/index.js';
 import { TimeLogCounts } from '../time-log/index.js';
+import { runCommand, UsageError, withDatabase } from './run-command.js';
 
-const USAGE = `Usage:
-  npm run counts -- verify    holds the counts of logs against the logs; exits with 1 where they differ
-  npm run counts -- rebuild   mends them
-
-Both read every log, and nobody waits for them: the service may run and write.`;
 /** SQLSTATE of a function that is not there. */
 const UNDEFINED_FUNCTION = '42883';
 
@@ -34,37 +22,31 @@ const ACTS: Record<string, (counts: TimeLogCounts) => Promise<string>> = {
 // What fails is told once, at the end.
 Logger.overrideLogger(false);
 
-const [name = '', ...more] = process.argv.slice(2);
-const act = more.length === 0 && Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
-if (act === undefined) {
-  console.error(USAGE);
-  process.exitCode = 1;
-} else {
-  try {
-    console.log(await withCounts(act));
-  } catch (error) {
-    const hasNoCounts = (error as { code?: unknown }).code === UNDEFINED_FUNCTION;
-    console.error(
-      hasNoCounts ? 'the database has no counts yet: npm run migrate makes them' : messageOf(error),
-    );
-    process.exitCode = 1;
-  }
-}
+await runCommand({
+  usage: `Usage:
+  npm run counts -- verify    holds the counts of logs against the logs; exits with 1 where they differ
+  npm run counts -- rebuild   mends them
 
-async function withCounts(act: (counts: TimeLogCounts) => Promise<string>): Promise<string> {
-  const config = loadProcessConfig();
-  const database = await openDatabaseForCommand({ ...config, log: () => undefined });
-  try {
-    const { migrationUrl: url } = database;
+Both read every log, and nobody waits for them: the service may run and write.`,
+  run: ([name = '', ...more]) => {
+    const act = more.length === 0 && Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
+    if (act === undefined) throw new UsageError('say verify or rebuild');
+    return withCounts(act);
+  },
+});
+
+function withCounts(act: (counts: TimeLogCounts) => Promise<string>): Promise<string> {
+  return withDatabase(async ({ migrationUrl: url }, { databaseUrl }) => {
     // The schema of another's database is for the service and for `npm run migrate` to change.
-    if (config.databaseUrl === undefined) await migrate({ url, migrations });
+    if (databaseUrl === undefined) await migrate({ url, migrations });
     const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 1 });
     try {
       return await act(new TimeLogCounts(new Database(dataSource)));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== UNDEFINED_FUNCTION) throw error;
+      throw new Error('the database has no counts yet: npm run migrate makes them', { cause: error });
     } finally {
       await dataSource.destroy();
     }
-  } finally {
-    await database.close();
-  }
+  });
 }

@@ -1,31 +1,12 @@
-import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { accessTokens, AccessTokenService, tokenTable } from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
-import { loadProcessConfig } from '../config.js';
-import {
-  messageOf,
-  migrate,
-  openDatabaseForCommand,
-  openDataSource,
-  plainOptions,
-} from '../database-setup/index.js';
+import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
+import { runCommand, UsageError, withDatabase } from './run-command.js';
 
 const SCOPES = scopes.map(({ name }) => name);
-const USAGE = `Usage:
-  npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]
-  npm run --silent token -- list
-  npm run --silent token -- revoke ID
-
-SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
---expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
-create prints the token as its last line: it is shown only this once.`;
-
-/** A command line that cannot be followed; its message says why. */
-class UsageError extends Error {}
-
 /** SQLSTATE. */
 const UNDEFINED_TABLE = '42P01';
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -33,22 +14,24 @@ const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 const LATEST = Date.UTC(9999, 11, 31);
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-try {
-  const act = parse(process.argv.slice(2));
-  console.log(act === undefined ? USAGE : await withTokens(act));
-} catch (error) {
-  console.error(messageOf(error));
-  if (error instanceof UsageError) console.error(`\n${USAGE}`);
-  process.exitCode = 1;
-}
+await runCommand({
+  usage: `Usage:
+  npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]
+  npm run --silent token -- list
+  npm run --silent token -- revoke ID
+
+SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
+--expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
+create prints the token as its last line: it is shown only this once.`,
+  run: (args) => withTokens(parse(args)),
+});
 
 type Act = (tokens: AccessTokenService) => Promise<string>;
 
-/** What the command line asks for, checked before the database is touched; undefined where it asks for help. */
-function parse(args: string[]): Act | undefined {
+/** What the command line asks for, checked before the database is touched. */
+function parse(args: string[]): Act {
   const { values, positionals } = parseOptions(args);
   const [verb, id, ...more] = positionals;
-  if (values.help || verb === 'help') return undefined;
   if (verb !== 'create' && (values.name ?? values.scope ?? values.expires) !== undefined) {
     throw new UsageError('--name, --scope and --expires go with create');
   }
@@ -68,7 +51,6 @@ function parseOptions(args: string[]) {
         name: { type: 'string' },
         scope: { type: 'string', multiple: true },
         expires: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
       },
     });
   } catch (error) {
@@ -110,11 +92,10 @@ function revoke(id: string): Act {
   };
 }
 
-async function withTokens(act: Act): Promise<string> {
-  const config = loadProcessConfig();
-  if (!config.takesAccessTokens) console.error('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken');
-  const database = await openDatabaseForCommand({ ...config, log: () => undefined });
-  try {
+function withTokens(act: Act): Promise<string> {
+  return withDatabase(async (database, config) => {
+    if (!config.takesAccessTokens)
+      console.error('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken');
     // The schema of another's database is for the service and for `npm run migrate` to change.
     if (config.databaseUrl === undefined) await migrate({ url: database.url, migrations });
     const app = await NestFactory.createApplicationContext(
@@ -144,7 +125,5 @@ async function withTokens(act: Act): Promise<string> {
     } finally {
       await app.close();
     }
-  } finally {
-    await database.close();
-  }
+  });
 }

@@ -25,6 +25,14 @@ function run(command: string, args: string[], env: Record<string, string>): Prom
   });
 }
 
+describe('every command', () => {
+  it.each(['backup', 'counts', 'migrate', 'restore', 'token'])('explains itself: %s --help', async (name) => {
+    const { code, stdout, stderr } = await run(`${name}.command.js`, ['--help'], {});
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(new RegExp(`^Usage:\n  npm run (--silent )?${name}\\b`));
+  });
+});
+
 describe('the token command', () => {
   let database: TestDatabase;
   let service: ServiceProcess;
