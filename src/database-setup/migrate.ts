@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
+import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { plainOptions } from './connection-options.js';
 import { EncodingError, requireUtf8 } from './encoding.js';
 import { messageOf } from './message.js';
 
-/** Key of the session lock that lets one instance migrate at a time: "time-log" read as a 64-bit number. */
+/** Key of the lock that lets one instance migrate at a time: "time-log" read as a 64-bit number. */
 const LOCK = 0x74696d652d6c6f67n;
 /** Tries to reach the database at start, and the milliseconds between two of them. */
 const TRIES = 15;
@@ -31,34 +31,55 @@ export interface MigrateOptions {
  */
 export async function migrate({ url, migrations, signal }: MigrateOptions): Promise<string[]> {
   const dataSource = await connect(url, migrations, signal);
-  const lock = dataSource.createQueryRunner();
   try {
     await requireUtf8(dataSource);
-    await acquire(lock, signal);
-    if (!(await dataSource.showMigrations())) return [];
-    const done = await dataSource.runMigrations({ transaction: 'each' });
-    return done.map(({ name }) => name);
+    return await runPending(dataSource, signal);
   } catch (error) {
     if (signal?.aborted || error instanceof EncodingError) throw error;
     throw new Error(`the database schema could not be migrated: ${messageOf(error)}${adviceFor(error)}`, {
       cause: error,
     });
   } finally {
-    await lock.release();
     await dataSource.destroy();
   }
 }
 
-/** Asks again and again instead of waiting in the database, so that a signal is heard meanwhile. */
-async function acquire(lock: QueryRunner, signal: AbortSignal | undefined): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const [row] = (await lock.query('select pg_try_advisory_lock($1) as locked', [String(LOCK)])) as {
-      locked: boolean;
-    }[];
-    if (row?.locked) return;
-    if (attempt === 1) logger.log('waiting for another instance that migrates');
-    await delay(LOCK_PAUSE, undefined, { signal });
+/**
+ * Runs each migration in a transaction of its own, which holds the lock: whatever ends the transaction lets go of it, also
+ * behind a pooler that hands on its sessions. What others have done between two of them is seen, and not done again.
+ */
+async function runPending(dataSource: DataSource, signal: AbortSignal | undefined): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
+  const executor = new MigrationExecutor(dataSource, runner);
+  const done: string[] = [];
+  try {
+    for (let isWaiting = false; (await executor.getPendingMigrations()).length > 0;) {
+      signal?.throwIfAborted();
+      await runner.startTransaction('READ COMMITTED');
+      if (await tryLock(runner)) {
+        const [next] = await executor.getPendingMigrations();
+        if (next) done.push((await executor.executeMigration(next)).name);
+        await runner.commitTransaction();
+      } else {
+        // Asked again and again instead of waited for in the database, so that a signal is heard meanwhile.
+        await runner.rollbackTransaction();
+        if (!isWaiting) logger.log('waiting for another instance that migrates');
+        isWaiting = true;
+        await delay(LOCK_PAUSE, undefined, { signal });
+      }
+    }
+    return done;
+  } finally {
+    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+    await runner.release();
   }
+}
+
+async function tryLock(runner: QueryRunner): Promise<boolean> {
+  const [row] = (await runner.query('select pg_try_advisory_xact_lock($1) as locked', [String(LOCK)])) as [
+    { locked: boolean },
+  ];
+  return row.locked;
 }
 
 async function connect(
@@ -70,7 +91,7 @@ async function connect(
     const dataSource = new DataSource({
       ...plainOptions(url),
       migrations,
-      poolSize: 2,
+      poolSize: 1,
       connectTimeoutMS: 5_000,
     });
     try {
