@@ -22,6 +22,9 @@ interface Row {
 export class AccessTokenLookup {
   private readonly logger = new Logger(AccessTokenLookup.name);
 
+  /** One at a time: where commits hang, many would take the pool. */
+  private isNoting = false;
+
   constructor(private readonly database: Database) {}
 
   /** Those of the digests (SHA-256) whose token is neither expired nor revoked, by digest as latin1 text. */
@@ -35,7 +38,7 @@ export class AccessTokenLookup {
       [digests],
     );
     const used = rows.filter(({ isUseUnnoted }) => isUseUnnoted).map(({ id }) => id);
-    if (used.length > 0) void this.noteUse(used);
+    if (used.length > 0 && !this.isNoting) void this.noteUse(used);
     return new Map(
       rows.map(({ id, digest, scopes, remaining }) => [
         digest.toString('latin1'),
@@ -46,6 +49,7 @@ export class AccessTokenLookup {
 
   /** A note that fails is no reason to refuse a request: the next lookup tries again. On a standby none is tried. */
   private async noteUse(ids: readonly string[]): Promise<void> {
+    this.isNoting = true;
     const table = this.database.table(AccessToken);
     try {
       await this.database.change(
@@ -55,6 +59,8 @@ export class AccessTokenLookup {
       );
     } catch (error) {
       this.logger.debug(`last use not noted: ${error instanceof Error ? error.message : 'unknown'}`);
+    } finally {
+      this.isNoting = false;
     }
   }
 }

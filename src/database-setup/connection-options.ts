@@ -9,8 +9,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * How the service itself connects: a bounded pool in which everything has a time limit. The server ends a statement before
- * the pool gives up the connection that it runs on. TLS parameters of the URL are honoured.
+ * How the service itself connects: a bounded pool in which everything has a time limit, which the server keeps; `Database`
+ * looks after what outlives it. TLS parameters of the URL are honoured.
  */
 export function connectionOptions(
   url: string,
@@ -24,7 +24,6 @@ export function connectionOptions(
     extra: {
       connectionTimeoutMillis: Math.ceil(deadline * 0.8),
       statement_timeout: Math.ceil(deadline * 0.6),
-      query_timeout: deadline,
       idle_in_transaction_session_timeout: deadline,
       keepAlive: true,
       // A change and its transaction are sent together.

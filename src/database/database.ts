@@ -1,8 +1,9 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { Condition } from './condition.js';
 import { Connections } from './connections.js';
+import { OverdueStatements } from './overdue-statements.js';
 import { qualified } from './qualified.js';
 import { inTransaction } from './transaction.js';
 import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
@@ -10,9 +11,13 @@ import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './u
 /** Milliseconds between two changes that are tried while the server takes none. */
 const RETRY_PAUSE = 500;
 
+/** Said of a server whose commits are stored, but not where else they are to be. */
+const WITHOUT_STANDBY =
+  'commits wait for a synchronous standby: bring it back, or take it out of synchronous_standby_names';
+
 /** The one door to SQL: TypeORM's DataSource, with its failures told apart. */
 @Injectable()
-export class Database {
+export class Database implements OnModuleDestroy {
   private readonly logger = new Logger(Database.name);
   private readonly away = new Condition({
     begin: (reason) => this.logger.error(`database unavailable: ${reason}`),
@@ -24,11 +29,16 @@ export class Database {
     end: () => this.logger.log('database takes changes again'),
   });
   private readonly connections: Connections;
+  private readonly overdue: OverdueStatements;
   /** While the server is a standby or read-only, when the next change is tried, on the clock of `performance`. */
   private nextChange: number | undefined;
 
   constructor(private readonly dataSource: DataSource) {
     this.connections = new Connections(dataSource);
+    this.overdue = new OverdueStatements(dataSource, {
+      silent: (since, error) => this.away.begin(since, messageOf(error)),
+      withoutStandby: (since) => this.takesNoChanges.begin(since, WITHOUT_STANDBY),
+    });
   }
 
   /** Runs one statement that reads. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it at the moment. */
@@ -84,6 +94,10 @@ export class Database {
     return qualified(this.dataSource, name);
   }
 
+  onModuleDestroy(): void {
+    this.overdue.stop();
+  }
+
   private async run<Row>(
     act: (runner: QueryRunner) => Promise<Row[]>,
     onUnavailability: (error: unknown) => void,
@@ -91,7 +105,7 @@ export class Database {
     let runner: QueryRunner | undefined;
     try {
       runner = await this.connections.take();
-      return await act(runner);
+      return await this.overdue.watch(runner, act);
     } catch (error) {
       if (!isUnavailability(error)) throw error;
       onUnavailability(error);

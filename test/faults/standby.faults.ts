@@ -170,7 +170,7 @@ describe('a service whose address leads to a standby', () => {
     await audited(url);
   });
 
-  it('creates again when the standby has become the primary, and has lost nothing', async () => {
+  it('creates again when the primary is frozen and the standby takes its place, and has lost nothing', async () => {
     const url = await migrated();
     await primary.query(`alter system set synchronous_standby_names = '*'`);
     await primary.query('select pg_reload_conf()');
@@ -178,8 +178,10 @@ describe('a service whose address leads to a standby', () => {
     proxy = new LossyProxy(primary.socket);
     await underWrites(await throughProxy(url), async () => {
       await writers.acknowledge(50);
+      // Its connections stay, and are silent.
+      await primary.freeze();
+      await writers.until(() => ledger.count('refused') >= 8, '8 creates refused with 503');
       proxy.aim(standby.socket);
-      await primary.end('SIGKILL');
       const refused = ledger.count('refused');
       await writers.until(() => ledger.count('refused') >= refused + 100, '100 creates refused with 503');
       expect((await total())[0]).toBe(200);
