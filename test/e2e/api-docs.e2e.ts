@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessTokenService } from '../../src/access-token/index.js';
 import { FILES_PATH } from '../../src/api-docs/docs-files.js';
 import { openApiText } from '../../src/api-docs/index.js';
 import { scopes, tags } from '../../src/app.module.js';
@@ -75,13 +76,19 @@ describe('GET /openapi.json', () => {
     expect(documented.sort()).toEqual(routed.filter(isForPrograms).sort());
   });
 
-  it('says of every operation whether it asks for a token', async () => {
+  it('says of every operation who may: everybody, the holder of any token, or of one with a scope', async () => {
     const { paths, security: usual } = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
+    const { token } = await app.app.get(AccessTokenService).create({ name: 'of no scope', scopes: [] });
     for (const [path, item] of Object.entries(paths)) {
       for (const [method, { security = usual }] of Object.entries(item) as [string, Operation][]) {
-        const request = { ...NO_TOKEN, method: method.toUpperCase() };
-        const { status } = await send(app, path.replace(/\{\w+\}/g, '1'), request);
-        expect([method, path, status === 401]).toEqual([method, path, security.length > 0]);
+        const statusWith = async (authorization?: string) => {
+          const request = { method: method.toUpperCase(), headers: { authorization } };
+          return (await send(app, path.replace(/\{\w+\}/g, '1'), request)).status;
+        };
+        const needsScope = (security as { bearer?: string[] }[]).some(({ bearer }) => bearer!.length > 0);
+        expect([method, path, (await statusWith()) === 401]).toEqual([method, path, security.length > 0]);
+        const status = await statusWith(`Bearer ${token}`);
+        expect([method, path, status === 403]).toEqual([method, path, needsScope]);
       }
     }
   });
