@@ -26,7 +26,7 @@ const read = async <T>(name: string) =>
   JSON.parse(await readFile(join(import.meta.dirname, '..', name), 'utf8')) as T;
 
 describe('dependencies', () => {
-  it.each(['.', 'test/tools'])('are pinned exactly: %s', async (folder) => {
+  it.each(['.', 'libs/embedded-postgres', 'test/tools'])('are pinned exactly: %s', async (folder) => {
     const { dependencies, optionalDependencies, devDependencies } = await read<Package>(
       `${folder}/package.json`,
     );

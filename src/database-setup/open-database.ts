@@ -1,6 +1,6 @@
 import { lchown, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EmbeddedPostgres } from '../../libs/embedded-postgres/src/index.js';
+import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 
 /** A database that can be connected to. */
 export interface OpenDatabase {

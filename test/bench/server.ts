@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { EmbeddedPostgres } from '../../libs/embedded-postgres/src/index.js';
+import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 import { measureServer } from './measure.js';
 
 /** Milliseconds between two looks at what the server does, and how long one waits for it to be idle. */

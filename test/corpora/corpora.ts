@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { EmbeddedPostgres } from '../../libs/embedded-postgres/src/index.js';
+import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 import { CorporaError, type Corpora, LAYOUT, readCorpora } from './read.js';
 import { run, ZONES } from './run.js';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { node, packClient, run } from './run.js';
+import { node, packWorkspace, run } from './run.js';
 import { unpacked } from './tarball.js';
 
 /** Where npm asks nothing and nobody: the package must bring all that it needs. */
@@ -26,7 +26,7 @@ describe('the package of the client', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'time-logs-client-'));
-    tarball = await packClient(directory);
+    tarball = await packWorkspace('@time-logs/client', directory);
     service = createServer((_request, response) => {
       const page = { success: true, data: [], meta: { total: 7, page: 1, limit: 1 } };
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));

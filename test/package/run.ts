@@ -28,10 +28,10 @@ export async function packLib(directory: string): Promise<string> {
   return (await node('libs/package/pack.mjs', [directory])).trim();
 }
 
-/** Makes the package of the client in a directory, as `npm pack` does; resolves with the path of its tarball. */
-export async function packClient(directory: string): Promise<string> {
+/** Makes the package of a workspace in a directory, as `npm pack` does; resolves with the path of its tarball. */
+export async function packWorkspace(name: string, directory: string): Promise<string> {
   await mkdir(directory, { recursive: true });
-  const args = ['pack', '--workspace', '@time-logs/client', '--pack-destination', directory, '--json'];
+  const args = ['pack', '--workspace', name, '--pack-destination', directory, '--json'];
   const [packed] = JSON.parse(await run('npm', args)) as [{ filename: string }];
   return join(directory, packed.filename);
 }

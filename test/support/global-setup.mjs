@@ -2,15 +2,15 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { giveTo } from '../../dist/libs/embedded-postgres/src/data-directory.js';
-import { install, thisMachine } from '../../dist/libs/embedded-postgres/src/installation.js';
-import { isReady } from '../../dist/libs/embedded-postgres/src/postmaster.js';
-import { Program, run } from '../../dist/libs/embedded-postgres/src/program.js';
+import { giveTo } from '../../libs/embedded-postgres/dist/data-directory.js';
+import { install, thisMachine } from '../../libs/embedded-postgres/dist/installation.js';
+import { isReady } from '../../libs/embedded-postgres/dist/postmaster.js';
+import { Program, run } from '../../libs/embedded-postgres/dist/program.js';
 import {
   openSocketDirectory,
   socketDirectoryOf,
   urlOf,
-} from '../../dist/libs/embedded-postgres/src/socket-directory.js';
+} from '../../libs/embedded-postgres/dist/socket-directory.js';
 import { removeLibpqVariables } from '../../dist/src/config.js';
 
 /** Nothing is tested here that a crash of the machine could harm, so nobody waits for the disk; every core may run tests. */

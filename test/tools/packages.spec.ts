@@ -2,13 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { node, packClient, packLib } from '../package/run.js';
+import { node, packLib, packWorkspace } from '../package/run.js';
 
 const MODULES = 'test/tools/node_modules';
 
 describe.each([
   ['for hosts', packLib],
-  ['of the client', packClient],
+  ['of the client', (directory: string) => packWorkspace('@time-logs/client', directory)],
+  [
+    'of the embedded PostgreSQL',
+    (directory: string) => packWorkspace('@time-logs/embedded-postgres', directory),
+  ],
 ])('the package %s', (_name, pack) => {
   let directory: string;
   let tarball: string;

