@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { environment } from '../support/environment.js';
 import { answersIn } from '../support/raw-http.js';
 import { outcome, refusal } from '../support/requests.js';
@@ -110,6 +111,26 @@ describe('shutdown', () => {
     const { child } = spawnService({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', PORT: '0' });
     await once(child.stdout!, 'data');
     expect(await endProcess(child, 'SIGTERM')).toBe(0);
+  });
+
+  it('exits with 0 on a signal while it waits for another instance that migrates, of version 0.1 too', async () => {
+    const empty = await createTestDatabase();
+    const other = await new DataSource({ type: 'postgres', url: empty.url }).initialize();
+    try {
+      const session = other.createQueryRunner();
+      // As version 0.1 does it.
+      await session.query('select pg_advisory_lock(8388356062275465063)');
+      const { child, output } = spawnService({ DATABASE_URL: empty.url, HOST: '127.0.0.1', PORT: '0' });
+      while (!output().includes('waiting for another instance that migrates'))
+        await once(child.stdout!, 'data');
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      expect(await other.query(`select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
+      await session.release();
+    } finally {
+      await other.destroy();
+      await empty.drop();
+    }
   });
 
   it('answers a request that is not received in time with 408', async () => {
