@@ -22,8 +22,12 @@ export interface ServiceProcess {
 }
 
 /** Starts `dist/src/main.js` on a free port of loopback and resolves when it listens. Throws with its output where it ends instead. */
-export async function startService(env: Record<string, string>): Promise<ServiceProcess> {
-  const { child, output } = spawnService({ PORT: '0', HOST: '127.0.0.1', ...env });
+export async function startService(
+  env: Record<string, string>,
+  /** A command that runs the command behind it. */
+  wrapper: readonly string[] = [],
+): Promise<ServiceProcess> {
+  const { child, output } = spawnService({ PORT: '0', HOST: '127.0.0.1', ...env }, wrapper);
   const port = await new Promise<number>((resolve, reject) => {
     const settle = (act: () => void) => {
       clearTimeout(timer);
@@ -47,8 +51,12 @@ export async function startService(env: Record<string, string>): Promise<Service
 }
 
 /** Starts `dist/src/main.js` with this environment alone, and what it takes to find programs. */
-export function spawnService(env: Record<string, string>): { child: ChildProcess; output: () => string } {
-  const child = spawn(process.execPath, [MAIN], {
+export function spawnService(
+  env: Record<string, string>,
+  wrapper: readonly string[] = [],
+): { child: ChildProcess; output: () => string } {
+  const [command, ...args] = [...wrapper, process.execPath, MAIN];
+  const child = spawn(command, args, {
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -17,11 +17,15 @@ export interface NodeErrorOptions {
   readonly headers: (request: IncomingMessage | undefined) => Record<string, string>;
   /** Told of each refusal, for the log. */
   readonly onRefused?: (error: ErrorCode, headers: Readonly<Record<string, string>>) => void;
+  /** True for an error that is none, since whoever brought it about goes on from there. */
+  readonly isHandled?: (error: NodeJS.ErrnoException, socket: Duplex) => boolean;
+  /** Where requests wait to be served: ends the connection after them, and returns true; false where none waits. */
+  readonly endAfterWaiting?: (socket: Duplex) => boolean;
 }
 
 /**
  * Gives the error envelope to the requests that Node's HTTP parser answers before any handler runs, with an empty body
- * if left alone: malformed HTTP, headers too large, requests not received in time, unknown expectations, CONNECT.
+ * if left alone: malformed HTTP, headers too large, requests not received in time, CONNECT.
  */
 export function answerNodeErrors(server: Server, options: NodeErrorOptions): void {
   /** The last answer on each connection. */
@@ -30,30 +34,31 @@ export function answerNodeErrors(server: Server, options: NodeErrorOptions): voi
     last.set(request.socket, response),
   );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
+    if (options.isHandled?.(error, socket)) return;
     const answer = socket._httpMessage;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // The request whose rest is missing or malformed was answered before it had arrived: one answer is enough.
     else if (!answer && last.get(socket)?.req.complete === false) socket.destroy();
-    else if (answer?.req.complete) closeAfter(answer);
+    else refuseNext(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', answer?.req);
+  });
+  server.on('connect', (request: IncomingMessage, socket: AnsweringSocket) =>
+    refuseNext(socket, 'VALIDATION_ERROR', request),
+  );
+
+  /** Refuses what follows on a connection. Requests that were received in full get their own answers, and no other. */
+  function refuseNext(socket: AnsweringSocket, error: ErrorCode, request?: IncomingMessage): void {
+    const answer = socket._httpMessage;
+    if (options.endAfterWaiting?.(socket)) return;
+    if (answer?.req.complete) closeAfter(answer, socket);
     // Once the head of an answer is out, a second one would be read as its body.
     else if (answer?.headersSent) socket.destroy();
-    else refuse(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', options, answer?.req);
-  });
-  server.on('connect', (request: IncomingMessage, socket: Duplex) =>
-    refuse(socket, 'VALIDATION_ERROR', options, request),
-  );
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const { status, body, headers } = answerFor('EXPECTATION_FAILED');
-    const all = { ...options.headers(request), ...headers };
-    options.onRefused?.(body.error, all);
-    response.writeHead(status, all).end(JSON.stringify(body));
-  });
+    else refuse(socket, error, options, request);
+  }
 }
 
-/** What follows a complete request cannot be read; the request itself gets its own answer, and then the connection ends. */
-function closeAfter(answer: ServerResponse): void {
+function closeAfter(answer: ServerResponse, socket: Duplex): void {
   if (!answer.headersSent) answer.setHeader('Connection', 'close');
-  answer.once('finish', () => answer.socket?.end());
+  answer.once('finish', () => socket.end());
 }
 
 /** Writes the answer for a code straight to a socket, closes it, and destroys it after a moment. */

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { limitWaiting } from '../../strict-request/src/index.js';
-import { DomainError } from '../../errors/src/index.js';
+import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { limitBody } from '../../strict-request/src/index.js';
 import { requestIdOf } from './common-headers.js';
 import type { HttpEdgeOptions, IdentifiedRequest, RequestLimits } from './http-edge.options.js';
@@ -9,13 +9,18 @@ interface FirstMiddlewareOptions {
   /** The headers that every answer carries. */
   readonly headers: (request: Request) => Record<string, string>;
   readonly limits: Pick<RequestLimits, 'bodyLimit' | 'deadline'>;
-  /** Whether connections are to be closed after their answer. */
-  readonly isDraining: () => boolean;
+  /** Whether a connection is to be closed after this answer. */
+  readonly endsConnection: (request: Request) => boolean;
   readonly onClose: NonNullable<HttpEdgeOptions['onClose']>;
 }
 
-/** Runs before everything else: request id, limits, common headers, and one `Host` (RFC 9112, section 3.2). */
-export function firstMiddleware({ headers: headersOf, limits, isDraining, onClose }: FirstMiddlewareOptions) {
+/** Runs before everything else: request id, limits, common headers, what HTTP asks of a request. */
+export function firstMiddleware({
+  headers: headersOf,
+  limits,
+  endsConnection,
+  onClose,
+}: FirstMiddlewareOptions) {
   return (request: Request, response: Response, next: NextFunction): void => {
     (request as IdentifiedRequest).id = requestIdOf(request);
     limitBody(request, limits.bodyLimit);
@@ -24,9 +29,10 @@ export function firstMiddleware({ headers: headersOf, limits, isDraining, onClos
     response.once('close', () => onClose(request as IdentifiedRequest, response, performance.now() - begun));
     const headers = headersOf(request);
     for (const name in headers) response.setHeader(name, headers[name]!);
-    if (isDraining()) response.setHeader('Connection', 'close');
-    if (!hasOneHost(request)) {
-      next(new DomainError('VALIDATION_ERROR', 'exactly one Host header is required'));
+    if (endsConnection(request)) response.setHeader('Connection', 'close');
+    const refusal = refusalOf(request);
+    if (refusal) {
+      next(refusal);
       return;
     }
     // Express would answer 304, without the body that every answer here has.
@@ -35,6 +41,16 @@ export function firstMiddleware({ headers: headersOf, limits, isDraining, onClos
   };
 }
 
+/** What is wrong with a request as HTTP, or undefined. */
+function refusalOf(request: Request): DomainError | undefined {
+  const { expect } = request.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    return new DomainError('EXPECTATION_FAILED', ERROR_KINDS.EXPECTATION_FAILED.message);
+  if (!hasOneHost(request)) return new DomainError('VALIDATION_ERROR', 'exactly one Host header is required');
+  return undefined;
+}
+
+/** RFC 9112, section 3.2. */
 function hasOneHost({ rawHeaders, httpVersion }: Request): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -11,6 +11,7 @@ import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
 import { RequestObserver } from './request-observer.js';
 import { routable } from './request-target.js';
+import { RequestTurns } from './request-turns.js';
 import { limitServer } from './server-limits.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
 
@@ -50,18 +51,25 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     app.set('query parser', false);
     const { limits } = this.options;
     limitServer(server, limits);
-    // Before Express, which answers a target without a path by itself.
-    server.prependListener('request', (request) => (request.url = routable(request.url ?? '')));
-    answerNodeErrors(server, this.nodeErrors);
+    const turns = new RequestTurns(server, app);
+    server.removeListener('request', app);
+    server.on('request', (request, response) => {
+      // Express answers a target without a path by itself.
+      request.url = routable(request.url ?? '');
+      turns.take(request, response);
+    });
+    answerNodeErrors(server, {
+      ...this.nodeErrors,
+      isHandled: (error, socket) => turns.takeError(error, socket),
+      endAfterWaiting: (socket) => turns.endAfterWaiting(socket),
+    });
     // 100 Continue is sent when somebody starts to read the body, so not to a request that is refused for its headers.
     server.on('checkContinue', (request, response) => {
-      if (request.headers.expect?.toLowerCase() !== '100-continue') {
-        server.emit('checkExpectation', request, response);
-        return;
-      }
       request.once('resume', () => response.headersSent || response.writeContinue());
       server.emit('request', request, response);
     });
+    // Refused by the first middleware.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     const connections = new ConnectionDrain(server, this.nodeErrors);
     this.connections = connections;
     const providers = this.discovery.getProviders() as { readonly instance: unknown }[];
@@ -72,7 +80,8 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
       firstMiddleware({
         headers: (request) => this.headersFor(request),
         limits,
-        isDraining: () => connections.isDraining,
+        // The last answer of a connection says so: what waits behind another one is served too.
+        endsConnection: ({ socket }) => connections.isDraining && !turns.isWaiting(socket),
         onClose: this.noteTo(observers),
       }),
     );
