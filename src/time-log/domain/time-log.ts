@@ -49,6 +49,12 @@ export const TIME_LOG_FIELDS = {
 /** A table of fields as it is walked through. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
+const DEFAULTS = Object.fromEntries(
+  Object.entries<Field>(TIME_LOG_FIELDS)
+    .filter(([, field]) => field.default !== undefined)
+    .map(([name, field]) => [name, field.default]),
+);
+
 /** A finished, immutable record of work. */
 export class TimeLog implements AllTimeLogValues {
   /** UUIDv7 (RFC 9562, section 5.7): its first 48 bits are the instant of creation in milliseconds. */
@@ -71,9 +77,9 @@ export class TimeLog implements AllTimeLogValues {
     return TimeLog.restore({ id, ...keptValues(values) });
   }
 
-  /** A log as it was stored. */
-  static restore(stored: StoredTimeLog): TimeLog {
-    return Object.assign(new TimeLog(), stored);
+  /** A log as it was stored; a value that came later than what stored it has its default. */
+  static restore(stored: TimeLogValues & Pick<TimeLog, 'id'>): TimeLog {
+    return Object.assign(new TimeLog(), DEFAULTS, stored);
   }
 
   /** The instant inside the id, UTC, in milliseconds: there is no second look at the clock that could differ. */
