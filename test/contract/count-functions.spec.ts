@@ -26,6 +26,35 @@ describe('the functions of counts and pages', () => {
     await database.drop();
   });
 
+  it('count and find pages as the README of their folder shows', async () => {
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('truncate time_logs');
+    await runner.query(`
+      insert into time_logs (id, project_id, duration, description, date)
+      select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '0a000000-0000-4000-8000-000000000001', 1, '',
+             case when n <= 2 then date '2026-01-31' else '2026-02-01' end from generate_series(1, 5) n`);
+    const row = { slot: 0, total: '5' };
+    const block = { width: 32, first: '2026-01-01', days: [...Array<null>(30).fill(null), 2, 3] };
+    const span = { width: 4096, first: '2019-08-10', days: null };
+    expect(
+      await runner.query(
+        'select of_all, width, first_day::text as first, slot, total, days from time_log_counts order by 1, 2',
+      ),
+    ).toEqual([false, true].flatMap((of_all) => [block, span].map((kind) => ({ of_all, ...kind, ...row }))));
+    expect(await runner.query(`select time_logs_since(null, '2026-02-01') as total`)).toEqual([
+      { total: '3' },
+    ]);
+    expect(
+      await runner.query('select total, (log).id from time_log_page_v2(null, null, null, 4, 4)'),
+    ).toEqual([
+      { total: '5', id: null },
+      { total: null, id: '019c1370-4e1b-7000-8000-000000000001' },
+    ]);
+    await runner.rollbackTransaction();
+    await runner.release();
+  });
+
   it('are those of the newest texts', async () => {
     const { existing, newest, created } = await functionsIn(dataSource);
     expect(existing).toEqual(newest);
