@@ -13,7 +13,7 @@ export interface Account {
   readonly name: string;
   /** How a program is started under this account. */
   invoke(file: string, args: readonly string[], role: Role): Invocation;
-  /** The user to whom the files of a program in this role must belong. */
+  /** The user who must own the files that a program in this role works on. */
   owner(role: Role): User;
 }
 
@@ -26,9 +26,9 @@ interface Way {
   readonly owner: User;
 }
 
-/** "nobody" on every Linux distribution. initdb wants a user with a name. */
+/** The user "nobody" of every Linux distribution: initdb refuses a user without a name. */
 const NOBODY: User = { uid: 65534, gid: 65534 };
-/** A number that no distribution gives out, so that nobody else on the machine has it. postgres needs no name. */
+/** A user whom nobody else on the machine is: no distribution gives out this number. postgres needs no name. */
 const UNUSED: User = { uid: 61000, gid: 61000 };
 const currentUser: User = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 
@@ -39,8 +39,8 @@ export const sameUser = accountOf('same user', {
 });
 
 /**
- * The same user, whom a user namespace shows to PostgreSQL as nobody. Nothing changes outside the namespace: files
- * keep their owner, and a home that only its owner can enter stays reachable.
+ * The same user, in a user namespace that shows them to PostgreSQL as "nobody". Outside nothing changes: files keep
+ * their owner, and a home that only its owner can enter stays open to PostgreSQL.
  */
 export const userNamespace = accountOf('user namespace', {
   invoke: (file, args) => ({
@@ -50,10 +50,10 @@ export const userNamespace = accountOf('user namespace', {
   owner: currentUser,
 });
 
-/** Another user, who must be able to reach the binaries and the data. */
+/** Another user. The folders of the binaries and of the data must be open to them. */
 export const otherUser = accountOf('other user', as(UNUSED), as(NOBODY));
 
-/** Another user, who gets into directories that are closed to others. */
+/** Another user, with a capability that opens folders which are closed to them. */
 export const otherUserWithCapability = accountOf(
   'other user with a capability',
   withCapability(UNUSED),
@@ -67,29 +67,29 @@ export interface Place {
   readonly hasData: boolean;
 }
 
-/** The accounts to try, the one that grants least first. */
+/** The accounts to try in turn. The one with the fewest rights comes first. */
 export function accountsOfThisMachine({ owner, hasData }: Place): readonly Account[] {
-  // A container may run under a bare number, for which initdb finds no name.
+  // In a container the user may have no name.
   if (currentUser.uid !== 0) return currentUserHasName() ? [sameUser] : [userNamespace, sameUser];
   const ofRoot = [userNamespace, otherUser, otherUserWithCapability];
   if (!owner) return ofRoot;
-  // Data keep their owner. A user who cannot reach the folder or the binaries could do nothing with new data anyway.
+  // Data keep their owner. New data may be root's: a user who cannot run PostgreSQL here could not use them anyway.
   return hasData ? accountsOf(owner) : [...accountsOf(owner), ...ofRoot];
 }
 
-/** Whether this is the number of a person or a service, and not one that PostgreSQL itself gets here. */
+/** Whether this is a user of the machine, not root and not one of the users that PostgreSQL gets here. */
 export function isOrdinary({ uid }: User): boolean {
   return ![0, NOBODY.uid, UNUSED.uid].includes(uid);
 }
 
-/** Whether a start as root may have left files of this user behind in somebody's folder, as earlier versions did. */
+/** Whether files of this user in another user's folder may come from a start as root: version 0.1 left such. */
 export function isLeftByRoot({ uid }: User): boolean {
   return [0, UNUSED.uid].includes(uid);
 }
 
 /**
- * The accounts for root in the folder of an ordinary user: the server runs as that user, who can go on without root.
- * It never gets the capability: the user can have the server read any file that the server may read.
+ * The accounts for root in the folder of an ordinary user. The server runs as that user, who can go on without root.
+ * It never gets the capability: through the server, its user could then read every file of the machine.
  */
 function accountsOf(user: User): readonly Account[] {
   const name = 'owner of the folder';
@@ -111,8 +111,8 @@ function as(owner: User): Way {
 }
 
 /**
- * A user whom a capability of root lets into closed directories. The secure bit keeps the capability when the user
- * changes, and makes access(2), with which PostgreSQL looks for its programs, respect it.
+ * A user with a capability of root that opens closed folders. Without the secure bit the kernel would take the
+ * capability away when the user changes, and access(2), with which PostgreSQL looks for its programs, would ignore it.
  */
 function withCapability(owner: User): Way {
   const options = [

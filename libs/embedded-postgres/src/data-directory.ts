@@ -18,14 +18,14 @@ import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
 import { ifMissing, makeFolder } from './folder.js';
 import { run, type Environment } from './program.js';
 
-/** Makes the directory's parent and gives the one true path of the directory, by which its server is recognised. */
+/** Makes the folder above the directory. Returns the directory's real path, by which its server is recognised. */
 export async function openDirectory(path: string): Promise<string> {
   const directory = resolve(path);
   try {
     await makeFolder(dirname(directory));
     const found = await stat(directory).catch(ifMissing);
     if (!found) return join(await realpath(dirname(directory)), basename(directory));
-    refuseForeign(directory, found);
+    refuseOtherOwner(directory, found);
     return await realpath(directory);
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
@@ -35,7 +35,7 @@ export async function openDirectory(path: string): Promise<string> {
   }
 }
 
-/** Makes the database files unless they are there, and tells whether it did. */
+/** Makes the database files where there are none. Returns whether it made them. */
 export async function createData(
   directory: string,
   { binaries, environment, account }: { binaries: Binaries; environment: Environment; account: Account },
@@ -43,7 +43,7 @@ export async function createData(
 ): Promise<boolean> {
   if (await hasData(directory)) return false;
   await removeHalfMade(directory);
-  // Under another name, and renamed at the end: a crash in between leaves nothing that looks like data.
+  // Made under another name and renamed at the end, so that a crash leaves nothing that looks like data.
   const draft = await mkdtemp(`${directory}.new-${process.pid}-`);
   try {
     await giveTo(draft, account.owner('initdb'));
@@ -55,7 +55,7 @@ export async function createData(
     await syncDirectory(dirname(directory));
     return true;
   } catch (error) {
-    // Another start was faster: its files are as good as ours.
+    // Another start was faster; its files will do.
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   } finally {
@@ -63,7 +63,7 @@ export async function createData(
   }
 }
 
-/** Refuses the files of another major version, which this server could not read. */
+/** Throws where another major version made the files: this server cannot read them. */
 export async function checkVersion(directory: string, major: string): Promise<void> {
   const made = (await readFile(join(directory, 'PG_VERSION'), 'utf8')).trim();
   if (made === major) return;
@@ -72,7 +72,7 @@ export async function checkVersion(directory: string, major: string): Promise<vo
   );
 }
 
-/** Sees to it that the files belong to the account that the server runs under, and that nobody else can enter. */
+/** Gives the files to this user and closes the directory to all others. */
 export async function giveTo(directory: string, owner: User): Promise<void> {
   if ((await stat(directory)).uid !== owner.uid) await changeOwner(directory, owner);
   await chmod(directory, 0o700);
@@ -85,17 +85,17 @@ async function changeOwner(path: string, owner: User): Promise<void> {
     if (entry.isDirectory()) await changeOwner(child, owner);
     else await lchown(child, owner.uid, owner.gid);
   }
-  // The directory comes last: one whose owner is right has been finished.
+  // The directory comes last: where its owner is right, nothing below is left to do, also after a crash.
   await lchown(path, owner.uid, owner.gid);
 }
 
-function refuseForeign(directory: string, found: Stats): void {
-  const me = process.getuid?.();
-  if (me === 0 || me === found.uid) return;
+function refuseOtherOwner(directory: string, found: Stats): void {
+  const uid = process.getuid?.();
+  if (uid === 0 || uid === found.uid) return;
   const whose = `the data directory ${directory} belongs to another user (number ${found.uid})`;
-  const command = `sudo chown -R ${me}:${process.getgid?.()} ${shellQuoted(directory)}`;
+  const command = `sudo chown -R ${uid}:${process.getgid?.()} ${shellQuoted(directory)}`;
   throw new EmbeddedPostgresError(
-    // Only a data directory is closed to all others.
+    // A data directory is closed to all others; whoever finds another folder here should not take it.
     isLeftByRoot(found) && (found.mode & 0o777) === 0o700
       ? `${whose}, as where root has started the service: make it yours with ${command}, or set DATA_DIR to another directory`
       : `${whose}: start the service as that user, or set DATA_DIR to another directory`,
@@ -120,11 +120,11 @@ function initdbArguments(directory: string): string[] {
   return [
     `--pgdata=${directory}`,
     '--username=postgres',
-    // Whoever can enter the directory of the socket may connect; over the network nobody can.
+    // Who can enter the directory of the socket may connect. Over the network nobody can.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
-    // The same order and letter cases on every machine, whatever languages it has.
+    // Sorts and changes case in the same way on every machine.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -133,12 +133,12 @@ function initdbArguments(directory: string): string[] {
   ];
 }
 
-/** Removes what starts that were killed in the middle have left behind. */
+/** Removes the drafts of starts that were killed. */
 async function removeHalfMade(directory: string): Promise<void> {
   const prefix = `${basename(directory)}.new-`;
   for (const name of await readdir(dirname(directory))) {
     if (!name.startsWith(prefix) || lives(Number(name.slice(prefix.length).split('-')[0]))) continue;
-    // Its initdb may have outlived it, and still be writing.
+    // Its initdb may still run and write.
     await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -11,59 +11,61 @@ import { Supervisor } from './supervisor.js';
 export interface EmbeddedPostgresOptions {
   /** The directory of the server's files; it is made on first use. */
   readonly dataDirectory: string;
-  /** Gives up a start that is under way: what it has begun is stopped, and it throws the signal's reason. */
+  /** Ends a start that is under way: it stops what it has begun and throws the signal's reason. */
   readonly signal?: AbortSignal;
   /** Called once if the server ends without stop() and cannot be started again. */
   readonly onFailure?: (error: EmbeddedPostgresError) => void;
-  /** Gets the server's own messages, a line each. */
+  /** Gets each line of the server's own log. */
   readonly log?: (line: string) => void;
 }
 
 const ignore = () => undefined;
-// Lost races for one directory, after which a start gives up: each takes about a tenth of a second.
+// How often a start tries again when another start took the directory first; each try takes about 0.1 s.
 const ATTEMPTS = 20;
 
 /** A real PostgreSQL server without any set-up, which only the user who started it can reach. */
 export class EmbeddedPostgres {
-  #stopping: Promise<void> | undefined;
+  private stopping: Promise<void> | undefined;
 
   private constructor(
-    /** The server's URL, for node-postgres and for TypeORM; it stays the same when the server is started again. */
+    /** The server's URL, for node-postgres and TypeORM. It stays the same when the server is started again. */
     readonly url: string,
     /** Whether this start has made the data directory. */
     readonly created: boolean,
     private readonly supervisor?: Supervisor,
   ) {}
 
-  /** Starts the server of a directory; throws an EmbeddedPostgresError when another service uses it. */
+  /** Starts the server of a directory. Throws an EmbeddedPostgresError where another service uses the directory. */
   static async start(
     options: EmbeddedPostgresOptions,
     machine: Machine = thisMachine,
   ): Promise<EmbeddedPostgres> {
     const directory = await openDirectory(options.dataDirectory);
-    return EmbeddedPostgres.#persist(() => EmbeddedPostgres.#start('service', directory, options, machine));
+    return EmbeddedPostgres.retryWhileTaken(() =>
+      EmbeddedPostgres.startServer('service', directory, options, machine),
+    );
   }
 
-  /** Uses the directory's running server, and leaves it running at stop(); starts one where none runs. */
+  /** For a command: uses the running server, which stop() then leaves alone, or starts one where none runs. */
   static async attachOrStart(
     options: EmbeddedPostgresOptions,
     machine: Machine = thisMachine,
   ): Promise<EmbeddedPostgres> {
     const directory = await openDirectory(options.dataDirectory);
-    return EmbeddedPostgres.#persist(async () => {
+    return EmbeddedPostgres.retryWhileTaken(async () => {
       const running = await findReady(directory, options.signal);
       if (running) return new EmbeddedPostgres(urlOf(running), false);
-      return EmbeddedPostgres.#start('command', directory, options, machine);
+      return EmbeddedPostgres.startServer('command', directory, options, machine);
     });
   }
 
-  /** Stops the server that this start has begun and waits for its end; further calls wait for the same end. */
+  /** Stops the server if this object has started it, and waits for its end. Further calls wait for the same end. */
   stop(): Promise<void> {
-    this.#stopping ??= this.supervisor?.stop() ?? Promise.resolve();
-    return this.#stopping;
+    this.stopping ??= this.supervisor?.stop() ?? Promise.resolve();
+    return this.stopping;
   }
 
-  static async #start(
+  private static async startServer(
     purpose: Purpose,
     directory: string,
     { signal, onFailure = ignore, log = ignore }: EmbeddedPostgresOptions,
@@ -82,8 +84,8 @@ export class EmbeddedPostgres {
     return new EmbeddedPostgres(urlOf(server.socketDirectory), installation.created, supervisor);
   }
 
-  /** Looks again at who uses the directory when another start was faster. */
-  static async #persist(attempt: () => Promise<EmbeddedPostgres>): Promise<EmbeddedPostgres> {
+  /** Tries again when another start took the directory first. */
+  private static async retryWhileTaken(attempt: () => Promise<EmbeddedPostgres>): Promise<EmbeddedPostgres> {
     for (let left = ATTEMPTS; ; left -= 1) {
       try {
         return await attempt();

@@ -7,7 +7,7 @@ import { ordinaryOwnerOf } from './folder.js';
 import { run, type Environment } from './program.js';
 import { linkSharedLibraries } from './shared-libraries.js';
 
-/** What the machine has to offer; tests put other offers in its place. */
+/** The binaries and accounts of a machine. Tests give others. */
 export interface Machine {
   binaries(): Binaries;
   accounts(place: Place): readonly Account[];

@@ -5,10 +5,10 @@ import { stopOrphan } from './server.js';
 import { answers, socketDirectoryOf } from './socket-directory.js';
 
 const POLL_MS = 20;
-// How long a command may hold the directory, or a server may take to end, before a start gives up.
+// How long a start waits for a command to release the directory, or for a server to end.
 const PATIENCE_MS = 10_000;
 
-/** Waits until no server uses the data directory, and ends an orphaned one; fails at once when a service uses it. */
+/** Waits until no server uses the data directory. Ends an orphaned one; throws at once where a service uses it. */
 export async function waitUntilFree(dataDirectory: string, signal?: AbortSignal): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -22,13 +22,13 @@ export async function waitUntilFree(dataDirectory: string, signal?: AbortSignal)
   }
 }
 
-/** The socket's directory of the live server, once it accepts connections; undefined where there is no server. */
+/** Waits until the live server accepts connections; returns its socket's directory. Undefined: there is no server. */
 export async function findReady(dataDirectory: string, signal?: AbortSignal): Promise<string | undefined> {
   const usual = socketDirectoryOf(dataDirectory);
   for (;;) {
     signal?.throwIfAborted();
     const found = await findPostmaster(dataDirectory);
-    // It may run in another container on the same volume.
+    // A server in another container may use the same volume.
     if (!found) return (await answers(usual)) ? usual : undefined;
     if (found.status === 'stopping') return undefined;
     if (found.status === 'ready') return found.socketDirectory;
@@ -41,7 +41,7 @@ function mayEndSoon({ status, owner }: Postmaster): boolean {
 }
 
 function inUse(dataDirectory: string, found: Postmaster | undefined): EmbeddedPostgresError {
-  // A server that answers, but is not among our processes, runs in another container on the same volume.
+  // A server that answers but is none of our processes runs in another container, on the same volume.
   const who = found?.owner ? `another running ${nameOf(found.owner)}` : 'a server in another container';
   return new EmbeddedPostgresError(
     `the data directory ${dataDirectory} is in use by ${who}: stop it, or set DATA_DIR to another directory`,

@@ -3,24 +3,24 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** For whom a server runs: a service until it ends, a command only for its moment. */
+/** What a server was started for: a service, or a command, which soon ends. */
 export type Purpose = 'service' | 'command';
 
-/** The live server of a data directory, as its lock file and the table of processes tell. */
+/** The live server of a data directory. Its lock file and the table of processes tell about it. */
 export interface Postmaster {
   readonly pid: number;
   readonly socketDirectory: string;
   readonly status: string;
-  /** The process that started the server; undefined when the server is an orphan. */
+  /** The process that started the server. Undefined: that process has ended, and the server is an orphan. */
   readonly owner: { readonly pid: number; readonly purpose: Purpose | 'unknown' } | undefined;
 }
 
-/** The name that a server bears on its command line, so that a later start knows who started it. */
+/** A name for the server's command line. It tells later starts who started the server. */
 export function clusterName(purpose: Purpose): string {
   return `${purpose}-${process.pid}`;
 }
 
-/** Finds the live server of a data directory; a lock file that a dead server left behind counts for nothing. */
+/** Finds the live server of a data directory. Ignores the lock file that a dead server has left behind. */
 export async function findPostmaster(dataDirectory: string): Promise<Postmaster | undefined> {
   const lock = await readLock(dataDirectory);
   if (!lock) return undefined;
@@ -29,8 +29,8 @@ export async function findPostmaster(dataDirectory: string): Promise<Postmaster 
   const [, purpose, owner] = / cluster_name=(service|command)-(\d+)( |$)/.exec(found.command) ?? [];
   const { pid, socketDirectory, status } = lock;
   if (!owner) return { pid, socketDirectory, status, owner: { pid, purpose: 'unknown' } };
-  // A process whose parent has died gets another parent: this tells an orphan even where the number of the dead
-  // service has been given to another process.
+  // A process whose parent has ended gets another parent. So an orphan is recognised even where the number of the
+  // ended service now belongs to another process.
   const alive = found.parent === Number(owner);
   return {
     pid,
@@ -56,9 +56,9 @@ async function readLock(dataDirectory: string) {
 }
 
 /**
- * Removes the lock file of a dead server. PostgreSQL refuses to start when the number in it is that of any living
- * process, which is common after the restart of a container, and a new server with the old number would look ready
- * before it is. Should another start be faster than this look, the second lock, on shared memory, holds.
+ * Removes the lock file of a dead server. PostgreSQL refuses to start while any process has the number in it, as is
+ * common after a container restarts; and a new server that gets the old number would look ready too early. Another start
+ * may put its own lock file there meanwhile: then PostgreSQL's second lock, on shared memory, protects the data.
  */
 export async function removeStaleLock(dataDirectory: string): Promise<void> {
   const before = await readLock(dataDirectory);
@@ -88,7 +88,7 @@ async function describeFromProc(pid: number): Promise<{ parent: number; command:
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   // The name of the program stands in brackets and may contain spaces and brackets itself.
   const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A zombie is dead; in a container there may be nobody who buries it.
+  // A zombie has ended. In a container there may be no process that collects it.
   if (state === 'Z' || state === 'X') return undefined;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
   return { parent: Number(parent), command: command.replaceAll('\0', ' ').trimEnd() };

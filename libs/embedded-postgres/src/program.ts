@@ -10,20 +10,20 @@ export interface Invocation {
   readonly gid?: number;
 }
 
-/** Variables that a program gets besides the fixed ones. */
+/** The variables that a program gets beside the fixed ones. */
 export type Environment = Readonly<Record<string, string>>;
 
-// Nothing of the service's own environment: PGDATA, PGPORT or a language of its user would change what PostgreSQL does.
+// A program gets nothing of our own environment: PGDATA, PGPORT or the user's language would change what it does.
 const FIXED_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** A started program, with the last line of its output at hand. */
+/** A started program. It keeps the last lines of its output. */
 export class Program {
-  /** Resolves, never rejects, when the program and its output have ended; the exit code is null after a signal. */
+  /** Resolves when the program and its output have ended, and never rejects. After a signal the code is null. */
   readonly ended: Promise<{ code: number | null }>;
 
-  #running = true;
-  #failure: string | undefined;
-  readonly #lines: string[] = [];
+  private isRunning = true;
+  private failure: string | undefined;
+  private readonly lines: string[] = [];
 
   private constructor(
     private readonly child: ChildProcess,
@@ -31,22 +31,22 @@ export class Program {
   ) {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream! }).on('line', (line) => {
-        this.#lines.push(line);
-        if (this.#lines.length > 50) this.#lines.shift();
+        this.lines.push(line);
+        if (this.lines.length > 50) this.lines.shift();
         onLine(line);
       });
     }
     this.ended = new Promise((resolve) => {
       child.once('error', (error) => {
-        this.#failure = error.message;
+        this.failure = error.message;
         if (child.pid !== undefined) return;
-        this.#running = false;
+        this.isRunning = false;
         resolve({ code: null });
       });
       child.once('exit', (code, signal) => {
-        this.#running = false;
-        if (signal) this.#failure = `it was ended by ${signal}`;
-        // The last lines may still be on their way; a background process of PostgreSQL may hold the pipes for longer.
+        this.isRunning = false;
+        if (signal) this.failure = `it was ended by ${signal}`;
+        // The last lines may still come. PostgreSQL's background processes may keep the pipes open longer than that.
         const overdue = setTimeout(() => resolve({ code }), 500);
         child.once('close', () => {
           clearTimeout(overdue);
@@ -57,8 +57,8 @@ export class Program {
   }
 
   /**
-   * Starts a program in a session of its own, so that Ctrl-C in a terminal reaches only the service, which then
-   * stops the program in its own time.
+   * Starts a program in a session of its own. So Ctrl-C in a terminal reaches the service alone, and the service
+   * stops the program when it no longer needs it.
    */
   static start(
     { file, args, uid, gid }: Invocation,
@@ -81,29 +81,29 @@ export class Program {
   }
 
   get running(): boolean {
-    return this.#running;
+    return this.isRunning;
   }
 
-  /** All that is kept of the output. */
+  /** The last 50 lines of the output. */
   get output(): string {
-    return this.#lines.join('\n');
+    return this.lines.join('\n');
   }
 
-  /** The line of the output that most likely tells why the program failed. */
+  /** Why the program failed, as far as its output tells. */
   get reason(): string {
-    const fatal = this.#lines.findLast((line) => /\b(FATAL|PANIC|error|could not)\b/.test(line));
-    const line = this.#failure ?? fatal ?? this.#lines.at(-1) ?? 'it ended without a word';
+    const fatal = this.lines.findLast((line) => /\b(FATAL|PANIC|error|could not)\b/.test(line));
+    const line = this.failure ?? fatal ?? this.lines.at(-1) ?? 'it ended without a word';
     return line.replace(/^.*?\b(FATAL|PANIC|error):\s+/, '').trim();
   }
 
-  /** Sends a signal to the program alone; nothing happens once it has ended. */
+  /** Sends a signal to the program, but not to what it has started. Does nothing once the program has ended. */
   signal(signal: NodeJS.Signals): void {
-    if (this.#running) this.child.kill(signal);
+    if (this.isRunning) this.child.kill(signal);
   }
 
-  /** Kills the program with all it has started. */
+  /** Kills the program and all that it has started. */
   killAll(): void {
-    if (!this.#running || this.child.pid === undefined) return;
+    if (!this.isRunning || this.child.pid === undefined) return;
     try {
       process.kill(-this.child.pid, 'SIGKILL');
     } catch {
@@ -112,7 +112,7 @@ export class Program {
   }
 }
 
-/** Runs a program to its end; an abort kills it and rejects with the signal's reason. */
+/** Runs a program to its end. An abort kills the program; then this rejects with the signal's reason. */
 export async function run(
   invocation: Invocation,
   environment: Environment,
@@ -123,7 +123,7 @@ export async function run(
   try {
     program = Program.start(invocation, environment);
   } catch (error) {
-    // Node throws at once when this user may not take on the other's number.
+    // Node throws at once where we may not start programs as another user.
     return { ok: false, output: '', reason: reasonOf(error) };
   }
   const abort = () => program.killAll();

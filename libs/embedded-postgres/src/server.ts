@@ -6,12 +6,12 @@ import { Program } from './program.js';
 import { openSocketDirectory, socketDirectoryOf } from './socket-directory.js';
 
 const POLL_MS = 20;
-// How long a server may take to obey one signal before it gets the next.
+// How long a server gets to obey a signal before it gets the next one.
 const PATIENCE_MS = 5_000;
-// Fast shutdown, immediate shutdown, and the signal that no process withstands: the data survive each of them.
+// Fast shutdown, immediate shutdown, kill. No data are lost by any of them.
 const STAGES: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 
-/** Another server has taken the data directory in the same moment, or its last processes are still ending. */
+/** Another server has just taken the data directory, or the last processes of the former one are still ending. */
 export class DirectoryTaken extends EmbeddedPostgresError {}
 
 /** A server that this process has started. */
@@ -23,7 +23,7 @@ export class Server {
     readonly socketDirectory: string,
   ) {}
 
-  /** Starts the server and waits until it accepts connections; an abort stops it again. */
+  /** Starts the server and waits until it accepts connections. An abort stops it again. */
   static async start(
     installation: Installation,
     purpose: Purpose,
@@ -46,16 +46,16 @@ export class Server {
     throw failure(dataDirectory, program);
   }
 
-  /** Resolves with the reason when the server has ended, for whatever reason. */
+  /** Resolves when the server has ended, with the reason. */
   async ended(): Promise<string> {
     await this.program.ended;
     return this.program.reason;
   }
 
-  /** Has the server close its connections and write all data, and waits until it has ended. */
+  /** Stops the server: it closes its connections and writes its data. Waits for its end. */
   async stop(): Promise<void> {
     await stopInStages(
-      // Another command may have attached to the server of a command: it may finish first.
+      // Another command may use this command's server. SIGTERM lets it finish first.
       this.purpose === 'command' ? ['SIGTERM', ...STAGES] : STAGES,
       (signal) => {
         this.program.signal(signal);
@@ -100,7 +100,7 @@ function signalTo(pid: number): (signal: NodeJS.Signals) => void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended by itself, or belongs to somebody else; waiting for it tells which.
+      // It has ended, or it belongs to another user. The wait that follows tells which.
     }
   };
 }
@@ -115,9 +115,9 @@ function failure(dataDirectory: string, { output, reason }: Program): EmbeddedPo
 
 function serverArguments(dataDirectory: string, socketDirectory: string, purpose: Purpose): string[] {
   const settings = {
-    // The socket only: no port that others on the machine could reach.
+    // No network port: others on the machine could reach it.
     listen_addresses: '',
-    // A list: quoted, because a comma in the path would begin another entry.
+    // Quoted, since the setting is a list: a comma in the path would begin another entry.
     unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: '5432',
@@ -132,7 +132,7 @@ function serverArguments(dataDirectory: string, socketDirectory: string, purpose
     logging_collector: 'off',
     log_line_prefix: '',
     log_checkpoints: 'off',
-    // A refused statement is the caller's to report; here its text or its row could bring personal data into the log.
+    // The caller reports a refused statement. In this log its text or its row could show personal data.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',

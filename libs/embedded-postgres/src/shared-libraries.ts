@@ -5,9 +5,9 @@ import { makeFolder } from './folder.js';
 import type { Environment } from './program.js';
 
 /**
- * Makes the links of the shared libraries, which the package's install script would make: npm does not run it by
- * default. Where the package cannot be written to, the links go to `fallbackDirectory`, and the answer names the
- * variable that lets the programs find them there.
+ * Makes the links of the shared libraries. The package's install script would make them, but npm does not run it by
+ * default. Where the package cannot be written to, the links go to `fallbackDirectory`. Returns the variables that the
+ * programs then need to find them.
  */
 export async function linkSharedLibraries(native: string, fallbackDirectory: string): Promise<Environment> {
   const missing = await missingLinks(native);
@@ -17,7 +17,7 @@ export async function linkSharedLibraries(native: string, fallbackDirectory: str
   } catch {
     await makeFolder(fallbackDirectory);
     for (const { target, link } of missing) await makeLink(target, join(fallbackDirectory, basename(link)));
-    // A library looks for others where its link lies, and so needs to be told where they are.
+    // A library looks for the others beside its link, where they are not.
     return { LD_LIBRARY_PATH: `${fallbackDirectory}:${join(native, 'lib')}` };
   }
 }
@@ -34,9 +34,9 @@ async function missingLinks(native: string): Promise<{ target: string; link: str
   return links.filter((_, index) => !present[index]);
 }
 
-/** Makes a link, or puts it in the place of one that leads to a former installation. */
+/** Makes a link. Replaces one that leads to a former installation. */
 async function makeLink(target: string, link: string): Promise<void> {
-  // Through another name: another start of the service may be using the same link.
+  // Made under another name and renamed, since another start may be using the same link.
   const draft = `${link}.${randomUUID()}`;
   await symlink(target, draft);
   await rename(draft, link);

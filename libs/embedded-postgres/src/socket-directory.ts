@@ -11,8 +11,8 @@ const SOCKET_NAME = '.s.PGSQL.5432';
 const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
 
 /**
- * The directory of the server's socket: the data directory, which only its owner can enter, or a directory of its own
- * among the temporary files where the path of a socket there would be too long for the system.
+ * The directory of the server's socket. It is the data directory, which only its owner can enter. Where a socket's path
+ * in there would be too long for the system, it is a directory of its own among the temporary files.
  */
 export function socketDirectoryOf(dataDirectory: string): string {
   if (fits(dataDirectory)) return dataDirectory;
@@ -24,22 +24,21 @@ export function socketDirectoryOf(dataDirectory: string): string {
   );
 }
 
-/** Makes the directory of the socket where it is not the data directory, and makes sure that nobody else can enter it. */
+/** Makes the directory of the socket unless it is the data directory. Throws where others could enter it. */
 export async function openSocketDirectory(
   directory: string,
   dataDirectory: string,
   owner: User,
 ): Promise<void> {
   if (directory === dataDirectory) return;
-  const me = process.getuid?.();
-  const made = await mkdir(directory, { mode: 0o700 }).then(
+  const isNew = await mkdir(directory, { mode: 0o700 }).then(
     () => true,
     () => false,
   );
-  if (made && me !== owner.uid) await chown(directory, owner.uid, owner.gid);
+  if (isNew && process.getuid?.() !== owner.uid) await chown(directory, owner.uid, owner.gid);
   const found = await lstat(directory).catch(() => undefined);
-  const ours = found?.isDirectory() && found.uid === owner.uid && (found.mode & 0o077) === 0;
-  if (!ours) {
+  const isPrivate = found?.isDirectory() && found.uid === owner.uid && (found.mode & 0o077) === 0;
+  if (!isPrivate) {
     throw new EmbeddedPostgresError(
       `${directory}, the directory for PostgreSQL's socket, is not private to the service: remove it, or set DATA_DIR to a shorter path`,
     );
@@ -61,9 +60,7 @@ export function answers(directory: string): Promise<boolean> {
   });
 }
 
-/**
- * The URL of the server. The directory stands in the place of the host and not in the query, which TypeORM cuts off.
- */
+/** The URL of the server. The directory is its host, since TypeORM cuts off the query. */
 export function urlOf(directory: string): string {
   return `postgres://postgres@${encodeURIComponent(directory)}/postgres`;
 }

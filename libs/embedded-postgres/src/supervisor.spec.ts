@@ -4,10 +4,10 @@ import { Supervisor } from './supervisor.js';
 /** A server that ends when it is told to. */
 class FakeServer {
   end: (reason: string) => void = () => undefined;
-  readonly #ended = new Promise<string>((resolve) => (this.end = resolve));
+  private readonly whenEnded = new Promise<string>((resolve) => (this.end = resolve));
 
   ended(): Promise<string> {
-    return this.#ended;
+    return this.whenEnded;
   }
 
   stop(): Promise<void> {

@@ -7,61 +7,61 @@ type Supervised = Pick<Server, 'ended' | 'stop'>;
 const WINDOW_MS = 60_000;
 const RESTARTS_PER_WINDOW = 5;
 
-/** Starts a server again when it ends unasked, until it has ended too often. */
+/** Starts a server again when it ends by itself. Gives up when it has ended six times within a minute. */
 export class Supervisor {
-  readonly #stopped = new AbortController();
-  readonly #done: Promise<void>;
-  #server: Supervised;
-  #ends: number[] = [];
+  private readonly stopped = new AbortController();
+  private readonly done: Promise<void>;
+  private server: Supervised;
+  private ends: number[] = [];
 
   constructor(
     server: Supervised,
     private readonly restart: (signal: AbortSignal) => Promise<Supervised>,
     private readonly onFailure: (error: EmbeddedPostgresError) => void,
     private readonly log: (line: string) => void,
-    /** Milliseconds before the first restart; each further one within a minute waits twice as long. */
+    /** Milliseconds before the first restart. Within a minute each further pause is twice as long. */
     private readonly firstPause = 100,
   ) {
-    this.#server = server;
-    this.#done = this.#watch();
+    this.server = server;
+    this.done = this.watch();
   }
 
   /** Stops the server and does not start it again. */
   async stop(): Promise<void> {
-    this.#stopped.abort();
-    await this.#server.stop();
-    await this.#done;
+    this.stopped.abort();
+    await this.server.stop();
+    await this.done;
   }
 
-  async #watch(): Promise<void> {
-    const { signal } = this.#stopped;
+  private async watch(): Promise<void> {
+    const { signal } = this.stopped;
     for (;;) {
-      const reason = await this.#server.ended();
+      const reason = await this.server.ended();
       let failure = endedTooOften(reason);
       if (!signal.aborted) this.log(`PostgreSQL ended (${reason}): starting it again`);
       for (let running = false; !running;) {
         if (signal.aborted) return;
-        if (!this.#mayRestart()) {
+        if (!this.mayRestart()) {
           this.onFailure(failure);
           return;
         }
         try {
-          await delay(this.firstPause * 2 ** (this.#ends.length - 1), undefined, { signal });
-          this.#server = await this.restart(signal);
+          await delay(this.firstPause * 2 ** (this.ends.length - 1), undefined, { signal });
+          this.server = await this.restart(signal);
           running = true;
         } catch (error) {
           failure = notStartedAgain(error);
         }
       }
       // stop() may have been called while the new server was starting.
-      if (signal.aborted) await this.#server.stop();
+      if (signal.aborted) await this.server.stop();
     }
   }
 
-  #mayRestart(): boolean {
+  private mayRestart(): boolean {
     const now = performance.now();
-    this.#ends = [...this.#ends.filter((end) => end > now - WINDOW_MS), now];
-    return this.#ends.length <= RESTARTS_PER_WINDOW;
+    this.ends = [...this.ends.filter((end) => end > now - WINDOW_MS), now];
+    return this.ends.length <= RESTARTS_PER_WINDOW;
   }
 }
 
