@@ -34,7 +34,7 @@ export interface Config {
   readonly limits: Limits;
 }
 
-/** The bounds of what a client may send and of what the service waits for and keeps in memory. Times in milliseconds. */
+/** The bounds of what a client may send, and of what the service waits for and keeps in memory. Times are in ms. */
 interface Limits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
@@ -242,7 +242,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
   };
 }
 
-/** The origin of a page in the one form that a browser sends (Fetch standard, section 3.2): it is compared as it is written. */
+/** An origin in the form that browsers send (Fetch standard, section 3.2), since it is compared as it is written. */
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, host } = new URL(text);

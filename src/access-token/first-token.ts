@@ -8,9 +8,9 @@ const NAME = 'first';
 const logger = new Logger('FirstToken');
 
 /**
- * Makes the first token of a database that has never had it, good for these scopes, in a file that only its owner can read; false where the
- * file holds no valid token and none is made: a first token that was revoked or removed stays so.
- * The file comes before the row: a crash in between leaves a database without the token, and the next start tries again.
+ * Makes the first token of a database that has never had one, good for these scopes, in a file that only its owner can
+ * read. Returns whether the file holds a valid token: one that was revoked or removed is not made again.
+ * The file comes before the row: after a crash in between the database has no first token, and the next start makes it.
  */
 export async function ensureFirstToken(
   tokens: Pick<AccessTokenService, 'list' | 'store'>,
