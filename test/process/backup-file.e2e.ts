@@ -1,0 +1,91 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { entities, migrations } from '../../src/app.module.js';
+import { backup, checkBackup } from '../../src/backup/index.js';
+import { migrate } from '../../src/database-setup/index.js';
+import { addOddRows, withSql } from '../support/backup-rows.js';
+import { createTestDatabase } from '../support/test-database.js';
+
+const report = () => undefined;
+
+/** Restoring checks the whole file before it touches a database: what it refuses, without the process around it. */
+describe('a file that is restored', () => {
+  let directory: string;
+  let file: string;
+  let sound: Buffer;
+  /** What the sound file holds, and its lines. */
+  let text: string;
+  let lines: string[];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-backup-file-'));
+    file = join(directory, 'file');
+    const database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    await withSql(database.url, addOddRows);
+    await backup({ url: database.url, entities, migrations, file, report });
+    await database.drop();
+    sound = await readFile(file);
+    text = gunzipSync(sound).toString();
+    lines = text.trimEnd().split('\n');
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  /** Puts bytes in the place of the file, and checks them. */
+  const check = async (bytes: Uint8Array) => {
+    await writeFile(file, bytes);
+    await checkBackup({ file, migrations, report });
+  };
+  const zippedLines = (some: readonly string[]) => gzipSync(`${some.join('\n')}\n`);
+
+  it('is taken where it is sound', async () => {
+    await expect(check(sound)).resolves.toBeUndefined();
+  });
+
+  it.each<[string, () => Buffer, RegExp]>([
+    ['an empty file', () => Buffer.alloc(0), /is not a backup/],
+    ['text', () => Buffer.from(text), /is not a backup/],
+    ['another gzip', () => gzipSync('hello\n'), /is not a backup/],
+    ['gzip without lines', () => gzipSync(Buffer.alloc(20_000_000)), /is not a backup: it has no lines/],
+    ['a truncated file', () => sound.subarray(0, sound.length / 2), /is damaged/],
+    ['a file without its last byte', () => sound.subarray(0, -1), /is damaged/],
+    ['zeros behind it', () => Buffer.concat([sound, Buffer.alloc(9)]), /something follows its end/],
+    ['text behind it', () => Buffer.concat([sound, Buffer.from('garbage')]), /is damaged/],
+    ['the file twice', () => Buffer.concat([sound, sound]), /something follows its end/],
+    ['no trailer', () => zippedLines(lines.slice(0, -1)), /last line is missing/],
+    ['half a trailer', () => gzipSync(text.slice(0, -9)), /is damaged/],
+    ['half a table', () => zippedLines(lines.slice(0, 6)), /last line is missing/],
+    ['a row less', () => gzipSync(text.replace(/^.*2024-02-29\n/m, '')), /does not count its rows/],
+    ['a table less', () => zippedLines(lines.toSpliced(1, 2)), /does not count/],
+    ['a later format', () => gzipSync(text.replace('"version":2', '"version":3')), /is not a backup/],
+    [
+      'a file of a newer version',
+      () => gzipSync(text.replace('CreateTimeLogs', 'MakeTimeLogs')),
+      /was made by a newer version, with the migrations MakeTimeLogs\d+: restore it with that version$/,
+    ],
+  ])('is refused in one line where it is %s', async (_what, damaged, reason) => {
+    const message = await check(damaged()).catch((error: unknown) => (error as Error).message);
+    expect(message).toMatch(reason);
+    expect(message).toMatch(new RegExp(`^${file}: [^\\n]*$`));
+  });
+
+  it('is refused where a bit of any byte is flipped', async () => {
+    for (const [offset, byte] of sound.entries()) {
+      const flipped = sound.with(offset, byte ^ (1 << (offset % 8)));
+      // A few bits mean nothing, or point to the same letters elsewhere: nothing is damaged.
+      if (holds(flipped, text)) continue;
+      await expect(check(flipped)).rejects.toThrow(/is damaged|is not a backup/);
+    }
+  });
+});
+
+function holds(file: Uint8Array, text: string): boolean {
+  try {
+    return gunzipSync(file).toString() === text;
+  } catch {
+    return false;
+  }
+}
