@@ -77,6 +77,11 @@ export class TimeLog implements AllTimeLogValues {
     return TimeLog.restore({ id, ...keptValues(values) });
   }
 
+  /** A log without any value, for a repository that puts in all of them: one object less for each log that is read. */
+  static blank(): TimeLog {
+    return new TimeLog();
+  }
+
   /** A log as it was stored; a value that came later than what stored it has its default. */
   static restore(stored: TimeLogValues & Pick<TimeLog, 'id'>): TimeLog {
     return Object.assign(new TimeLog(), DEFAULTS, stored);

@@ -42,7 +42,8 @@ export function timeLogSelection(log: string): string {
 
 /** The log of a row. */
 export function timeLogOf(row: TimeLogRow): TimeLog {
-  const stored: Record<string, unknown> = {};
-  for (const { field, name, from } of COLUMNS) stored[field] = from(row[name]!);
-  return TimeLog.restore(stored as unknown as StoredTimeLog);
+  const log = TimeLog.blank();
+  const values: Partial<Record<string, unknown>> = log as object;
+  for (const { field, name, from } of COLUMNS) values[field] = from(row[name]!);
+  return log;
 }
