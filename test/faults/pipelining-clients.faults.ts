@@ -12,7 +12,7 @@ import { TOKEN } from './support/service-under-writes.js';
 const REQUEST = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 /** Requests that one client sends at once. */
 const PIPELINED = 1_400;
-const CONNECTIONS = isFull ? [10, 40, 200] : [10];
+const CONNECTIONS = isFull ? [10, 40, 200] : [40];
 /** Megabytes above those of a service at rest. */
 const MOST_MEMORY = 100;
 /** Megabytes in which a service must go on. */
@@ -78,7 +78,7 @@ describe('a service whose clients send requests without a token and do not read'
     `goes on where it has ${SMALL_MACHINE} MB (skipped without prlimit)`,
     async () => {
       await start(byMemory);
-      await pipeline(40);
+      await pipeline(200);
       for (let i = 0; i < 20; i++) await askAsOthers();
       expect(service.child.exitCode).toBeNull();
     },
