@@ -14,5 +14,8 @@ type HeaderObject = Whole<NonNullable<ResponseObject['headers']>[string]>;
 export type Headers = Readonly<Record<string, HeaderObject>>;
 /** A `title` makes a schema a named one: our own document has it once, under that name. */
 export type SchemaObject = Whole<ParameterObject['schema']>;
-/** The text of a tag, under which a page of documentation shows operations together. */
-export type TagObject = NonNullable<OpenAPIObject['tags']>[number];
+/** Under which a page of documentation shows operations together. */
+export interface TagObject {
+  readonly name: string;
+  readonly description: string;
+}
