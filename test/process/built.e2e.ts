@@ -1,5 +1,16 @@
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -45,6 +56,18 @@ describe('npm run built', () => {
   it('compiles a fresh clone', async () => {
     expect(await compilations()).toBe(1);
   });
+
+  (process.getuid?.() === 0 && process.platform === 'linux' ? it : it.skip)(
+    'leaves what root compiles to the owner of the project (skipped for others)',
+    async () => {
+      await chown(directory, 12345, 23456);
+      await rm(file('dist'), { recursive: true });
+      expect(await compilations()).toBe(1);
+      for (const name of ['dist', 'dist/src/main.ts', 'dist/.inputs'])
+        expect(await stat(file(name))).toMatchObject({ uid: 12345, gid: 23456 });
+      await chown(directory, 0, 0);
+    },
+  );
 
   it('compiles nothing when nothing has changed, whatever times a file got', async () => {
     expect(await compilations()).toBe(0);
