@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 export default {
   rootDir: import.meta.dirname,
   roots: ['<rootDir>/src', '<rootDir>/libs', '<rootDir>/test'],
@@ -21,6 +23,6 @@ export default {
   reporters: ['default', '<rootDir>/test/faults/support/survival-reporter.mjs'],
   // Ends what hangs; no test is meant to take a tenth of it.
   testTimeout: 180_000,
-  // Most tests wait for processes, servers and limits of time: one core can be shared with the next file.
-  maxWorkers: '100%',
+  // Most tests wait for processes, servers and limits of time: one worker more than there are cores keeps those busy.
+  maxWorkers: availableParallelism() + 1,
 };

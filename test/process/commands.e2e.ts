@@ -1,33 +1,16 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { environment } from '../support/environment.js';
+import { lastLineOf, runCommand as run } from '../support/commands.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const DIST = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
-
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(command: string, args: string[], env: Record<string, string>): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const options = { env: environment(env) };
-    execFile(process.execPath, [join(DIST, command), ...args], options, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr });
-    });
-  });
-}
-
 describe('every command', () => {
   it.each(['backup', 'counts', 'migrate', 'restore', 'token'])('explains itself: %s --help', async (name) => {
-    const { code, stdout, stderr } = await run(`${name}.command.js`, ['--help'], {});
+    const { code, stdout, stderr } = await run(name, ['--help'], {});
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(new RegExp(`^Usage:\n  npm run (--silent )?${name}\\b`));
   });
@@ -36,7 +19,7 @@ describe('every command', () => {
 describe('the token command', () => {
   let database: TestDatabase;
   let service: ServiceProcess;
-  const token = (...args: string[]) => run('token.command.js', args, { DATABASE_URL: database.url });
+  const token = (...args: string[]) => run('token', args, { DATABASE_URL: database.url });
   const statusWith = async (value: string, init: RequestInit = {}) =>
     (
       await fetch(`${service.url}/api/v1/time-logs`, {
@@ -74,11 +57,9 @@ describe('the token command', () => {
   });
 
   it('makes a token with one scope and an end', async () => {
-    const made =
-      (await token('create', '--name', 'Reader', '--scope', 'time-logs:read', '--expires', '90d')).stdout
-        .trim()
-        .split('\n')
-        .at(-1) ?? '';
+    const made = lastLineOf(
+      await token('create', '--name', 'Reader', '--scope', 'time-logs:read', '--expires', '90d'),
+    );
     expect(await statusWith(made)).toBe(200);
     expect(await statusWith(made, { method: 'POST' })).toBe(403);
     const line = (await token('list')).stdout.split('\n').find((row) => row.includes('Reader'));
@@ -89,7 +70,7 @@ describe('the token command', () => {
   });
 
   it('revokes a token by the id that list shows', async () => {
-    const made = (await token('create', '--name', 'Short')).stdout.trim().split('\n').at(-1) ?? '';
+    const made = lastLineOf(await token('create', '--name', 'Short'));
     expect(await statusWith(made)).toBe(200);
     const id =
       (await token('list')).stdout
@@ -97,7 +78,7 @@ describe('the token command', () => {
         .find((row) => row.includes('Short'))
         ?.split(' ')[0] ?? '';
     expect((await token('revoke', id)).code).toBe(0);
-    while ((await statusWith(made)) !== 401);
+    while ((await statusWith(made)) !== 401) await delay(50);
     expect((await token('list')).stdout).toMatch(/Short.*revoked/);
   });
 
@@ -134,10 +115,10 @@ describe('the commands on the embedded database', () => {
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('migrates once', async () => {
-    const first = await run('migrate.command.js', [], env());
+    const first = await run('migrate', [], env());
     expect([first.code, first.stderr]).toEqual([0, '']);
     expect(first.stdout).toMatch(/^migrated CreateTimeLogs\d+$/m);
-    expect(await run('migrate.command.js', [], env())).toEqual({
+    expect(await run('migrate', [], env())).toEqual({
       code: 0,
       stdout: 'nothing to migrate\n',
       stderr: '',
@@ -145,16 +126,10 @@ describe('the commands on the embedded database', () => {
   });
 
   it('makes tokens whether the service runs or not', async () => {
-    const before = (await run('token.command.js', ['create', '--name', 'before'], env())).stdout
-      .trim()
-      .split('\n')
-      .at(-1);
+    const before = lastLineOf(await run('token', ['create', '--name', 'before'], env()));
     const service = await startService(env());
     try {
-      const during = (await run('token.command.js', ['create', '--name', 'during'], env())).stdout
-        .trim()
-        .split('\n')
-        .at(-1);
+      const during = lastLineOf(await run('token', ['create', '--name', 'during'], env()));
       for (const made of [before, during]) {
         const response = await fetch(`${service.url}/health`, {
           headers: { authorization: `Bearer ${made}` },
@@ -169,7 +144,7 @@ describe('the commands on the embedded database', () => {
 
 describe('the counts command', () => {
   let database: TestDatabase;
-  const counts = (...args: string[]) => run('counts.command.js', args, { DATABASE_URL: database.url });
+  const counts = (...args: string[]) => run('counts', args, { DATABASE_URL: database.url });
   const query = async (sql: string) => {
     const dataSource = await new DataSource({ type: 'postgres', url: database.url }).initialize();
     await dataSource.query(sql);
@@ -190,7 +165,7 @@ describe('the counts command', () => {
   });
 
   it('verifies and rebuilds', async () => {
-    await run('migrate.command.js', [], { DATABASE_URL: database.url });
+    await run('migrate', [], { DATABASE_URL: database.url });
     await query(
       `insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', gen_random_uuid(), 1, '', '2026-01-31')`,
     );
