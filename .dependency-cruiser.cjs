@@ -99,6 +99,13 @@ module.exports = {
       to: { pathNot: '^libs/time-log-client/src/' },
     },
     {
+      name: 'messages-alone-see-transports',
+      comment: 'Who does not use messages needs no @nestjs/microservices, and never loads it.',
+      severity: 'error',
+      from: { path: '^(src|libs)/', pathNot: '^src/([^/]+/)?messages/' },
+      to: { path: '(^|/)node_modules/@nestjs/microservices/' },
+    },
+    {
       name: 'modules-not-root',
       comment: 'The composition root and the configuration know the modules, never the reverse.',
       severity: 'error',

@@ -17,12 +17,17 @@ const PEERS = {
   // @nestjs/swagger asks for 11.0.1. Until 12.2 a global pipe of the host was given the promise of an asynchronous parameter, such as our body.
   '@nestjs/common': '^11.0.1 || ^12.2.0',
   '@nestjs/core': '^11.0.1 || ^12.2.0',
+  '@nestjs/microservices': '^11.0.1 || ^12.0.0',
   // 11.0.0 and 11.0.1 ask for Nest 10.
   '@nestjs/passport': '^11.0.2 || ^12.0.0',
   '@nestjs/swagger': '^11.0.0 || ^12.0.0',
   'class-validator': '^0.14.0 || ^0.15.1',
+  rxjs: '^7.1.0',
   typeorm: '^0.3.20 || ^1.0.0',
 };
+
+/** Needed by one entry alone: who does not import it goes without. */
+const OPTIONAL_PEERS = ['@nestjs/microservices'];
 
 const PROJECT = join(import.meta.dirname, '..', '..');
 const OUTPUT = 'dist';
@@ -101,6 +106,7 @@ function manifest(packages) {
     sideEffects: [`./${OUTPUT}/src/time-log/infrastructure/time-log.mapping.js`],
     dependencies: Object.fromEntries(own.map((dependency) => [dependency, range(dependency)])),
     peerDependencies: Object.fromEntries(shared.map((peer) => [peer, PEERS[peer]])),
+    peerDependenciesMeta: Object.fromEntries(OPTIONAL_PEERS.map((peer) => [peer, { optional: true }])),
   };
 }
 

@@ -50,7 +50,7 @@ async function dependenciesOf(versions: HostBuild['versions'], tarball: string):
   const pins = { ...project.devDependencies, ...project.dependencies };
   const peers: Record<string, string> = {};
   for (const [name, range] of Object.entries(manifestIn(await unpacked(tarball)).peerDependencies)) {
-    const [older, newer] = range.match(/\d+\.\d+\.\d+/g) ?? [];
+    const [older, newer = older] = range.match(/\d+\.\d+\.\d+/g) ?? [];
     peers[name] = { newest: pins[name], 'oldest of the newer': newer, oldest: older }[versions]!;
   }
   const nest = peers['@nestjs/core']!;

@@ -29,6 +29,7 @@ describe('the package for hosts', () => {
       'dist/libs/batching',
       'dist/libs/errors',
       'dist/libs/measures',
+      'dist/libs/message-edge',
       'dist/libs/open-api',
       'dist/libs/strict-request',
       'dist/libs/time-log-client',
@@ -43,7 +44,7 @@ describe('the package for hosts', () => {
     const project = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')) as Manifest;
     expect(Object.keys(manifest)).toEqual([
       ...['name', 'version', 'description', 'license', 'type', 'engines', 'exports', 'typesVersions'],
-      ...['sideEffects', 'dependencies', 'peerDependencies'],
+      ...['sideEffects', 'dependencies', 'peerDependencies', 'peerDependenciesMeta'],
     ]);
     expect([manifest.version, manifest.exports]).toEqual([project.version, project.exports]);
     expect(files).toEqual(
@@ -57,9 +58,11 @@ describe('the package for hosts', () => {
       ...[
         '@nestjs/common',
         '@nestjs/core',
+        '@nestjs/microservices',
         '@nestjs/passport',
         '@nestjs/swagger',
         'class-validator',
+        'rxjs',
         'typeorm',
       ],
     ]);

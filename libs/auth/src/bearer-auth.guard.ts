@@ -50,10 +50,15 @@ export class BearerAuthGuard extends AuthGuard() {
       throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
     }
     // Also where it is refused below: the log tells who called.
-    context.switchToHttp().getRequest<Request>().user = principal;
+    this.keep(principal, context);
     this.requireScopes(principal, context);
     this.auth.admit?.(principal, context);
     return principal;
+  }
+
+  /** Leaves the principal where the handler finds it. */
+  protected keep(principal: Principal, context: ExecutionContext): void {
+    context.switchToHttp().getRequest<Request>().user = principal;
   }
 
   private requireScopes(principal: Principal, context: ExecutionContext): void {
@@ -69,7 +74,7 @@ export class BearerAuthGuard extends AuthGuard() {
     throw new DomainError('FORBIDDEN', `the token lacks the scope ${scope}`);
   }
 
-  private challenge(context: ExecutionContext, challenge: string): void {
+  protected challenge(context: ExecutionContext, challenge: string): void {
     context.switchToHttp().getResponse<Response>().setHeader('WWW-Authenticate', challenge);
   }
 }

@@ -1,6 +1,7 @@
 export { AuthModule } from './auth.module.js';
 export { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
+export { BearerMessageGuard, MessagePrincipal } from './bearer-message.guard.js';
 export { BearerStrategy } from './bearer.strategy.js';
 export { guardAnswers, RATE_LIMIT_ANSWERS, RATE_LIMIT_HEADERS } from './auth.documentation.js';
 export { Open, OpenRoute } from './open.decorator.js';

@@ -17,9 +17,12 @@ export function rateLimit(quota: Quota): NonNullable<AuthOptions['admit']> {
   return ({ id }, context) => {
     if (isUnlimited(reflector, context)) return;
     const { isAllowed, remaining, seconds } = limiter.take(id);
-    const response = context.switchToHttp().getResponse<Response>();
-    response.setHeader('RateLimit-Policy', policy);
-    response.setHeader('RateLimit', `"default";r=${remaining};t=${seconds}`);
+    // A message has no header to tell it in.
+    if (context.getType() === 'http') {
+      const response = context.switchToHttp().getResponse<Response>();
+      response.setHeader('RateLimit-Policy', policy);
+      response.setHeader('RateLimit', `"default";r=${remaining};t=${seconds}`);
+    }
     if (!isAllowed) throw tooMany(quota, seconds);
   };
 }

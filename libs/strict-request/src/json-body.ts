@@ -126,7 +126,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function isDeeperThan(levels: number, value: unknown): boolean {
+export function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(levels - 1, member));
 }

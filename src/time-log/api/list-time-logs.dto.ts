@@ -1,5 +1,4 @@
-import { IsOptional } from 'class-validator';
-import { Obeys } from '../../../libs/strict-request/src/index.js';
+import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, Page, pageLimitFault, pageNumberFault } from '../domain/page.js';
 import { Period, periodEndFault, periodOrderFault } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
@@ -7,16 +6,16 @@ import { projectIdFault } from '../domain/time-log.rules.js';
 
 /** The query of a list, as text; messages come in the order of these fields. */
 export class ListTimeLogsDto {
-  @IsOptional()
+  @Omittable()
   @Obeys(projectIdFault)
   projectId?: string;
 
-  @IsOptional()
+  @Omittable()
   @Obeys((value) => periodEndFault('from', value))
   @Obeys((value, { to }: ListTimeLogsDto) => periodOrderFault(value, to))
   from?: string;
 
-  @IsOptional()
+  @Omittable()
   @Obeys((value) => periodEndFault('to', value))
   to?: string;
 

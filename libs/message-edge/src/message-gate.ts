@@ -1,0 +1,51 @@
+import {
+  type CallHandler,
+  type CanActivate,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import {
+  limitWaiting,
+  REQUEST_BOUNDS,
+  type RequestBounds,
+  requireBoundedMessage,
+  withinDeadline,
+} from '../../strict-request/src/index.js';
+import { MessagesUnderWay } from './messages-under-way.js';
+
+/**
+ * What every message passes, as guard before authentication and as interceptor after it: it bounds bytes, depth and
+ * waiting, and refuses new messages during the shutdown.
+ */
+@Injectable()
+export class MessageGate implements CanActivate, NestInterceptor {
+  constructor(
+    private readonly underWay: MessagesUnderWay,
+    @Inject(REQUEST_BOUNDS) private readonly bounds: RequestBounds,
+  ) {}
+
+  /** Throws DomainError UNAUTHORIZED for data that is no object, SERVICE_UNAVAILABLE during the shutdown. */
+  canActivate(context: ExecutionContext): boolean {
+    const data: unknown = context.switchToRpc().getData();
+    if (typeof data !== 'object' || data === null || Array.isArray(data)) throw refusal('UNAUTHORIZED');
+    if (!this.underWay.add(data)) throw refusal('SERVICE_UNAVAILABLE');
+    limitWaiting(data, this.bounds.deadline);
+    return true;
+  }
+
+  /** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR where the message is over a bound, SERVICE_UNAVAILABLE after the deadline. */
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const data: object = context.switchToRpc().getData();
+    requireBoundedMessage(data, this.bounds.bodyLimit);
+    const answer = withinDeadline(data, lastValueFrom(next.handle()));
+    return from(answer.finally(() => this.underWay.delete(data)));
+  }
+}
+
+function refusal(code: 'UNAUTHORIZED' | 'SERVICE_UNAVAILABLE'): DomainError {
+  return new DomainError(code, ERROR_KINDS[code].message);
+}

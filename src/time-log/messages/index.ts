@@ -1,0 +1,1 @@
+export { TimeLogMessagesModule } from './time-log-messages.module.js';

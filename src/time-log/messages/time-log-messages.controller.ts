@@ -1,0 +1,58 @@
+import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { MessagePattern } from '@nestjs/microservices';
+import {
+  BearerMessageGuard,
+  MessagePrincipal,
+  type Principal,
+  Scopes,
+} from '../../../libs/auth/src/index.js';
+import { MessageErrorFilter, MessageGate } from '../../../libs/message-edge/src/index.js';
+import { StrictMessage } from '../../../libs/strict-request/src/index.js';
+import { CreateTimeLogDto } from '../api/create-time-log.dto.js';
+import { criteriaOf, ListTimeLogsDto } from '../api/list-time-logs.dto.js';
+import { listResponse, logResponse } from '../api/time-log.response.js';
+import { TimeLogService } from '../application/time-log.service.js';
+import { asText, ListTimeLogsMessage } from './list-time-logs.message.js';
+import { READ, WRITE } from '../time-log.scopes.js';
+import { RecordTimeLogMessage } from './record-time-log.message.js';
+
+/** On NATS each message goes to one member of this group; elsewhere the option means nothing. */
+const TO_ONE = { queue: 'time-logs' };
+
+/** Time logs over Nest's transports: the use cases, rules and errors of HTTP. */
+@Controller()
+@UseGuards(MessageGate, BearerMessageGuard)
+@UseInterceptors(MessageGate)
+@UseFilters(MessageErrorFilter)
+export class TimeLogMessagesController {
+  constructor(private readonly timeLogs: TimeLogService) {}
+
+  @MessagePattern('time-log.list.v1', TO_ONE)
+  @Scopes([READ])
+  async list(
+    @StrictMessage({
+      message: ListTimeLogsMessage,
+      part: 'query',
+      dto: ListTimeLogsDto,
+      isOptional: true,
+      prepare: asText,
+    })
+    { query }: ListTimeLogsMessage,
+  ): Promise<object> {
+    const { filter, page } = criteriaOf(query);
+    return listResponse(await this.timeLogs.list(filter, page), page);
+  }
+
+  @MessagePattern('time-log.record.v1', TO_ONE)
+  @Scopes([WRITE])
+  async record(
+    @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
+    { idempotencyKey: text, timeLog }: RecordTimeLogMessage,
+    @MessagePrincipal() principal: Principal,
+  ): Promise<object> {
+    if (text === undefined) return logResponse(await this.timeLogs.record(timeLog));
+    const key = { principal: principal.id, text };
+    const { log, isReplay } = await this.timeLogs.recordOnce(timeLog, key);
+    return isReplay ? { ...logResponse(log), replayed: true } : logResponse(log);
+  }
+}

@@ -1,0 +1,70 @@
+import type { ClientProxy } from '@nestjs/microservices';
+import { lastValueFrom, timeout } from 'rxjs';
+import { TIME_LOGS } from '../support/requests.js';
+
+/** Milliseconds after which an answer counts as silence. */
+const SILENCE = 20_000;
+
+/** What a caller gets: the body of an answer, or that of an error. */
+export type Outcome = { readonly answer: unknown } | { readonly error: unknown };
+
+/** One way to ask for time logs, with the data of a message. */
+export interface Door {
+  record(data: unknown): Promise<Outcome>;
+  list(data: unknown): Promise<Outcome>;
+}
+
+interface Data {
+  readonly accessToken?: string;
+  readonly idempotencyKey?: string;
+  readonly timeLog?: unknown;
+  readonly query?: Readonly<Record<string, string | number>>;
+}
+
+/** The door of a transport. */
+export function overTransport(client: ClientProxy): Door {
+  const send = (pattern: string, data: unknown): Promise<Outcome> =>
+    lastValueFrom(client.send<unknown>(pattern, data).pipe(timeout(SILENCE))).then(
+      (answer) => ({ answer }),
+      (error: unknown) => ({ error }),
+    );
+  return {
+    record: (data) => send('time-log.record.v1', data),
+    list: (data) => send('time-log.list.v1', data),
+  };
+}
+
+/** The same door over HTTP; what HTTP says in headers stands in the body, as in messages. */
+export function overHttp(port: number): Door {
+  const url = `http://127.0.0.1:${port}${TIME_LOGS}`;
+  const outcomeOf = async (response: Response): Promise<Outcome> => {
+    const body = (await response.json()) as object;
+    if (!response.ok) return { error: body };
+    return { answer: response.headers.has('idempotency-replayed') ? { ...body, replayed: true } : body };
+  };
+  const credentials = ({ accessToken }: Data): Record<string, string> =>
+    accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` };
+  return {
+    record: async (data) => {
+      const { idempotencyKey: key, timeLog } = data as Data;
+      const headers = { ...credentials(data as Data), ...(key !== undefined && { 'idempotency-key': key }) };
+      return outcomeOf(
+        await fetch(url, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(timeLog),
+        }),
+      );
+    },
+    list: async (data) => {
+      const query = Object.entries((data as Data).query ?? {}).map(
+        ([name, value]) => [name, String(value)] as [string, string],
+      );
+      return outcomeOf(
+        await fetch(`${url}?${new URLSearchParams(query).toString()}`, {
+          headers: credentials(data as Data),
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { Module, type PipeTransform } from '@nestjs/common';
+import { NestFactory, RouterModule } from '@nestjs/core';
+import type { MicroserviceOptions } from '@nestjs/microservices';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
+import { DomainError } from '../../libs/errors/src/index.js';
+import { connectionOptions, migrate } from '../../src/database-setup/index.js';
+import { timeLogEntities, timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { type Gate, newGate } from '../support/gate.js';
+import { createTestDatabase } from '../support/test-database.js';
+
+/** What the tokens of the host are good for. */
+const SCOPES: Readonly<Record<string, readonly string[]>> = {
+  reader: ['time-logs:read'],
+  writer: ['time-logs:write'],
+  worker: ['time-logs:read', 'time-logs:write'],
+  other: ['time-logs:read', 'time-logs:write'],
+};
+
+class HostTokens extends TokenVerifier {
+  readonly asked = newGate();
+  readonly answered = newGate();
+
+  override async verify(token: string): Promise<Principal | undefined> {
+    if (token === 'silent') return new Promise(() => undefined);
+    if (token === 'broken') throw new DomainError('SERVICE_UNAVAILABLE', 'the tokens are out of reach');
+    if (token === 'secret') throw new Error('a secret of the host');
+    if (token === 'held') {
+      this.asked.open();
+      await this.answered.opened;
+      return { id: token, scopes: ['time-logs:write'] };
+    }
+    const scopes = SCOPES[token];
+    return scopes && { id: token, scopes };
+  }
+}
+
+/** As many hosts have one: rebuilds whatever it is given. */
+class CopyingPipe implements PipeTransform {
+  transform(value: unknown): unknown {
+    return typeof value === 'object' && value !== null ? { ...value } : value;
+  }
+}
+
+/** An app of somebody else that takes time logs over HTTP and over a transport. */
+export interface MessageHost {
+  readonly app: NestExpressApplication;
+  readonly port: number;
+  /** Opens when somebody asks about the token `held`, which is good when the other one is opened. */
+  readonly tokens: { readonly asked: Gate; readonly answered: Gate };
+  close(): Promise<void>;
+}
+
+/** Starts the host on free ports of loopback. */
+export async function startMessageHost(transport: MicroserviceOptions): Promise<MessageHost> {
+  const database = await createTestDatabase();
+  const tokens = new HostTokens();
+  await migrate({ url: database.url, migrations: timeLogMigrations });
+
+  @Module({
+    imports: [
+      TypeOrmModule.forRoot(
+        connectionOptions(database.url, timeLogEntities, { poolSize: 3, deadline: 2_500 }),
+      ),
+      AuthModule.forRoot({ verifier: tokens, realm: 'host' }),
+      TimeLogModule,
+      TimeLogMessagesModule,
+      RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
+    ],
+  })
+  class HostModule {}
+
+  const app = await NestFactory.create<NestExpressApplication>(HostModule, {
+    logger: false,
+    abortOnError: false,
+  });
+  app.useGlobalPipes(new CopyingPipe());
+  app.connectMicroservice<MicroserviceOptions>(transport, { inheritAppConfig: true });
+  // First HTTP: handlers may otherwise run before the hooks of the start.
+  await app.listen(0, '127.0.0.1');
+  await app.startAllMicroservices();
+  return {
+    app,
+    port: (app.getHttpServer().address() as { port: number }).port,
+    tokens,
+    close: async () => {
+      await app.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { LOG, refusal } from '../support/requests.js';
+import type { OpenDoor } from './door.contract.js';
+import type { Door } from './doors.js';
+
+const require = createRequire(import.meta.url);
+const naughtyStrings = require('big-list-of-naughty-strings') as string[];
+
+const accessToken = 'worker';
+const UNAUTHORIZED = { error: refusal('UNAUTHORIZED', 'a valid bearer token is required') };
+const invalid = (message: string) => ({ error: refusal('VALIDATION_ERROR', message) });
+
+/** What only messages can be: their answers are the same over every transport. */
+export function describeMessages(name: string, open: () => Promise<OpenDoor>): void {
+  describe(`messages over ${name}`, () => {
+    let opened: OpenDoor;
+    let door: Door;
+    beforeAll(async () => {
+      opened = await open();
+      ({ door } = opened);
+    });
+    afterAll(() => opened.close());
+
+    it.each(['record', 'list'] as const)('need a token in an object: %s', async (operation) => {
+      for (const data of [[], [{ accessToken }], 'worker', 7, true, {}]) {
+        expect(await door[operation](data)).toEqual(UNAUTHORIZED);
+      }
+      for (const token of [
+        null,
+        7,
+        [accessToken],
+        { accessToken },
+        '',
+        ' worker',
+        'worker ',
+        'Bearer worker',
+      ]) {
+        expect(await door[operation]({ accessToken: token, timeLog: LOG })).toEqual(UNAUTHORIZED);
+      }
+    });
+
+    it.each([undefined, null, [], [LOG], 'x', 7])('need a log that is an object: %j', async (timeLog) => {
+      const outcome = await door.record({ accessToken, ...(timeLog !== undefined && { timeLog }) });
+      expect(outcome).toEqual(invalid('timeLog must be an object'));
+    });
+
+    it.each([null, [], 'x', 7])('take no query but an object: %j', async (query) => {
+      expect(await door.list({ accessToken, query })).toEqual(invalid('query must be an object'));
+    });
+
+    it('name unknown members at every level', async () => {
+      expect(await door.record({ accessToken, timeLog: { ...LOG, inner: 1 }, outer: 1 })).toEqual(
+        invalid('unknown field: inner; unknown field: outer'),
+      );
+      expect(await door.list({ accessToken, query: { inner: 1 }, timeLog: LOG })).toEqual(
+        invalid('unknown field: inner; unknown field: timeLog'),
+      );
+    });
+
+    it('take no null for what may be left out', async () => {
+      const { error } = (await door.record({ accessToken, idempotencyKey: null, timeLog: LOG })) as {
+        error: object;
+      };
+      expect(error).toMatchObject({ error: 'VALIDATION_ERROR' });
+      expect(
+        await door.list({
+          accessToken,
+          query: { projectId: null, from: null, to: null, page: null, limit: null },
+        }),
+      ).toMatchObject({
+        error: {
+          error: 'VALIDATION_ERROR',
+          message: expect.stringMatching(/^projectId .*; from .*; to .*; page .*; limit /),
+        },
+      });
+    });
+
+    it('are bounded in bytes and depth', async () => {
+      const large = { accessToken, timeLog: { ...LOG, description: 'x'.repeat(65_536) } };
+      expect(await door.record(large)).toEqual({
+        error: refusal('PAYLOAD_TOO_LARGE', 'the message must be at most 65536 bytes of JSON'),
+      });
+      let deep: unknown = 1;
+      for (let level = 0; level < 1_000; level++) deep = [deep];
+      expect(await door.record({ accessToken, timeLog: { ...LOG, description: deep } })).toEqual(
+        invalid('the message must not be nested deeper than 9 levels'),
+      );
+    });
+
+    it('with naughty strings are kept as they are, or refused', async () => {
+      const outcomes = new Map<string, number>();
+      for (const text of [...naughtyStrings, 'a\0b', '\uD800', '\uFFFE', '..']) {
+        const recorded = await door.record({ accessToken, timeLog: { ...LOG, description: text } });
+        const answer = 'answer' in recorded ? (recorded.answer as { data: object }) : undefined;
+        if (answer) expect(answer.data).toMatchObject({ description: text });
+        else expect(recorded).toMatchObject({ error: { error: 'VALIDATION_ERROR' } });
+        expect(await door.record({ accessToken: text, timeLog: LOG })).toEqual(UNAUTHORIZED);
+        expect(await door.record({ accessToken, timeLog: LOG, [text]: 1 })).toMatchObject({
+          error: {
+            error: 'VALIDATION_ERROR',
+            message: expect.stringMatching(/unknown field: |timeLog |acc/),
+          },
+        });
+        outcomes.set(answer ? 'kept' : 'refused', (outcomes.get(answer ? 'kept' : 'refused') ?? 0) + 1);
+      }
+      expect(outcomes.get('kept')).toBeGreaterThan(400);
+      expect(outcomes.get('refused')).toBe(2);
+    });
+  });
+}

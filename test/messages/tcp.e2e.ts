@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { LOG } from '../support/requests.js';
+import { describeDoor } from './door.contract.js';
+import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
+import { type MessageHost, startMessageHost } from './host.js';
+import { describeMessages } from './message.contract.js';
+
+const host = '127.0.0.1';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+interface Tcp {
+  readonly host: MessageHost;
+  readonly port: number;
+  readonly door: Door;
+  close(): Promise<void>;
+}
+
+async function open(): Promise<Tcp> {
+  const port = await freePort();
+  const started = await startMessageHost({ transport: Transport.TCP, options: { host, port } });
+  const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
+  return {
+    host: started,
+    port,
+    door: overTransport(client),
+    close: async () => {
+      client.close();
+      await started.close();
+    },
+  };
+}
+
+describeDoor('TCP', open);
+describeDoor('HTTP', async () => {
+  const started = await open();
+  return { door: overHttp(started.host.port), close: () => started.close() };
+});
+describeMessages('TCP', open);
+
+describe('a host with messages over TCP', () => {
+  let tcp: Tcp;
+  beforeAll(async () => {
+    tcp = await open();
+  });
+  afterAll(() => tcp.close());
+
+  it('has the keys of HTTP', async () => {
+    const asked = { accessToken: 'worker', idempotencyKey: 'across', timeLog: LOG };
+    const { answer } = (await tcp.door.record(asked)) as { answer: object };
+    expect(await overHttp(tcp.host.port).record(asked)).toEqual({ answer: { ...answer, replayed: true } });
+  });
+
+  it.each(['x#{}', '3#{x}', '2#{}', '4#null', '2#[]', '\0', '#'.repeat(100_000)])(
+    'goes on after bytes that are no message: %j',
+    async (bytes) => {
+      const socket = connect(tcp.port, host).on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.end(bytes);
+      socket.resume();
+      await once(socket, 'close');
+      expect(await tcp.door.list({ accessToken: 'reader' })).toMatchObject({ answer: { success: true } });
+    },
+  );
+
+  it.each(['null', 'undefined', '1'])('answers data that no client of Nest sends: %s', async (data) => {
+    const member = data === 'undefined' ? '' : `,"data":${data}`;
+    const message = `{"pattern":"time-log.record.v1","id":"1"${member}}`;
+    const socket = connect(tcp.port, host);
+    await once(socket, 'connect');
+    socket.write(`${message.length}#${message}`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(answer.toString()).toContain('"err":{"success":false,"error":"UNAUTHORIZED",');
+  });
+
+  it('answers at its end what is under way, and refuses what comes then', async () => {
+    const { asked, answered } = tcp.host.tokens;
+    const underWay = tcp.door.record({ accessToken: 'held', timeLog: LOG });
+    await asked.opened;
+    const ended = tcp.host.app.close();
+    let refused: Outcome;
+    do refused = await tcp.door.list({ accessToken: 'bad' });
+    while (!('error' in refused) || (refused.error as { error?: string }).error === 'UNAUTHORIZED');
+    expect(refused).toMatchObject({ error: { error: 'SERVICE_UNAVAILABLE' } });
+    answered.open();
+    expect(await underWay).toMatchObject({ answer: { success: true } });
+    await ended;
+  });
+});
