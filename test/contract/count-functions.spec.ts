@@ -45,9 +45,11 @@ describe('the functions of counts and pages', () => {
     expect(await runner.query(`select time_logs_since(null, '2026-02-01') as total`)).toEqual([
       { total: '3' },
     ]);
-    expect(await runner.query('select id, duration from time_log_page_v2(null, null, null, 4, 4)')).toEqual([
-      { id: null, duration: '5' },
-      { id: '019c1370-4e1b-7000-8000-000000000001', duration: '1' },
+    expect(
+      await runner.query('select total, (log).id from time_log_page_v2(null, null, null, 4, 4)'),
+    ).toEqual([
+      { total: '5', id: null },
+      { total: null, id: '019c1370-4e1b-7000-8000-000000000001' },
     ]);
     await runner.rollbackTransaction();
     await runner.release();
@@ -72,7 +74,7 @@ describe('the functions of counts and pages', () => {
     const pages = async () => ({
       v1: await dataSource.query<unknown[]>('select * from time_log_page(null, null, null, 3, 4)'),
       v2: await dataSource.query<unknown[]>(
-        'select id, project_id, duration, description from time_log_page_v2(null, null, null, 3, 4)',
+        'select total, (log).id, (log).project_id, (log).duration, (log).description from time_log_page_v2(null, null, null, 3, 4)',
       ),
     });
     // PostgreSQL plans anew when it has seen a statement five times.
@@ -81,11 +83,36 @@ describe('the functions of counts and pages', () => {
     expect(before.v1).toHaveLength(5);
     await dataSource.query('alter table time_logs add column later boolean not null default true');
     expect(await pages()).toEqual(before);
-    expect(await dataSource.query('select later from time_log_page_v2(null, null, null, 0, 1)')).toEqual([
-      { later: null },
-      { later: true },
-    ]);
+    expect(
+      await dataSource.query('select (log).later from time_log_page_v2(null, null, null, 0, 1)'),
+    ).toEqual([{ later: null }, { later: true }]);
     await dataSource.query('alter table time_logs drop column later');
     expect(await pages()).toEqual(before);
+  });
+
+  it('give a page also to a statement that waits while a column is added', async () => {
+    const writing = await new DataSource({ ...plainOptions(database.url), poolSize: 3 }).initialize();
+    const [migrating, reading] = [writing.createQueryRunner(), writing.createQueryRunner()];
+    try {
+      const page = () =>
+        reading.query('select total, (log).id, (log).duration from time_log_page_v2(null, null, null, 0, 4)');
+      const before = (await page()) as unknown[];
+      await migrating.startTransaction();
+      await migrating.query('alter table time_logs add column later boolean not null default true');
+      const waiting = page();
+      for (let isWaiting = false; !isWaiting;) {
+        const rows = await writing.query<unknown[]>(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        isWaiting = rows.length > 0;
+      }
+      await migrating.commitTransaction();
+      expect(await waiting).toEqual(before);
+    } finally {
+      await migrating.release();
+      await reading.release();
+      await writing.query('alter table time_logs drop column if exists later');
+      await writing.destroy();
+    }
   });
 });

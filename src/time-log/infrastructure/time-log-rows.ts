@@ -34,7 +34,7 @@ export function timeLogArrays(logs: readonly TimeLog[]): unknown[][] {
 /** What is selected of a log that a statement knows by this name, for `timeLogOf`. */
 export function timeLogSelection(log: string): string {
   return COLUMNS.map(({ name, type }) => {
-    const column = `${log}.${name}`;
+    const column = `(${log}).${name}`;
     // As JSON a date is text in one form: as text it depends on a setting, and of a date the driver makes an instant.
     return type === 'date' ? `to_json(${column}) as ${name}` : column;
   }).join(', ');

@@ -22,6 +22,9 @@ import {
 } from './time-log-rows.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 
+/** A row of a page; the first has the total and nothing else. */
+type Row = TimeLogRow & { readonly total: string | null };
+
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol('WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
@@ -77,11 +80,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     // One statement, so that page and total are of one snapshot.
-    const [first, ...rows] = await this.database.query<TimeLogRow>(
-      `select ${SELECTION} from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5) log`,
+    const [first, ...rows] = await this.database.query<Row>(
+      `select total, ${SELECTION} from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
       [projectId, period.from, period.to, String(page.offset), page.limit],
     );
-    return { total: Number(first!.duration), logs: rows.map(timeLogOf) };
+    return { total: Number(first!.total), logs: rows.map(timeLogOf) };
   }
 
   /** Commits all together. */
