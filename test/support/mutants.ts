@@ -2,6 +2,13 @@ import fc from 'fast-check';
 
 /** Valid requests with something wrong in them, for fuzzing: most stay close enough to be looked at field by field. */
 
+/** One of the words of a text, or of what is no word. */
+const oneOf = (words: string, ...others: string[]) =>
+  fc.constantFrom(...words.trim().split(/\s+/), ...others);
+/** One of the lines of a text, or of what is no such line. */
+const lineOf = (lines: string, ...others: string[]) =>
+  fc.constantFrom(...lines.trim().split(/\n\s*/), ...others);
+
 const projectId = fc.constantFrom(
   '11111111-1111-1111-1111-111111111111',
   'ABCDEFAB-CDEF-ABCD-EFAB-CDEFABCDEFAB',
@@ -19,32 +26,13 @@ const members = fc
   .map((log) => Object.entries(log).map(([name, value]) => [name, JSON.stringify(value)] as const));
 
 const oddValue = fc.oneof(
-  fc.constantFrom(...['null', 'true', '{}', '[]', '""', '"1"', '[1]', '{"toString":1}', '[[[[[[[[1]]]]]]]]']),
-  fc.constantFrom(
-    ...['0', '-0', '-1', '0.0', '1e400', '-1e400', '1e-400', '5e-324', '1E+2', '1.7976931348623159e308'],
-  ),
-  fc.constantFrom(
-    ...['9007199254740993', '0.1000000000000000055511151231257827', '01', '.5', '1.', '+1', 'NaN', '0x1'],
-  ),
-  fc.constantFrom(
-    ...['"2026-02-30"', '"2026-1-1"', '"\\u0000"', '"\\ud800"', '"\\ud83d\\ude00"', '"\\x"', "'a'", ''],
-  ),
+  oneOf('null true {} [] "" "1" [1] {"toString":1} [[[[[[[[1]]]]]]]]'),
+  oneOf('0 -0 -1 0.0 1e400 -1e400 1e-400 5e-324 1E+2 1.7976931348623159e308'),
+  oneOf('9007199254740993 0.1000000000000000055511151231257827 01 .5 1. +1 NaN 0x1'),
+  oneOf(String.raw`"2026-02-30" "2026-1-1" "\u0000" "\ud800" "\ud83d\ude00" "\x" 'a'`, ''),
   fc.json({ maxDepth: 2 }),
 );
-const oddName = fc.constantFrom(
-  ...[
-    'id',
-    'createdAt',
-    '__proto__',
-    'constructor',
-    'toString',
-    'Duration',
-    'project_id',
-    '',
-    'é',
-    'duration ',
-  ],
-);
+const oddName = oneOf('id createdAt __proto__ constructor toString Duration project_id é', '', 'duration ');
 const space = fc.constantFrom('', '', ' ', '\n\t', '\r\n', '\u00A0');
 
 const edit = fc.record({
@@ -131,33 +119,12 @@ export const damagedBody: fc.Arbitrary<Buffer> = fc
   });
 
 const parameter = fc.tuple(
-  fc.constantFrom(
-    ...[
-      'projectId',
-      'from',
-      'to',
-      'page',
-      'limit',
-      'page[]',
-      'limit[a]',
-      'project_id',
-      'Page',
-      '__proto__',
-      '%70age',
-      '',
-    ],
-  ),
+  oneOf('projectId from to page limit page[] limit[a] project_id Page __proto__ %70age', ''),
   fc.oneof(
     projectId,
-    fc.constantFrom(
-      ...['1', '50', '0', '-1', '1001', '007', '1e3', '9007199254740991', '9007199254740992', '%31', '+1'],
-    ),
-    fc.constantFrom(
-      ...['2026-01-31', '2026-01-31T09:30Z', '2026-01-31+09:30', '2026-02-30', '0001-01-01', '9999-12-31'],
-    ),
-    fc.constantFrom(
-      ...['', '%', '%zz', '%00', '%ff', '%F0%9F%98%80', 'a=b', '?', ';', '[]', '2026-01-31T09:30+23:59'],
-    ),
+    oneOf('1 50 0 -1 1001 007 1e3 9007199254740991 9007199254740992 %31 +1'),
+    oneOf('2026-01-31 2026-01-31T09:30Z 2026-01-31+09:30 2026-02-30 0001-01-01 9999-12-31'),
+    oneOf('% %zz %00 %ff %F0%9F%98%80 a=b ? ; [] 2026-01-31T09:30+23:59', ''),
     fc.string({ unit: 'grapheme', maxLength: 8 }).map(encodeURIComponent),
   ),
 );
@@ -191,21 +158,7 @@ export const oddQuery: fc.Arbitrary<string> = fc
 export const anyQuery: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
-      fc.constantFrom(
-        '&',
-        '=',
-        '+',
-        '%',
-        '%2',
-        '%3D',
-        '%26',
-        '#',
-        'page',
-        'limit',
-        'from',
-        '1',
-        '2026-01-31',
-      ),
+      oneOf('& = + % %2 %3D %26 # page limit from 1 2026-01-31'),
       fc.string({
         unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
         maxLength: 3,
@@ -215,80 +168,45 @@ export const anyQuery: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(''));
 
-const oddHeader = fc.constantFrom(
-  ...[
-    'content-type: text/plain',
-    'Content-Type: application/json; charset=latin1',
-    'Content-Type: application/json;;',
-  ],
-  ...[
-    'Content-Encoding: gzip',
-    'Content-Encoding: identity',
-    'Expect: 100-continue',
-    'Expect: more',
-    'Host: other',
-  ],
-  ...[
-    'Authorization: Basic x',
-    'Accept: image/png',
-    'Accept-Encoding: br',
-    'Range: bytes=0-1',
-    'If-None-Match: *',
-  ],
-  ...[
-    'X-Request-Id: \u0001',
-    'X-Request-Id: ok-1',
-    'X-HTTP-Method-Override: DELETE',
-    'Origin: http://x',
-    'Cookie: a=b',
-  ],
-  ...[
-    'Transfer-Encoding: chunked',
-    'Content-Length: 0',
-    'Content-Length: -1',
-    'Upgrade: websocket',
-    'no colon',
-    ' : x',
-  ],
-  ...[
-    'Forwarded: for=x',
-    'X: \u00E9\u00FF',
-    'X:',
-    'X :y',
-    `X-Long: ${'x'.repeat(9_000)}`,
-    'TE: trailers',
-    'Via: x',
-  ],
+const oddHeader = lineOf(
+  `
+  Content-Type: application/json; charset=latin1
+  Content-Type: application/json;;
+  Content-Encoding: gzip
+  Content-Encoding: identity
+  Expect: 100-continue
+  Expect: more
+  Host: other
+  Authorization: Basic x
+  Accept: image/png
+  Accept-Encoding: br
+  Range: bytes=0-1
+  If-None-Match: *
+  X-Request-Id: ok-1
+  X-HTTP-Method-Override: DELETE
+  Origin: http://x
+  Cookie: a=b
+  Transfer-Encoding: chunked
+  Content-Length: 0
+  Content-Length: -1
+  Upgrade: websocket
+  Forwarded: for=x
+  TE: trailers
+  Via: x
+  X:
+  X :y
+  no colon
+  content-type: text/plain`,
+  ' : x',
+  'X-Request-Id: \u0001',
+  'X: \u00E9\u00FF',
+  `X-Long: ${'x'.repeat(9_000)}`,
 );
-const method = fc.constantFrom(
-  ...[
-    'GET',
-    'POST',
-    'HEAD',
-    'PUT',
-    'PATCH',
-    'DELETE',
-    'OPTIONS',
-    'TRACE',
-    'PROPFIND',
-    'QUERY',
-    'get',
-    'GETX',
-    'P OST',
-  ],
-);
+const method = oneOf('GET POST HEAD PUT PATCH DELETE OPTIONS TRACE PROPFIND QUERY get GETX', 'P OST');
+const part = oneOf(String.raw`api v1 time-logs .. . %2e %2F % %00 %ff ;a \ é *`, '');
 const path = fc.oneof(
-  fc.constantFrom('/api/v1/time-logs', '/health', '/livez', '/readyz', '*', 'http://x/health', 'x'),
-  fc
-    .array(
-      fc.constantFrom(
-        ...['api', 'v1', 'time-logs', '..', '.', '', '%2e', '%2F', '%', '%00', '%ff', ';a', '\\', 'é', '*'],
-      ),
-      {
-        maxLength: 5,
-      },
-    )
-    .map((parts) => `/${parts.join('/')}`),
+  oneOf('/api/v1/time-logs /health /livez /readyz * http://x/health x'),
+  fc.array(part, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`),
 );
 
 /** Whole requests, as bytes, with odd methods, paths and headers; `token` makes most of them authentic. */
