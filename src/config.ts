@@ -39,6 +39,8 @@ interface Limits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
+  /** In which a client takes some of an answer. */
+  readonly unreadTimeout: number;
   /** Bytes of request line and headers. */
   readonly headersLimit: number;
   /** Bytes of a body. */
@@ -59,6 +61,8 @@ export class ConfigError extends Error {}
 const PROJECT = join(import.meta.dirname, '..', '..');
 /** What the environment leaves out may stand here, such as on a developer's machine. */
 const DOT_ENV = join(PROJECT, '.env');
+/** Milliseconds. */
+const UNREAD_TIMEOUT = 30_000;
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 /** All of them or none. */
 const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
@@ -232,6 +236,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
       headersTimeout: data.HEADERS_TIMEOUT * 1_000,
       requestTimeout: data.REQUEST_TIMEOUT * 1_000,
       keepAliveTimeout: data.KEEP_ALIVE_TIMEOUT * 1_000,
+      unreadTimeout: UNREAD_TIMEOUT,
       headersLimit: data.HEADERS_LIMIT,
       bodyLimit: data.BODY_LIMIT,
       deadline: data.DEADLINE * 1_000,

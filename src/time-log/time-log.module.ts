@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { REQUEST_BOUNDS } from '../../libs/strict-request/src/index.js';
 import { DatabaseModule } from '../database/index.js';
+import { BigLists } from './api/big-lists.js';
 import { TimeLogController } from './api/time-log.controller.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
@@ -16,6 +17,7 @@ import { TIME_LOG_LIMITS } from './time-log.limits.js';
   controllers: [TimeLogController],
   providers: [
     TimeLogService,
+    BigLists,
     TypeOrmTimeLogRepository,
     TimeLogMeasures,
     { provide: TimeLogRepository, useExisting: TypeOrmTimeLogRepository },

@@ -3,8 +3,10 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type NodeErrorOptions, refuse } from '../../errors/src/index.js';
 
-/** Milliseconds that requests in flight get to finish. */
+/** Milliseconds that requests in flight get until their answer begins. */
 const GRACE = 5_000;
+/** Milliseconds after which answers that are still going out are cut: what is left of 10 s is for the rest of the end. */
+const LIMIT = 8_000;
 /** Milliseconds that a connection without a request stays open, so that a busy client is told to close it by its next answer. */
 const FAREWELL = 500;
 /** Milliseconds between two looks for connections that have become idle. */
@@ -30,33 +32,38 @@ export class ConnectionDrain {
     return this.draining;
   }
 
-  /** Refuses new connections at once; resolves when the last one is closed, after the grace period at the latest. */
+  /** Refuses new connections at once; resolves when the last one is closed, or cut at the limit. */
   async drain(): Promise<void> {
     if (!this.server.listening) return;
     this.draining = true;
-    // Listens no more. The close of an HTTP server would also end every connection that has no request at this very moment.
+    // Stops listening. The close of an HTTP server would also end every connection that has no request at this very moment.
     const closed = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.server, () => resolve()),
     );
     const farewell = performance.now() + FAREWELL;
     const sweep = setInterval(() => {
-      if (performance.now() >= farewell) this.server.closeIdleConnections();
+      if (performance.now() >= farewell) this.closeIdle();
     }, SWEEP);
     const timer = setTimeout(() => this.refuseTheRest(), GRACE);
-    await Promise.race([closed, delay(GRACE + 1_000, undefined, { ref: false })]);
+    await Promise.race([closed, delay(LIMIT, undefined, { ref: false })]);
     clearInterval(sweep);
     clearTimeout(timer);
     for (const socket of this.sockets) socket.destroy();
   }
 
+  /** Node takes a connection for idle whose answer is complete and not yet sent: while there is one, none is closed. */
+  private closeIdle(): void {
+    for (const { writableLength } of this.sockets) if (writableLength > 0) return;
+    this.server.closeIdleConnections();
+  }
+
   private refuseTheRest(): void {
     for (const socket of this.sockets) {
       const answer = socket._httpMessage;
-      if (answer?.headersSent) socket.destroy();
-      else {
-        const error = answer?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT';
-        refuse(socket, error, this.errors, answer?.req);
-      }
+      // What has begun is finished.
+      if (answer?.headersSent || socket.writableLength > 0) continue;
+      const error = answer?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT';
+      refuse(socket, error, this.errors, answer?.req);
     }
   }
 }

@@ -13,6 +13,7 @@ import { RequestObserver } from './request-observer.js';
 import { routable } from './request-target.js';
 import { RequestTurns } from './request-turns.js';
 import { limitServer } from './server-limits.js';
+import { limitUnsentBytes } from './unsent-bytes.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
 
 /**
@@ -51,6 +52,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     app.set('query parser', false);
     const { limits } = this.options;
     limitServer(server, limits);
+    limitUnsentBytes(server);
     const turns = new RequestTurns(server, app);
     server.removeListener('request', app);
     server.on('request', (request, response) => {

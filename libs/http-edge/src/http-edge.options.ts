@@ -11,6 +11,8 @@ export interface RequestLimits {
   readonly requestTimeout: number;
   /** Without a request on a connection; longer than the 60 s that load balancers keep one. */
   readonly keepAliveTimeout: number;
+  /** In which a client takes some of an answer that waits for it, or is cut off. */
+  readonly unreadTimeout: number;
   /** Bytes of a body. */
   readonly bodyLimit: number;
   /** What a request waits in all for what the service needs from elsewhere. */

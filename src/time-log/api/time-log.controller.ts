@@ -13,6 +13,7 @@ import {
 import { READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { idFault } from '../domain/time-log.rules.js';
+import { BigLists } from './big-lists.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { pageLinks } from './page-links.js';
@@ -25,7 +26,10 @@ import { logResponse, listResponse, send } from './time-log.response.js';
 @UseGuards(RequestBoundsGuard, BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class TimeLogController {
-  constructor(private readonly timeLogs: TimeLogService) {}
+  constructor(
+    private readonly timeLogs: TimeLogService,
+    private readonly bigLists: BigLists,
+  ) {}
 
   @Get()
   @Scopes([READ])
@@ -36,10 +40,14 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
-    const found = await withinDeadline(request, this.timeLogs.list(filter, page));
-    const [path = ''] = request.originalUrl.split('?');
-    response.setHeader('Link', pageLinks(path, filter, page, found.total));
-    send(response, 200, listResponse(found, page));
+    const make = async () => {
+      const found = await withinDeadline(request, this.timeLogs.list(filter, page));
+      const [path = ''] = request.originalUrl.split('?');
+      response.setHeader('Link', pageLinks(path, filter, page, found.total));
+      return listResponse(found, page);
+    };
+    if (this.bigLists.isBig(page)) await this.bigLists.send(request, response, make);
+    else send(response, 200, await make());
   }
 
   @Get(':id')

@@ -12,7 +12,7 @@ type TimeLogBody = StoredTimeLog & {
 /** An item of a list: `date` is kept off the list by the contract. */
 type TimeLogItem = Omit<TimeLogBody, 'date'>;
 
-interface TimeLogListResponse {
+export interface TimeLogListResponse {
   readonly success: true;
   readonly data: readonly TimeLogItem[];
   readonly meta: { readonly total: number; readonly page: number; readonly limit: number };

@@ -1,0 +1,102 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { withinDeadline } from '../../../libs/strict-request/src/index.js';
+import type { Page } from '../domain/page.js';
+import type { TimeLogListResponse } from './time-log.response.js';
+
+/** Logs of a page above which a list is big: 100 of the longest descriptions are 2 MB, 1000 are 20 MB. */
+const BIG = 100;
+/** Bytes of big lists that may wait to be sent, before the next one is begun. */
+const UNSENT_LIMIT = 128 * 1024 * 1024;
+/** Logs that are written as JSON at once: of the longest descriptions some 5 milliseconds. */
+const SLICE = 50;
+
+/**
+ * Makes big lists one after the other, and only while what waits to be sent of them is under a bound. Whatever else the
+ * process does has its turn between the slices of one, and memory does not grow with the number of clients that ask.
+ */
+@Injectable()
+export class BigLists {
+  private unsent = 0;
+  private isBusy = false;
+  private readonly waiting: (() => void)[] = [];
+
+  /** Whether a page must be sent by `send`. */
+  isBig({ limit }: Page): boolean {
+    return limit > BIG;
+  }
+
+  /**
+   * Answers with a list when it is its turn. Throws what `make` throws, and DomainError SERVICE_UNAVAILABLE where its turn
+   * does not come within the deadline of the request. An answer that is given up by its client is given up here.
+   */
+  async send(
+    request: object,
+    response: ServerResponse,
+    make: () => Promise<TimeLogListResponse>,
+  ): Promise<void> {
+    const turn = this.turn();
+    await withinDeadline(request, turn).catch((error: unknown) => {
+      void turn.then(() => this.next());
+      throw error;
+    });
+    let pieces: Buffer[];
+    try {
+      pieces = await piecesOf(await make());
+    } catch (error) {
+      this.next();
+      throw error;
+    }
+    const length = pieces.reduce((sum, { length }) => sum + length, 0);
+    this.unsent += length;
+    this.next();
+    response.statusCode = 200;
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', length);
+    // A client that is gone is told of by the access log.
+    await pipeline(Readable.from(this.sending(pieces)), response).catch(() => undefined);
+    this.forget(pieces);
+  }
+
+  /** Resolves when a list may be made; `next` must be called when it is. */
+  private turn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+      if (!this.isBusy) this.next();
+    });
+  }
+
+  private next(): void {
+    this.isBusy = this.unsent < UNSENT_LIMIT && this.waiting.length > 0;
+    // The newest first: where more are asked for than can be made, the oldest has no time left for what it waited for.
+    if (this.isBusy) this.waiting.pop()!();
+  }
+
+  /** Gives the pieces one by one, as the client takes them. */
+  private *sending(pieces: Buffer[]): Generator<Buffer> {
+    for (let piece = pieces.shift(); piece; piece = pieces.shift()) {
+      yield piece;
+      this.forget([piece]);
+    }
+  }
+
+  private forget(pieces: readonly Buffer[]): void {
+    for (const { length } of pieces) this.unsent -= length;
+    if (!this.isBusy) this.next();
+  }
+}
+
+/** The JSON of a list in UTF-8. Other work has its turn between two slices. */
+async function piecesOf({ success, data, meta }: TimeLogListResponse): Promise<Buffer[]> {
+  const pieces: Buffer[] = [Buffer.from(`{"success":${success},"data":[`)];
+  for (let start = 0; start < data.length; start += SLICE) {
+    const slice = JSON.stringify(data.slice(start, start + SLICE)).slice(1, -1);
+    pieces.push(Buffer.from(start === 0 ? slice : `,${slice}`));
+    await nextTurn();
+  }
+  pieces.push(Buffer.from(`],"meta":${JSON.stringify(meta)}}`));
+  return pieces;
+}
