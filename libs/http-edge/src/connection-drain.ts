@@ -51,10 +51,16 @@ export class ConnectionDrain {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Node takes a connection for idle whose answer is complete and not yet sent: while there is one, none is closed. */
+  /** Closes connections without a request. Node takes one for idle, too, whose answer is complete and not yet sent. */
   private closeIdle(): void {
-    for (const { writableLength } of this.sockets) if (writableLength > 0) return;
+    const unsent = [...this.sockets]
+      .filter(({ writableLength }) => writableLength > 0)
+      .map(({ _httpMessage }) => _httpMessage)
+      .filter((answer) => answer?.writableEnded);
+    // What Node reads for it.
+    for (const answer of unsent) Object.assign(answer!, { finished: false });
     this.server.closeIdleConnections();
+    for (const answer of unsent) Object.assign(answer!, { finished: true });
   }
 
   private refuseTheRest(): void {

@@ -30,8 +30,8 @@ export class BigLists {
   }
 
   /**
-   * Answers with a list when it is its turn. Throws what `make` throws, and DomainError SERVICE_UNAVAILABLE where its turn
-   * does not come within the deadline of the request. An answer that is given up by its client is given up here.
+   * Answers with a list when it is its turn. Throws what `make` throws, and DomainError SERVICE_UNAVAILABLE where that takes
+   * longer than the deadline of the request. An answer that is given up by its client is given up here.
    */
   async send(
     request: object,
@@ -43,22 +43,35 @@ export class BigLists {
       void turn.then(() => this.next());
       throw error;
     });
-    let pieces: Buffer[];
-    try {
-      pieces = await piecesOf(await make());
-    } catch (error) {
+    if (response.destroyed) {
       this.next();
-      throw error;
+      return;
     }
-    const length = pieces.reduce((sum, { length }) => sum + length, 0);
-    this.unsent += length;
-    this.next();
+    const made = this.take(make);
+    const pieces = await withinDeadline(request, made).catch((error: unknown) => {
+      made.then(
+        (late) => this.forget(late),
+        () => undefined,
+      );
+      throw error;
+    });
     response.statusCode = 200;
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', length);
+    response.setHeader('Content-Length', lengthOf(pieces));
     // A client that is gone is told of by the access log.
     await pipeline(Readable.from(this.sending(pieces)), response).catch(() => undefined);
     this.forget(pieces);
+  }
+
+  /** Makes a list. The turn ends when it is made, also where nobody waits for it any more. */
+  private async take(make: () => Promise<TimeLogListResponse>): Promise<Buffer[]> {
+    try {
+      const pieces = await piecesOf(await make());
+      this.unsent += lengthOf(pieces);
+      return pieces;
+    } finally {
+      this.next();
+    }
   }
 
   /** Resolves when a list may be made; `next` must be called when it is. */
@@ -84,9 +97,13 @@ export class BigLists {
   }
 
   private forget(pieces: readonly Buffer[]): void {
-    for (const { length } of pieces) this.unsent -= length;
+    this.unsent -= lengthOf(pieces);
     if (!this.isBusy) this.next();
   }
+}
+
+function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** The JSON of a list in UTF-8. Other work has its turn between two slices. */

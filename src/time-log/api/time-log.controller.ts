@@ -41,13 +41,13 @@ export class TimeLogController {
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
     const make = async () => {
-      const found = await withinDeadline(request, this.timeLogs.list(filter, page));
+      const found = await this.timeLogs.list(filter, page);
       const [path = ''] = request.originalUrl.split('?');
       response.setHeader('Link', pageLinks(path, filter, page, found.total));
       return listResponse(found, page);
     };
     if (this.bigLists.isBig(page)) await this.bigLists.send(request, response, make);
-    else send(response, 200, await make());
+    else send(response, 200, await withinDeadline(request, make()));
   }
 
   @Get(':id')
