@@ -49,6 +49,8 @@ export interface AppOptions {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
+  /** The door for messages, over the module of time logs. */
+  readonly messages?: ((timeLogs: Type | DynamicModule) => DynamicModule) | undefined;
   /** Gives up waiting for the database. */
   readonly signal?: AbortSignal;
   /** The access log. */
@@ -63,11 +65,18 @@ function verifierOf(jwts: TokenVerifier | undefined, accessTokens: TokenVerifier
 /** The composition root: the service as it runs by itself. */
 @Module({})
 export class AppModule {
-  static forRoot({ config, databaseUrl, migrationUrl, signal, onClose }: AppOptions): DynamicModule {
+  static forRoot({
+    config,
+    databaseUrl,
+    migrationUrl,
+    messages,
+    signal,
+    onClose,
+  }: AppOptions): DynamicModule {
     const { limits } = config;
-    const bound = MODULES.flatMap(({ bind, prefix }) => {
-      const module = bind({ ...config, defaultScopes });
-      return module ? [{ module, prefix }] : [];
+    const bound = MODULES.flatMap((brings) => {
+      const module = brings.bind({ ...config, defaultScopes });
+      return module ? [{ module, prefix: brings.prefix, brings }] : [];
     });
     const routes = bound.flatMap(({ module, prefix: path }) =>
       path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
@@ -98,6 +107,7 @@ export class AppModule {
           }),
         }),
         ...bound.map(({ module }) => module),
+        ...bound.flatMap(({ module, brings }) => (messages && brings === timeLogs ? [messages(module)] : [])),
         RouterModule.register(routes),
         // Last: its controller answers whatever no other does.
         HttpEdgeModule.forRoot({

@@ -13,6 +13,8 @@ export interface Config {
   /** Undefined: the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined;
   readonly migrationDatabaseUrl: string | undefined;
+  /** Where messages are taken, beside HTTP; undefined: nowhere. */
+  readonly messagesUrl: string | undefined;
   /** Absolute path of the folder of the embedded PostgreSQL and the first token. */
   readonly dataDir: string;
   readonly logLevel: string;
@@ -105,6 +107,9 @@ const rate = z
     const [requests, unit] = text.split('/');
     return { requests: Number(requests), seconds: UNITS[unit as keyof typeof UNITS] };
   });
+const messagesUrl = z
+  .string()
+  .refine(isMessagesUrl, 'must be tcp://HOST:PORT, nats://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT');
 const jwksUrl = z
   .string()
   .refine(isPlainHttpUrl, 'must be an https or http URL, without a user name or password');
@@ -118,6 +123,7 @@ const environment = z.object({
   HOST: z.string().optional(),
   DATABASE_URL: databaseUrl.optional(),
   MIGRATION_DATABASE_URL: databaseUrl.optional(),
+  MESSAGES_URL: messagesUrl.optional(),
   DATA_DIR: z.string().default(join(PROJECT, '.data')),
   LOG_LEVEL: z.enum(LEVELS, `must be one of ${LEVELS.join(', ')}`).default('info'),
   ACCESS_TOKEN: tokens.optional(),
@@ -145,7 +151,7 @@ const environment = z.object({
 });
 
 /** What may also be given as the path of a file that holds it, by a variable whose name ends in `_FILE`. */
-const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'] as const;
+const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN', 'MESSAGES_URL'] as const;
 
 /** The names of all variables that the service reads. */
 export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
@@ -215,6 +221,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     host: data.HOST,
     databaseUrl: data.DATABASE_URL,
     migrationDatabaseUrl: data.MIGRATION_DATABASE_URL,
+    messagesUrl: data.MESSAGES_URL,
     dataDir: resolve(data.DATA_DIR),
     logLevel: data.LOG_LEVEL,
     logAsJson: data.NODE_ENV === 'production' || !isTerminal,
@@ -268,6 +275,12 @@ function tokenFaults(given: Record<string, string | undefined>): string[] {
   if (hasJwts && given.ACCESS_TOKEN?.split(',').some((token) => token.split('.').length === 3))
     faults.push('ACCESS_TOKEN: must not have two dots beside AUTH_JWKS_URL: it would be taken for a JWT');
   return faults;
+}
+
+function isMessagesUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, port } = new URL(text);
+  return hostname !== '' && (protocol === 'tcp:' ? port !== '' : ['nats:', 'amqp:'].includes(protocol));
 }
 
 function isPlainHttpUrl(text: string): boolean {

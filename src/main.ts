@@ -37,6 +37,11 @@ try {
 }
 process.exit(0);
 
+/** Loaded only where it is asked for: others pay nothing for it. */
+async function loadMessages() {
+  return { ...(await import('./messages/index.js')), ...(await import('./time-log/messages/index.js')) };
+}
+
 /** True for the end that a signal asks for; anything else is a failure. */
 function isAbort(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'AbortError';
@@ -63,11 +68,13 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
   });
   try {
     const { url: databaseUrl, migrationUrl } = database;
+    const messages = config.messagesUrl === undefined ? undefined : await loadMessages();
     const app = await NestFactory.create<NestExpressApplication>(
       AppModule.forRoot({
         config,
         databaseUrl,
         migrationUrl,
+        messages: messages && ((timeLogs) => messages.TimeLogMessagesModule.over(timeLogs, config.limits)),
         signal,
         onClose: (...request) => logger.logRequest(...request),
       }),
@@ -83,6 +90,7 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
         (await ensureFirstToken(app.get(AccessTokenService), tokenFile, defaultScopes));
       if (hasToken) await database.keepOwner(tokenFile);
       const port = await listen(app, config);
+      await messages?.connectMessages(app, config.messagesUrl!, (line) => logger.log(line, 'Main'));
       logger.log(`listening on port ${port}`, 'Main');
       if (hasToken) {
         const { host, apiDocs } = config;

@@ -1,11 +1,11 @@
 import { Module, type PipeTransform } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
-import type { MicroserviceOptions } from '@nestjs/microservices';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { connectionOptions, migrate } from '../../src/database-setup/index.js';
+import { connectMessages } from '../../src/messages/index.js';
 import { timeLogEntities, timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { type Gate, newGate } from '../support/gate.js';
@@ -50,11 +50,13 @@ export interface MessageHost {
   readonly port: number;
   /** Opens when somebody asks about the token `held`, which is good when the other one is opened. */
   readonly tokens: { readonly asked: Gate; readonly answered: Gate };
+  /** What was told about the broker. */
+  readonly lines: readonly string[];
   close(): Promise<void>;
 }
 
 /** Starts the host on free ports of loopback. */
-export async function startMessageHost(transport: MicroserviceOptions): Promise<MessageHost> {
+export async function startMessageHost(messagesUrl: string): Promise<MessageHost> {
   const database = await createTestDatabase();
   const tokens = new HostTokens();
   await migrate({ url: database.url, migrations: timeLogMigrations });
@@ -77,14 +79,15 @@ export async function startMessageHost(transport: MicroserviceOptions): Promise<
     abortOnError: false,
   });
   app.useGlobalPipes(new CopyingPipe());
-  app.connectMicroservice<MicroserviceOptions>(transport, { inheritAppConfig: true });
   // First HTTP: handlers may otherwise run before the hooks of the start.
   await app.listen(0, '127.0.0.1');
-  await app.startAllMicroservices();
+  const lines: string[] = [];
+  await connectMessages(app, messagesUrl, (line) => lines.push(line));
   return {
     app,
     port: (app.getHttpServer().address() as { port: number }).port,
     tokens,
+    lines,
     close: async () => {
       await app.close();
       await database.drop();

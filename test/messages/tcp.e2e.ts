@@ -1,23 +1,15 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { LOG } from '../support/requests.js';
 import { describeDoor } from './door.contract.js';
 import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
+import { unusedPort } from './brokers.js';
 import { type MessageHost, startMessageHost } from './host.js';
 import { describeMessages } from './message.contract.js';
 
 const host = '127.0.0.1';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 interface Tcp {
   readonly host: MessageHost;
@@ -27,8 +19,8 @@ interface Tcp {
 }
 
 async function open(): Promise<Tcp> {
-  const port = await freePort();
-  const started = await startMessageHost({ transport: Transport.TCP, options: { host, port } });
+  const port = await unusedPort();
+  const started = await startMessageHost(`tcp://${host}:${port}`);
   const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
   return {
     host: started,

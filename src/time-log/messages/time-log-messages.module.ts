@@ -1,14 +1,27 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
 import { MessagesUnderWay } from '../../../libs/message-edge/src/index.js';
-import { REQUEST_BOUNDS } from '../../../libs/strict-request/src/index.js';
+import { REQUEST_BOUNDS, type RequestBounds } from '../../../libs/strict-request/src/index.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { TimeLogModule } from '../time-log.module.js';
 import { TimeLogMessagesController } from './time-log-messages.controller.js';
 
-/** Time logs over whatever transports the app connects (`connectMicroservice`). Needs what TimeLogModule needs. */
-@Module({
-  imports: [TimeLogModule],
+const HANDLERS: ModuleMetadata = {
   controllers: [TimeLogMessagesController],
   providers: [MessagesUnderWay, { provide: REQUEST_BOUNDS, useValue: TIME_LOG_LIMITS }],
-})
-export class TimeLogMessagesModule {}
+};
+
+@Module(HANDLERS)
+class BoundTimeLogMessagesModule {}
+
+/** Time logs over whatever transports the app connects (`connectMicroservice`). Needs what TimeLogModule needs. */
+@Module({ imports: [TimeLogModule], ...HANDLERS })
+export class TimeLogMessagesModule {
+  /** The module over a TimeLogModule with adapters: the very object that the app imports. Others than our bounds may be given. */
+  static over(timeLogs: Type | DynamicModule, bounds: RequestBounds = TIME_LOG_LIMITS): DynamicModule {
+    return {
+      module: BoundTimeLogMessagesModule,
+      imports: [timeLogs],
+      providers: [{ provide: REQUEST_BOUNDS, useValue: bounds }],
+    };
+  }
+}

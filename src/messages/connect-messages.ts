@@ -1,0 +1,49 @@
+import type { INestApplication } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import { serverOf, Tcp } from './servers.js';
+
+/** Milliseconds after which a broker that is not reached yet is told about. */
+const PATIENCE = 3_000;
+
+/** Tells a person one line. */
+type Say = (line: string) => void;
+
+/**
+ * Takes messages from now on, over the transport of a URL: `tcp`, `nats` or `amqp`. To be called after `listen()`, since
+ * handlers may otherwise run before the hooks of the start. A broker that is away is tried for ever, and told about in
+ * one line each way. Throws an Error with one line where the address of a `tcp` URL cannot be taken.
+ */
+export async function connectMessages(app: INestApplication, url: string, say: Say): Promise<void> {
+  const server = serverOf(new URL(url));
+  if (!(server instanceof Tcp)) tellOutages(server.status, say);
+  const listening = app.connectMicroservice({ strategy: server }).listen();
+  if (!(server instanceof Tcp)) {
+    // It resolves when the broker is reached.
+    listening.catch(() => say('messages: the broker of MESSAGES_URL refuses the connection: check the URL'));
+    return;
+  }
+  await Promise.race([listening, new Promise((_resolve, reject) => server.on('error', reject))]).catch(
+    (error: unknown) => {
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+      throw new Error(
+        `messages: the address of MESSAGES_URL cannot be taken (${code}): give one of this machine with a free port`,
+        { cause: error },
+      );
+    },
+  );
+}
+
+function tellOutages(status: Observable<string>, say: Say): void {
+  let isUp: boolean | undefined;
+  const tell = (up: boolean) => {
+    clearTimeout(timer);
+    if (isUp === up) return;
+    isUp = up;
+    say(up ? 'messages: connected to the broker' : 'messages: the broker is out of reach; HTTP goes on');
+  };
+  const timer = setTimeout(() => tell(false), PATIENCE);
+  timer.unref();
+  status.subscribe((now) => {
+    if (now === 'connected' || now === 'disconnected') tell(now === 'connected');
+  });
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe } from '@jest/globals';
+import { environment } from '../support/environment.js';
+
+/** Milliseconds until a broker that takes no connection counts as failed. */
+const START_LIMIT = 90_000;
+
+/** A broker of the tests, on loopback. */
+export interface Broker {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** `describe` for tests that need a program: skipped with one line where it is missing, unless REQUIRE_BROKERS is 1. */
+export function describeWith(program: string): typeof describe | typeof describe.skip {
+  if (spawnSync('which', [program]).status === 0 || process.env.REQUIRE_BROKERS === '1') return describe;
+  process.stderr.write(`skipped: messages over a broker; ${program} is not installed\n`);
+  return describe.skip;
+}
+
+/** A port of loopback that nobody has. */
+export async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts NATS, on a port that may be given to start it again. */
+export async function startNats(port?: number): Promise<Broker> {
+  const chosen = port ?? (await unusedPort());
+  const child = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(chosen)], { stdio: 'ignore' });
+  await reached(chosen, child);
+  return { url: `nats://127.0.0.1:${chosen}`, stop: () => end(child) };
+}
+
+/** Starts RabbitMQ with files of its own. */
+export async function startRabbit(): Promise<Broker> {
+  const home = await mkdtemp(join(tmpdir(), 'rabbit-'));
+  const [port, distribution] = [await unusedPort(), await unusedPort()];
+  const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+  const child = spawn(program, [], {
+    stdio: 'ignore',
+    env: environment({
+      HOME: home,
+      RABBITMQ_NODENAME: `time-logs-${port}@localhost`,
+      RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+      RABBITMQ_NODE_PORT: String(port),
+      RABBITMQ_DIST_PORT: String(distribution),
+      RABBITMQ_MNESIA_BASE: join(home, 'mnesia'),
+      RABBITMQ_LOG_BASE: join(home, 'log'),
+      RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'plugins'),
+      ERL_EPMD_ADDRESS: '127.0.0.1',
+    }),
+  });
+  await reached(port, child);
+  return {
+    url: `amqp://guest:guest@127.0.0.1:${port}`,
+    stop: async () => {
+      await end(child);
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function reached(port: number, child: ChildProcess): Promise<void> {
+  const limit = Date.now() + START_LIMIT;
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    const isUp = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isUp) return;
+    if (child.exitCode !== null || Date.now() > limit) throw new Error('the broker did not start');
+    await delay(100);
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { connect } from '@nats-io/transport-node';
+import { LOG } from '../support/requests.js';
+import { type Broker, describeWith, startNats, unusedPort } from './brokers.js';
+import { describeDoor } from './door.contract.js';
+import { overHttp, overTransport } from './doors.js';
+import { type MessageHost, startMessageHost } from './host.js';
+import { describeMessages } from './message.contract.js';
+
+const clientOf = (url: string) =>
+  ClientProxyFactory.create({ transport: Transport.NATS, options: { servers: [url.slice(7)] } });
+
+describeWith('nats-server')('with NATS', () => {
+  let broker: Broker;
+  beforeAll(async () => {
+    broker = await startNats();
+  });
+  afterAll(() => broker.stop());
+
+  const open = async () => {
+    const host = await startMessageHost(broker.url);
+    await told(host, 'messages: connected to the broker');
+    const client = clientOf(broker.url);
+    return {
+      door: overTransport(client),
+      close: async () => {
+        await client.close();
+        await host.close();
+      },
+    };
+  };
+  describeDoor('NATS', open);
+  describeMessages('NATS', open);
+
+  it('answers bytes that are no JSON, and an answer that is too large for the broker', async () => {
+    const host = await startMessageHost(broker.url);
+    await told(host, 'messages: connected to the broker');
+    const raw = await connect({ servers: broker.url.slice(7) });
+    const answer = await raw.request('time-log.record.v1', '{', { timeout: 20_000 });
+    expect(answer.json()).toMatchObject({ err: { success: false, error: 'VALIDATION_ERROR' } });
+    await raw.close();
+    const client = clientOf(broker.url);
+    const door = overTransport(client);
+    const timeLog = { ...LOG, description: 'x'.repeat(5_000) };
+    for (let batch = 0; batch < 3; batch++) {
+      await Promise.all(Array.from({ length: 80 }, () => door.record({ accessToken: 'worker', timeLog })));
+    }
+    expect(await door.list({ accessToken: 'worker', query: { limit: 1_000 } })).toMatchObject({
+      error: { success: false, error: 'PAYLOAD_TOO_LARGE', message: expect.stringMatching(/fewer/) },
+    });
+    await client.close();
+    await host.close();
+  });
+
+  it('gives each message to one of two instances', async () => {
+    const hosts = [await startMessageHost(broker.url), await startMessageHost(broker.url)];
+    for (const host of hosts) await told(host, 'messages: connected to the broker');
+    const client = clientOf(broker.url);
+    const door = overTransport(client);
+    for (let i = 0; i < 20; i++) await door.record({ accessToken: 'worker', timeLog: LOG });
+    const totals = await Promise.all(
+      hosts.map(async ({ port }) => {
+        const outcome = await overHttp(port).list({ accessToken: 'reader', query: { limit: 1 } });
+        return (outcome as { answer: { meta: { total: number } } }).answer.meta.total;
+      }),
+    );
+    expect(totals[0]! + totals[1]!).toBe(20);
+    await client.close();
+    for (const host of hosts) await host.close();
+  });
+});
+
+describeWith('nats-server')('a NATS that is away', () => {
+  it('is waited for at the start and later, and told about in one line each way', async () => {
+    const port = await unusedPort();
+    const host = await startMessageHost(`nats://127.0.0.1:${port}`);
+    const lines = ['messages: the broker is out of reach; HTTP goes on', 'messages: connected to the broker'];
+    await told(host, lines[0]!);
+    expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
+    const first = await startNats(port);
+    await told(host, lines[1]!);
+    await first.stop();
+    await told(host, lines[0]!, 2);
+    const second = await startNats(port);
+    await told(host, lines[1]!, 2);
+    const client = clientOf(second.url);
+    expect(await overTransport(client).record({ accessToken: 'worker', timeLog: LOG })).toMatchObject({
+      answer: { success: true },
+    });
+    expect(host.lines).toEqual([...lines, ...lines]);
+    await client.close();
+    await host.close();
+    await second.stop();
+  });
+});
+
+/** Waits until the host has told a line, so many times. */
+async function told({ lines }: MessageHost, line: string, times = 1): Promise<void> {
+  while (lines.filter((said) => said === line).length < times) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,71 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { list, LOG } from '../support/requests.js';
+import { spawnService, startService } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { unusedPort } from './brokers.js';
+import { overTransport } from './doors.js';
+
+const host = '127.0.0.1';
+const accessToken = 'a-declared-token-of-32-characters';
+
+describe('the service with MESSAGES_URL', () => {
+  let database: TestDatabase;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    env = { DATABASE_URL: database.url, ACCESS_TOKEN: accessToken };
+  });
+  afterAll(() => database.drop());
+
+  it('records over TCP what it lists over HTTP, and answers all that is under way when it is ended', async () => {
+    const port = await unusedPort();
+    const service = await startService({ ...env, MESSAGES_URL: `tcp://${host}:${port}` });
+    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
+    const door = overTransport(client);
+    expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
+    const answer = await list({ port: service.port, token: accessToken });
+    expect(answer.body).toMatchObject({ meta: { total: 1 } });
+    const outcomes = Array.from({ length: 200 }, () => door.record({ accessToken, timeLog: LOG }));
+    await Promise.race(outcomes);
+    const ended = service.end();
+    const kinds = (await Promise.all(outcomes)).map((outcome) =>
+      'answer' in outcome ? 'answer' : (outcome.error as { error?: string }).error,
+    );
+    expect(kinds.filter((kind) => kind !== 'answer' && kind !== 'SERVICE_UNAVAILABLE')).toEqual([]);
+    expect(await ended).toBe(0);
+    client.close();
+  });
+
+  it('ends with one line where the address is taken', async () => {
+    const taken = createServer().listen(0, host);
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const { child, output } = spawnService({
+      ...env,
+      PORT: '0',
+      HOST: host,
+      MESSAGES_URL: `tcp://${host}:${port}`,
+    });
+    const [code] = (await once(child, 'exit')) as [number];
+    taken.close();
+    expect(code).toBe(1);
+    expect(output()).toContain(
+      'messages: the address of MESSAGES_URL cannot be taken (EADDRINUSE): give one of this machine with a free port',
+    );
+  });
+
+  it.each(['http://x:1', 'tcp://x', 'nats:', 'x'])(
+    'starts with no URL but one of the three: %s',
+    async (url) => {
+      const { child, output } = spawnService({ ...env, MESSAGES_URL: url });
+      const [code] = (await once(child, 'exit')) as [number];
+      expect([code, output().trim()]).toEqual([
+        1,
+        'MESSAGES_URL: must be tcp://HOST:PORT, nats://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT',
+      ]);
+    },
+  );
+});
