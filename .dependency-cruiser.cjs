@@ -72,7 +72,7 @@ module.exports = {
         'Rule 6 for the files of src itself and the commands: they see modules through their index.ts.',
       severity: 'error',
       from: { path: ROOT },
-      to: { path: MODULE, pathNot: ['^src/[^/]+/(messages/)?index\\.ts$', ROOT] },
+      to: { path: MODULE, pathNot: ['^src/[^/]+/index\\.ts$', '^src/[^/]+/messages/index\\.ts$', ROOT] },
     },
     {
       name: 'libs-through-their-index',
@@ -102,7 +102,7 @@ module.exports = {
       name: 'messages-alone-see-transports',
       comment: 'Who does not use messages needs no @nestjs/microservices, and never loads it.',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: '^src/([^/]+/)?messages/' },
+      from: { path: '^(src|libs)/', pathNot: ['^src/messages/', '^src/[^/]+/messages/'] },
       to: { path: '(^|/)node_modules/@nestjs/microservices/' },
     },
     {
