@@ -14,7 +14,7 @@ const CHALLENGE: Headers = {
   },
 };
 
-/** What a limit of requests adds to the answers of a route that is not `Unlimited`. */
+/** What a rate limit adds to the answers of a route that is not `Unlimited`. */
 export const RATE_LIMIT_HEADERS: Headers = {
   'RateLimit-Policy': {
     description:
@@ -27,7 +27,7 @@ export const RATE_LIMIT_HEADERS: Headers = {
   },
 };
 
-/** What the guard may answer; a scope that the route asks for belongs to the answer `403`. */
+/** The answers that the guard may give. The answer `403` names the scope that the route needs. */
 export function guardAnswers(scope?: string): Responses {
   return {
     401: errorAnswer(
@@ -52,7 +52,7 @@ export function guardAnswers(scope?: string): Responses {
   };
 }
 
-/** What a limit of requests may answer on a route that is not `Unlimited`. */
+/** The answers that a rate limit may give on a route that is not `Unlimited`. */
 export const RATE_LIMIT_ANSWERS: Responses = {
   429: errorAnswer(
     'RATE_LIMITED',

@@ -3,9 +3,12 @@ import type { Principal, TokenVerifier } from './token-verifier.js';
 
 export interface AuthOptions {
   readonly verifier: TokenVerifier;
-  /** Name of the protection space in challenges (RFC 9110, section 11.5). */
+  /** The realm that challenges name (RFC 9110, section 11.5). */
   readonly realm: string;
-  /** Asked about each request whose token is good for its route, before its body is read; throws to refuse it. */
+  /**
+   * Called for each request whose token is good for its route, before the body is read. It throws to refuse the
+   * request.
+   */
   readonly admit?: (principal: Principal, context: ExecutionContext) => void;
 }
 

@@ -11,9 +11,9 @@ import { RequiredScopes } from './scopes.decorator.js';
 import type { Principal } from './token-verifier.js';
 
 /**
- * Lets a request pass whose bearer token is valid and has the scopes of the route, and leaves its Principal in `request.user`;
- * on an `Open` route any request.
- * Throws DomainError UNAUTHORIZED or FORBIDDEN, with the challenge set (RFC 6750, section 3), or what the app's `admit` throws.
+ * Lets a request pass if its bearer token is valid and has the scopes of the route, and puts its Principal into
+ * `request.user`. On an `Open` route it lets every request pass. Throws DomainError UNAUTHORIZED or FORBIDDEN and sets
+ * the challenge (RFC 6750, section 3), or throws what the app's `admit` throws.
  */
 @Injectable()
 export class BearerAuthGuard extends AuthGuard() {
@@ -31,13 +31,15 @@ export class BearerAuthGuard extends AuthGuard() {
     return withinDeadline(request, super.canActivate(context) as Promise<boolean>);
   }
 
-  /** What passport works on: the headers are all that it needs, and what it leaves on it is of no use to anybody. */
+  /**
+   * The object that passport works on: a copy, so that passport leaves nothing on the request. It needs only headers.
+   */
   override getRequest(context: ExecutionContext): never {
     const { headers, rawHeaders } = context.switchToHttp().getRequest<Request>();
     return { headers, rawHeaders } as never;
   }
 
-  /** Called by @nestjs/passport with the strategy's verdict: an error, a principal, or the challenge in `info`. */
+  /** @nestjs/passport calls this with the strategy's verdict: an error, a principal, or the challenge in `info`. */
   override handleRequest<TUser extends Principal = Principal>(
     error: unknown,
     principal: TUser | false,
@@ -49,14 +51,14 @@ export class BearerAuthGuard extends AuthGuard() {
       this.challenge(context, typeof info === 'string' ? info : `Bearer realm="${this.auth.realm}"`);
       throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
     }
-    // Also where it is refused below: the log tells who called.
+    // Before the refusals below, so that their lines in the log name the caller too.
     this.keep(principal, context);
     this.requireScopes(principal, context);
     this.auth.admit?.(principal, context);
     return principal;
   }
 
-  /** Leaves the principal where the handler finds it. */
+  /** Puts the principal where the handler finds it. */
   protected keep(principal: Principal, context: ExecutionContext): void {
     context.switchToHttp().getRequest<Request>().user = principal;
   }

@@ -11,7 +11,7 @@ export const MessagePrincipal = createParamDecorator((_data: unknown, context: E
 );
 
 /**
- * BearerAuthGuard for messages (Nest's `rpc` context): the token is the member `accessToken` of the data, since only some
+ * BearerAuthGuard for messages (Nest's `rpc` context). The token is the member `accessToken` of the data, since not all
  * transports carry headers. Throws DomainError UNAUTHORIZED, also for data that is no object, or FORBIDDEN.
  */
 @Injectable()
@@ -24,7 +24,7 @@ export class BearerMessageGuard extends BearerAuthGuard {
     return super.canActivate(context);
   }
 
-  /** What passport works on: a request whose only header is the token. */
+  /** The object that passport works on: a request whose only header is the token. */
   override getRequest(context: ExecutionContext): never {
     const { accessToken } = context.switchToRpc().getData<{ accessToken?: unknown }>();
     const headers =
@@ -38,7 +38,7 @@ export class BearerMessageGuard extends BearerAuthGuard {
     principals.set(context.switchToRpc().getData<object>(), principal);
   }
 
-  /** A message has no header for a challenge. */
+  /** Does nothing: a message has no header for a challenge. */
   protected override challenge(): void {
     return;
   }

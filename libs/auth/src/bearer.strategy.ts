@@ -6,24 +6,24 @@ import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-h
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import type { Principal } from './token-verifier.js';
 
-/** The scheme in any case and one or more spaces before what may be a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
+/** `Bearer` in any case, spaces, then what may be a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
 const BEARER = /^bearer +(.+)$/i;
 /** b64token (RFC 6750, section 2.1). */
 const B64TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /**
- * passport-http-bearer, fed with the one `Authorization` header and nothing else: left alone it also takes
- * tokens from query and body (against RFC 6750, section 2.3) and refuses a second space.
+ * passport-http-bearer, which gets nothing but the one `Authorization` header. Given the whole request it would also
+ * take tokens from query and body, against RFC 6750 (section 2.3), and refuse a second space.
  */
 class HeaderBearerStrategy extends Strategy<VerifyFunction> {
-  /** Put there by passport for each request. */
+  /** passport sets this for each request. */
   declare private readonly fail: (challenge: string) => void;
   private readonly realm: string;
 
   constructor(options: IStrategyOptions & { realm: string }, verify: VerifyFunction) {
     super(options, verify);
     this.realm = options.realm;
-    // passport's registry is global to the process: a name of its own keeps two apps, or a host's strategy, apart.
+    // passport's registry is global to the process. A unique name keeps two apps, or a host's strategy, apart.
     this.name = `bearer:${randomUUID()}`;
   }
 
@@ -39,7 +39,7 @@ class HeaderBearerStrategy extends Strategy<VerifyFunction> {
   }
 }
 
-/** Node keeps only the first of several `Authorization` headers in `headers`. */
+/** The one `Authorization` header. Node's `headers` has only the first of several. */
 function countAuthorizations(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -48,11 +48,11 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Typed by what others need of it, so that a host needs no types of passport. */
+/** Declares only what others need of it, so that a host needs no types of passport. */
 const NamedStrategy: new (options: { realm: string }) => { readonly name: string } =
   PassportStrategy(HeaderBearerStrategy);
 
-/** Decides every request that needs a token, by asking the TokenVerifier. */
+/** Asks the TokenVerifier about every request that needs a token. */
 @Injectable()
 export class BearerStrategy extends NamedStrategy {
   constructor(@Inject(AUTH_OPTIONS) private readonly options: AuthOptions) {

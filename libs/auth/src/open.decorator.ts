@@ -2,10 +2,10 @@ import { applyDecorators } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
 
-/** What the guard and the edge read. */
+/** The metadata that the guard and the edge read. */
 export const OpenRoute = Reflector.createDecorator({ transform: () => true });
 
-/** For a route that needs no token: the guard lets everybody pass, and a wrong method on its path is told to anybody. */
+/** For a route that needs no token: everybody may call it, and everybody learns which methods its path has. */
 export function Open(): MethodDecorator {
   return applyDecorators(OpenRoute(), ApiSecurity({}));
 }

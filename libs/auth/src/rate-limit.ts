@@ -7,8 +7,8 @@ import { type Quota, RateLimiter } from './rate-limiter.js';
 import { Unlimited } from './unlimited.decorator.js';
 
 /**
- * For AuthModule to admit by: lets each principal make as many requests as the quota allows, and tells it on each answer
- * what is left (RateLimit header fields for HTTP, draft-ietf-httpapi-ratelimit-headers-11). Throws DomainError RATE_LIMITED.
+ * For AuthModule's `admit`. Lets each principal make as many requests as the quota allows. Each answer says what is
+ * left (RateLimit header fields for HTTP, draft-ietf-httpapi-ratelimit-headers-11). Throws DomainError RATE_LIMITED.
  */
 export function rateLimit(quota: Quota): NonNullable<AuthOptions['admit']> {
   const limiter = new RateLimiter(quota);
@@ -17,7 +17,7 @@ export function rateLimit(quota: Quota): NonNullable<AuthOptions['admit']> {
   return ({ id }, context) => {
     if (isUnlimited(reflector, context)) return;
     const { isAllowed, remaining, seconds } = limiter.take(id);
-    // A message has no header to tell it in.
+    // A message has no headers.
     if (context.getType() === 'http') {
       const response = context.switchToHttp().getResponse<Response>();
       response.setHeader('RateLimit-Policy', policy);

@@ -4,12 +4,12 @@ export interface Quota {
   readonly seconds: number;
 }
 
-/** What a key has left after a request of it. */
+/** What a key has left after one of its requests. */
 export interface Allowance {
   readonly isAllowed: boolean;
   /** Requests. */
   readonly remaining: number;
-  /** Whole seconds until the window ends and the quota is whole again; at least 1. */
+  /** Whole seconds until the window ends and the quota is full again; at least 1. */
   readonly seconds: number;
 }
 
@@ -19,19 +19,21 @@ interface Window {
   used: number;
 }
 
-/** Keys of one generation; two are remembered, some 15 MB. Keys beyond that are forgotten early: they have their whole quota again. */
+/**
+ * Keys in one generation. Two generations are kept, some 15 MB. Keys beyond that are forgotten early and start anew.
+ */
 const CAPACITY = 50_000;
 
 /**
- * Counts the requests of each key in a window that begins with its first one: so what a key has left, and until when, are
- * two plain numbers that can be told. It needs no timer: windows that have ended are forgotten, a generation at a time,
- * when others begin.
+ * Counts the requests of each key in a window. A window begins with the key's first request, so two plain numbers say
+ * what is left and until when. It needs no timer: when windows begin, those that have ended are forgotten, a whole
+ * generation at a time.
  */
 export class RateLimiter {
   private windows = new Map<string, Window>();
-  /** Those that began before `windows` did. */
+  /** Windows that began before those in `windows`. */
   private former = new Map<string, Window>();
-  /** Milliseconds; by then all of `former` have ended. */
+  /** In milliseconds. By then all windows in `former` have ended. */
   private generationEnd = -Infinity;
 
   constructor(
@@ -40,7 +42,7 @@ export class RateLimiter {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Counts a request of a key, unless its quota is used up. */
+  /** Counts a request of a key, unless the key has used up its quota. */
   take(key: string): Allowance {
     const now = this.now();
     const window = this.windowOf(key, now);
@@ -53,7 +55,7 @@ export class RateLimiter {
     };
   }
 
-  /** Keys that are remembered. */
+  /** How many keys are kept. */
   get size(): number {
     return this.windows.size + this.former.size;
   }

@@ -2,10 +2,10 @@ import { applyDecorators } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
 
-/** What the guard reads: the scopes that a token must have. */
+/** The metadata that the guard reads: the scopes that a token must have. */
 export const RequiredScopes = Reflector.createDecorator<readonly string[]>();
 
-/** The scopes that a token must have for a route or a controller; without it, any valid token will do. */
+/** The scopes that a token must have for a route or a controller. Without this decorator any valid token will do. */
 export function Scopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(RequiredScopes(scopes), ApiSecurity('bearer', [...scopes]));
 }

@@ -1,12 +1,14 @@
-/** Who a request acts for. */
+/** The caller on whose behalf a request acts. */
 export interface Principal {
-  /** Stable identifier of the token or subject; never the token itself. */
+  /** A stable identifier of the token or its subject, but never the token itself. */
   readonly id: string;
   readonly scopes: readonly string[];
 }
 
 /** The port that decides whether a bearer token is valid. A host binds its own. */
 export abstract class TokenVerifier {
-  /** The principal of a valid token, else undefined. Throws DomainError SERVICE_UNAVAILABLE where that cannot be told. */
+  /**
+   * The principal of a valid token, else undefined. Throws DomainError SERVICE_UNAVAILABLE where it cannot find out.
+   */
   abstract verify(token: string): Promise<Principal | undefined>;
 }

@@ -6,7 +6,7 @@ interface Verdict {
   readonly validUntil: number;
 }
 
-/** Remembers verdicts about tokens for a short time, within a bound; the oldest goes first. */
+/** Keeps verdicts about tokens for a short time. It holds a limited number of them; the oldest goes first. */
 export class VerdictCache {
   private readonly verdicts = new Map<string, Verdict>();
 

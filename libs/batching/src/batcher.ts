@@ -2,11 +2,11 @@ import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 
 /** Bounds of a Batcher. */
 export interface BatcherLimits {
-  /** Items of one run. */
+  /** The most items in one run. */
   readonly batch: number;
-  /** Items that wait for the next run. */
+  /** The most items that wait for the next run. */
   readonly queue: number;
-  /** Milliseconds that an item waits at most; whoever asked has given up by then. */
+  /** The most milliseconds that an item waits. By then its caller has given up. */
   readonly wait: number;
 }
 
@@ -18,16 +18,16 @@ interface Waiting<Item, Outcome> {
 }
 
 /**
- * Takes items one by one and hands them on together: what arrives during a run goes into the next one, all at once. An item
- * that finds nothing under way is handed on at once. At most one run is under way at a time.
+ * Takes items one by one and runs them together. Only one run is under way at a time. An item that arrives during a run
+ * goes into the next one, with all others that wait. Any other item runs at once.
  */
 export class Batcher<Item, Outcome> {
-  /** Told of each run when it begins: how many milliseconds each of its items has waited. */
+  /** Called when a run begins, with the milliseconds that each of its items has waited. */
   onRun: ((waits: readonly number[]) => void) | undefined;
   private queue: Waiting<Item, Outcome>[] = [];
   private isRunning = false;
 
-  /** `run` gets 1 to `limits.batch` items and resolves with an outcome or an error for each, in their order. */
+  /** `run` gets 1 to `limits.batch` items. It resolves with an outcome or an error for each, in their order. */
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>,
     private readonly limits: BatcherLimits,
@@ -40,7 +40,10 @@ export class Batcher<Item, Outcome> {
     return this.queue.length;
   }
 
-  /** The item's own outcome. Rejects with its error, or with DomainError SERVICE_UNAVAILABLE where too many wait or it waited too long. */
+  /**
+   * Resolves with the item's own outcome, or rejects with its error. Rejects with DomainError SERVICE_UNAVAILABLE where
+   * too many items wait, or this one has waited too long.
+   */
   add(item: Item): Promise<Outcome> {
     if (this.queue.length >= this.limits.queue) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
@@ -77,7 +80,7 @@ export class Batcher<Item, Outcome> {
   }
 }
 
-/** A Batcher as seen by who watches it. */
+/** What a Batcher shows to somebody who watches it. */
 export type WatchedBatcher = Pick<Batcher<never, unknown>, 'length' | 'onRun'>;
 
 function unavailable(): DomainError {

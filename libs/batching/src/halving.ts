@@ -1,6 +1,6 @@
 /**
- * Hands items on together; where that fails they are handed on by halves until the one that is refused stands alone, so
- * that it takes no other with it. `isOfOne` tells of an error that a single item may have brought about: any other is that of
+ * Runs items together. If that fails, it runs each half alone, and so on, until a refused item stands alone and takes
+ * no other with it. `isOfOne` tells whether a single item may have caused an error; any other error is the outcome of
  * all. Gives an outcome or an error for each item, in their order.
  */
 export async function halving<Item, Outcome>(

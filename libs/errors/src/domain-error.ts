@@ -1,4 +1,4 @@
-/** Every machine-readable code that an answer of the service can carry in its `error` member. */
+/** Every code that an answer of the service can have in its `error` member. */
 export type ErrorCode =
   | 'VALIDATION_ERROR'
   | 'UNAUTHORIZED'
@@ -16,14 +16,14 @@ export type ErrorCode =
   | 'SERVICE_UNAVAILABLE';
 
 /**
- * A refusal that the caller is told about: its code decides the status, its message is shown as it is,
- * so it must never hold a value that was sent, SQL or the text of a parser.
+ * A refusal that the caller sees. Its code decides the status, and its message is sent as it is. So the message must
+ * never hold a value that was sent, SQL or the text of a parser.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
-  /** Seconds after which the caller may try again, where that is known better than by the code alone. */
+  /** Seconds after which the caller may try again. Undefined: the code decides. */
   readonly retryAfter: number | undefined;
-  /** The message as a log may hold it: without the names that the caller made up, which may be secrets. */
+  /** The message for the log: without names that the caller made up, which may be secrets. */
   readonly logged: string;
 
   constructor(

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { DomainError } from './domain-error.js';
 import { answerForThrown } from './error-envelope.js';
 
-/** Answers whatever was thrown with the error envelope; the details of an unexpected error go to the log alone. */
+/** Answers everything that is thrown with the error envelope. Details of an unexpected error go to the log alone. */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorEnvelopeFilter.name);
@@ -13,7 +13,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const { status, body, headers } = answerForThrown(thrown);
     if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, request.id);
-    // Read by the access log.
+    // The access log reads this.
     response.locals.error = body.error;
     response.locals.reason = thrown instanceof DomainError ? thrown.logged : undefined;
     if (response.headersSent) {
@@ -27,7 +27,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     response.end(text);
   }
 
-  /** Name, message and stack only: a driver's error also carries SQL and its parameters. */
+  /** Only name, message and stack: a driver's error also has the SQL and its parameters. */
   private logUnexpected(thrown: unknown, requestId: unknown): void {
     const request = typeof requestId === 'string' ? ` (${requestId})` : '';
     if (thrown instanceof Error)

@@ -9,7 +9,7 @@ export interface ErrorEnvelope {
   readonly message: string;
 }
 
-/** An error as it is answered: status, body, and the headers that its code asks for. */
+/** An error as an answer: status, body, and the headers that belong to its code. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly body: ErrorEnvelope;
@@ -19,7 +19,7 @@ export interface ErrorAnswer {
 /** Seconds after which a client may try again (RFC 9110, section 10.2.3). */
 const RETRY_AFTER = 1;
 
-/** The answer for a code; without a message, the code's own. */
+/** The answer for a code. The message is the code's own unless one is given. */
 export function answerFor(
   error: ErrorCode,
   message = ERROR_KINDS[error].message,
@@ -31,10 +31,12 @@ export function answerFor(
   return { status: ERROR_KINDS[error].status, body: { success: false, error, message }, headers };
 }
 
-/** The answer for anything that was thrown. Only a DomainError speaks for itself: other texts may hold what was sent. */
+/**
+ * The answer for anything that was thrown. Only the message of a DomainError is sent: others may hold a sent value.
+ */
 export function answerForThrown(thrown: unknown): ErrorAnswer {
   if (thrown instanceof DomainError) return answerFor(thrown.code, thrown.message, thrown.retryAfter);
-  // A host's guard or pipe may choose a status that the table does not know: it is kept.
+  // A host's guard or pipe may choose a status that the table lacks. The answer keeps it.
   if (thrown instanceof HttpException) {
     const answer = answerFor(codeOfStatus(thrown.getStatus()));
     return thrown.getStatus() < 400 ? answer : { ...answer, status: thrown.getStatus() };

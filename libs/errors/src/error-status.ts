@@ -2,7 +2,7 @@ import type { ErrorCode } from './domain-error.js';
 
 interface ErrorKind {
   readonly status: number;
-  /** What is said where the framework, not the service, refused the request. */
+  /** The message where the framework, not the service, refused the request. */
   readonly message: string;
 }
 
@@ -28,7 +28,7 @@ const CODE_BY_STATUS = new Map(
   Object.entries(ERROR_KINDS).map(([code, { status }]) => [status, code as ErrorCode]),
 );
 
-/** The code for a status that a framework chose: an unknown 4xx is a VALIDATION_ERROR, an unknown 5xx an INTERNAL_ERROR. */
+/** The code for a status that a framework chose. Unknown 4xx: VALIDATION_ERROR; unknown 5xx: INTERNAL_ERROR. */
 export function codeOfStatus(status: number): ErrorCode {
   return (
     CODE_BY_STATUS.get(status) ?? (status >= 400 && status < 500 ? 'VALIDATION_ERROR' : 'INTERNAL_ERROR')

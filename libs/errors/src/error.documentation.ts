@@ -23,7 +23,7 @@ const ERROR_BODY: SchemaObject = {
   },
 };
 
-/** `Retry-After` (RFC 9110, section 10.2.3), as the answers for 429 and 503 have it. */
+/** `Retry-After` (RFC 9110, section 10.2.3), a header of the answers 429 and 503. */
 export const RETRY_AFTER_HEADER: Headers = {
   'Retry-After': {
     description: 'Seconds after which to try again.',
@@ -32,7 +32,7 @@ export const RETRY_AFTER_HEADER: Headers = {
   },
 };
 
-/** Describes the answer for a code: when it is given, and examples of its messages; without any, the one of the table. */
+/** Describes the answer for a code: when it comes, and examples of its messages (without any: the code's own). */
 export function errorAnswer(
   code: ErrorCode,
   when: string,

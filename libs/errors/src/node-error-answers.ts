@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { ErrorCode } from './domain-error.js';
 import { answerFor } from './error-envelope.js';
 
-/** Milliseconds that a refused connection stays open, so that a client which is still sending can read the answer. */
+/** Milliseconds that a refused connection stays open. A client that is still sending can then read the answer. */
 const LINGER = 500;
 
 const CODE_BY_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
@@ -13,19 +13,21 @@ const CODE_BY_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
 };
 
 export interface NodeErrorOptions {
-  /** Headers that every answer carries, made anew for each; the request where its head was received. */
+  /** Makes the headers of one answer. `request` is undefined where its head was not received. */
   readonly headers: (request: IncomingMessage | undefined) => Record<string, string>;
-  /** Told of each refusal, for the log. */
+  /** Called for each refusal, for the log. */
   readonly onRefused?: (error: ErrorCode, headers: Readonly<Record<string, string>>) => void;
-  /** True for an error that is none, since whoever brought it about goes on from there. */
+  /** Whether the app has caused this error on purpose and deals with it. */
   readonly isHandled?: (error: NodeJS.ErrnoException, socket: Duplex) => boolean;
-  /** Where requests wait to be served: ends the connection after them, and returns true; false where none waits. */
+  /**
+   * Where requests of a connection still wait: ends the connection after them and returns true. Else returns false.
+   */
   readonly endAfterWaiting?: (socket: Duplex) => boolean;
 }
 
 /**
- * Gives the error envelope to the requests that Node's HTTP parser answers before any handler runs, with an empty body
- * if left alone: malformed HTTP, headers too large, requests not received in time, CONNECT.
+ * Answers with the error envelope where Node's HTTP parser refuses a request before any handler runs: malformed HTTP,
+ * too large headers, requests that do not arrive in time, CONNECT. By default Node's answers have an empty body.
  */
 export function answerNodeErrors(server: Server, options: NodeErrorOptions): void {
   /** The last answer on each connection. */
@@ -37,7 +39,8 @@ export function answerNodeErrors(server: Server, options: NodeErrorOptions): voi
     if (options.isHandled?.(error, socket)) return;
     const answer = socket._httpMessage;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    // The request whose rest is missing or malformed was answered before it had arrived: one answer is enough.
+    // The last request was answered before it had fully arrived, and its rest is missing or malformed. It got its
+    // answer.
     else if (!answer && last.get(socket)?.req.complete === false) socket.destroy();
     else refuseNext(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', answer?.req);
   });
@@ -45,12 +48,12 @@ export function answerNodeErrors(server: Server, options: NodeErrorOptions): voi
     refuseNext(socket, 'VALIDATION_ERROR', request),
   );
 
-  /** Refuses what follows on a connection. Requests that were received in full get their own answers, and no other. */
+  /** Refuses the rest of a connection. Requests that were received in full get their own answers, and only those. */
   function refuseNext(socket: AnsweringSocket, error: ErrorCode, request?: IncomingMessage): void {
     const answer = socket._httpMessage;
     if (options.endAfterWaiting?.(socket)) return;
     if (answer?.req.complete) closeAfter(answer, socket);
-    // Once the head of an answer is out, a second one would be read as its body.
+    // The client would read a second answer as the body of the first.
     else if (answer?.headersSent) socket.destroy();
     else refuse(socket, error, options, request);
   }
@@ -61,7 +64,7 @@ function closeAfter(answer: ServerResponse, socket: Duplex): void {
   answer.once('finish', () => socket.end());
 }
 
-/** Writes the answer for a code straight to a socket, closes it, and destroys it after a moment. */
+/** Writes the answer for a code straight to a socket, closes the socket, and destroys it a moment later. */
 export function refuse(
   socket: Duplex,
   error: ErrorCode,

@@ -3,16 +3,20 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type NodeErrorOptions, refuse } from '../../errors/src/index.js';
 
-/** Milliseconds that requests in flight get until their answer begins. */
+/** Milliseconds in which requests in flight must begin their answer. */
 const GRACE = 5_000;
-/** Milliseconds after which answers that are still going out are cut: what is left of 10 s is for the rest of the end. */
+/**
+ * Milliseconds after which unfinished answers are cut. The whole end may take 10 s; the rest of it needs the remainder.
+ */
 const LIMIT = 8_000;
-/** Milliseconds that a connection without a request stays open, so that a busy client is told to close it by its next answer. */
+/**
+ * Milliseconds for which idle connections stay open, so that the next answer can tell a busy client to close its one.
+ */
 const FAREWELL = 500;
 /** Milliseconds between two looks for connections that have become idle. */
 const SWEEP = 50;
 
-/** Ends the connections of a server: those at work finish first, those that do not finish in time get an answer all the same. */
+/** Ends the connections of a server. Those at work finish first; requests that are too slow still get an answer. */
 export class ConnectionDrain {
   private readonly sockets = new Set<AnsweringSocket>();
   private draining = false;
@@ -27,16 +31,16 @@ export class ConnectionDrain {
     });
   }
 
-  /** True from the moment that connections are to be closed after their answer. */
+  /** True from the start of the drain: every answer now tells its client to close the connection. */
   get isDraining(): boolean {
     return this.draining;
   }
 
-  /** Refuses new connections at once; resolves when the last one is closed, or cut at the limit. */
+  /** Refuses new connections at once. Resolves when the last connection is closed, or cut at the limit. */
   async drain(): Promise<void> {
     if (!this.server.listening) return;
     this.draining = true;
-    // Stops listening. The close of an HTTP server would also end every connection that has no request at this very moment.
+    // Stops listening. close() of an HTTP server would also close every connection that is idle at this moment.
     const closed = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.server, () => resolve()),
     );
@@ -51,13 +55,13 @@ export class ConnectionDrain {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Closes connections without a request. Node takes one for idle, too, whose answer is complete and not yet sent. */
+  /** Closes connections without a request. Node also counts one as idle while it still sends a complete answer. */
   private closeIdle(): void {
     const unsent = [...this.sockets]
       .filter(({ writableLength }) => writableLength > 0)
       .map(({ _httpMessage }) => _httpMessage)
       .filter((answer) => answer?.writableEnded);
-    // What Node reads for it.
+    // closeIdleConnections() reads this flag.
     for (const answer of unsent) Object.assign(answer!, { finished: false });
     this.server.closeIdleConnections();
     for (const answer of unsent) Object.assign(answer!, { finished: true });
@@ -66,7 +70,7 @@ export class ConnectionDrain {
   private refuseTheRest(): void {
     for (const socket of this.sockets) {
       const answer = socket._httpMessage;
-      // What has begun is finished.
+      // An answer that has begun is left to finish.
       if (answer?.headersSent || socket.writableLength > 0) continue;
       const error = answer?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT';
       refuse(socket, error, this.errors, answer?.req);

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { methodsOf, routesOf } from './routes.js';
 
-/** What a page may read of an answer besides its status, its body and the few headers that any page may. */
+/** The headers that a page may read, beside the few that any page may. */
 const EXPOSED = [
   'Link',
   'X-Request-Id',
@@ -15,24 +15,24 @@ const EXPOSED = [
 
 const PREFLIGHT = {
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
-  // Seconds; no browser keeps it for longer than a day, Chromium for no longer than this.
+  // Seconds. No browser keeps it longer than a day, and Chromium no longer than this.
   'Access-Control-Max-Age': '7200',
 };
 
 /**
- * The headers of an answer that let pages of these origins read it (Fetch standard, section 3.3). Credentials are not among
- * them: a token comes in a header that the page sets itself, never by itself as a cookie does.
+ * The headers that let pages of these origins read an answer (Fetch standard, section 3.3). Credentials are not
+ * allowed: the page itself sets the header with the token; browsers never add it, as they add cookies.
  */
 export function corsHeaders(origins: readonly string[], origin: string | undefined): Record<string, string> {
   const readable = { 'Access-Control-Expose-Headers': EXPOSED };
   if (origins.includes('*')) return { 'Access-Control-Allow-Origin': '*', ...readable };
-  // Also where the origin is another or none: a cache must not take one answer for the other.
+  // Also for other origins or none: a cache must not mix up their answers.
   const varying = { Vary: 'Origin' };
   if (origin === undefined || !origins.includes(origin)) return varying;
   return { 'Access-Control-Allow-Origin': origin, ...readable, ...varying };
 }
 
-/** Answers what a browser asks, without a token, before it sends a request of a page that an allowed origin has. */
+/** Answers the preflight request, without a token, that a browser sends before a request of an allowed origin. */
 export function answerPreflight(request: Request, response: Response, next: NextFunction): void {
   const { origin, 'access-control-request-method': method } = request.headers;
   const isAllowed = response.hasHeader('Access-Control-Allow-Origin');
@@ -40,7 +40,7 @@ export function answerPreflight(request: Request, response: Response, next: Next
     next();
     return;
   }
-  // The same for every path, so that who has no token does not learn here which paths there are.
+  // The same answer for every path: a caller without a token must not learn which paths exist.
   const methods = methodsOf(routesOf(request.app)).join(', ');
   response.writeHead(204, { 'Access-Control-Allow-Methods': methods, ...PREFLIGHT }).end();
 }

@@ -9,12 +9,12 @@ interface FirstMiddlewareOptions {
   /** The headers that every answer carries. */
   readonly headers: (request: Request) => Record<string, string>;
   readonly limits: Pick<RequestLimits, 'bodyLimit' | 'deadline'>;
-  /** Whether a connection is to be closed after this answer. */
+  /** Whether to close the connection after this answer. */
   readonly endsConnection: (request: Request) => boolean;
   readonly onClose: NonNullable<HttpEdgeOptions['onClose']>;
 }
 
-/** Runs before everything else: request id, limits, common headers, what HTTP asks of a request. */
+/** Runs before everything else: request id, limits, common headers, and the rules that HTTP has for requests. */
 export function firstMiddleware({
   headers: headersOf,
   limits,
@@ -35,13 +35,13 @@ export function firstMiddleware({
       next(refusal);
       return;
     }
-    // Express would answer 304, without the body that every answer here has.
+    // Else Express could answer 304, without the body that every answer must have.
     if (request.headers['if-none-match'] !== undefined) delete request.headers['if-none-match'];
     next();
   };
 }
 
-/** What is wrong with a request as HTTP, or undefined. */
+/** The rule of HTTP that a request breaks, or undefined. */
 function refusalOf(request: Request): DomainError | undefined {
   const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')

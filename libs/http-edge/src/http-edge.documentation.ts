@@ -11,7 +11,7 @@ import {
 } from '../../open-api/src/index.js';
 import type { RequestLimits } from './http-edge.options.js';
 
-/** The limits that a client can run into. */
+/** The limits that a client can meet. */
 export type TellableLimits = Pick<RequestLimits, 'headersTimeout' | 'requestTimeout' | 'bodyLimit'> & {
   /** Bytes of request line and headers. */
   readonly headersLimit: number;
@@ -37,7 +37,7 @@ const REQUEST_ID_HEADER: Headers = {
   },
 };
 
-/** What any request may be answered before it meets its route. */
+/** The answers that any request may get before it reaches its route. */
 function anyAnswers({ headersTimeout, requestTimeout, headersLimit }: TellableLimits): Responses {
   return {
     400: errorAnswer(
@@ -59,7 +59,7 @@ function anyAnswers({ headersTimeout, requestTimeout, headersLimit }: TellableLi
   };
 }
 
-/** What other paths and methods answer to the holder of a token: they belong to no operation. */
+/** The answers of unknown paths and methods to a valid token. They belong to no operation. */
 const UNKNOWN: Responses = {
   404: errorAnswer('NOT_FOUND', 'There is no such path.'),
   405: errorAnswer('METHOD_NOT_ALLOWED', 'The path takes other methods.', {
@@ -73,7 +73,7 @@ const UNKNOWN: Responses = {
   }),
 };
 
-/** The document of an app, with what the edge adds to each of its routes, and what it answers to all other requests. */
+/** The document of an app, with what the edge adds to each route and with its answers to all other requests. */
 export function withEdge(document: OpenAPIObject, limits: TellableLimits): OpenAPIObject {
   const paths = Object.entries(document.paths).map(([path, item]) => {
     const operations = Object.entries(item as Record<string, OperationObject>).map(([method, operation]) => [

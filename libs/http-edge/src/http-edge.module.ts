@@ -17,8 +17,8 @@ import { limitUnsentBytes } from './unsent-bytes.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
 
 /**
- * The edge of an app that is served by itself: common headers, the error envelope for whatever happens, authentication
- * on unknown paths, time limits, and the drain at shutdown. Import it last, and once, from the root module.
+ * The edge of an app that runs by itself: common headers, the error envelope for every error, authentication on unknown
+ * paths, time limits, and the drain at shutdown. Import it last, and once, in the root module.
  */
 @Module({
   imports: [DiscoveryModule],
@@ -42,7 +42,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     super();
   }
 
-  /** Runs before any middleware or route is registered, so that nothing comes before the first middleware. */
+  /** Nest calls this before it registers middleware and routes, so nothing runs before the first middleware. */
   configure(): void {
     const adapter = this.adapterHost.httpAdapter;
     const app = adapter.getInstance<Application>();
@@ -56,7 +56,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     const turns = new RequestTurns(server, app);
     server.removeListener('request', app);
     server.on('request', (request, response) => {
-      // Express answers a target without a path by itself.
+      // Express would answer a target without a path by itself.
       request.url = routable(request.url ?? '');
       turns.take(request, response);
     });
@@ -65,12 +65,13 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
       isHandled: (error, socket) => turns.takeError(error, socket),
       endAfterWaiting: (socket) => turns.endAfterWaiting(socket),
     });
-    // 100 Continue is sent when somebody starts to read the body, so not to a request that is refused for its headers.
+    // 100 Continue goes out when somebody starts to read the body. A request that is refused by its headers never gets
+    // it.
     server.on('checkContinue', (request, response) => {
       request.once('resume', () => response.headersSent || response.writeContinue());
       server.emit('request', request, response);
     });
-    // Refused by the first middleware.
+    // The first middleware refuses this request.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     const connections = new ConnectionDrain(server, this.nodeErrors);
     this.connections = connections;
@@ -82,7 +83,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
       firstMiddleware({
         headers: (request) => this.headersFor(request),
         limits,
-        // The last answer of a connection says so: what waits behind another one is served too.
+        // Only the last answer of a connection says so: requests that wait behind another one are served too.
         endsConnection: ({ socket }) => connections.isDraining && !turns.isWaiting(socket),
         onClose: this.noteTo(observers),
       }),
@@ -90,7 +91,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     if (this.options.corsOrigins?.length) app.use(answerPreflight);
   }
 
-  /** Whoever wants to know of requests, the app's own function last. */
+  /** All observers of requests. The app's own function comes last. */
   private noteTo(observers: readonly RequestObserver[]): NonNullable<HttpEdgeOptions['onClose']> {
     return (...request) => {
       for (const observer of observers) observer.note(...request);
@@ -107,7 +108,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    // A start that failed has nothing to drain.
+    // After a failed start there is nothing to drain.
     if (!(this.adapterHost.httpAdapter.getHttpServer() as Server).listening) return;
     await delay(this.options.shutdownDelay * 1_000);
     await this.connections?.drain();

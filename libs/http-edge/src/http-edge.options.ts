@@ -3,30 +3,30 @@ import type { Request, Response } from 'express';
 
 export type IdentifiedRequest = Request & { id: string };
 
-/** How much of a client's time and bytes the edge takes. Times in milliseconds. */
+/** How much of the service's time and memory a client may take. Times are in milliseconds. */
 export interface RequestLimits {
-  /** Until the headers are received. */
+  /** Until all headers are received. */
   readonly headersTimeout: number;
-  /** Until the request is received in full. */
+  /** Until the whole request is received. */
   readonly requestTimeout: number;
-  /** Without a request on a connection; longer than the 60 s that load balancers keep one. */
+  /** For which a connection without a request stays open: longer than the 60 s of common load balancers. */
   readonly keepAliveTimeout: number;
-  /** In which a client takes some of an answer that waits for it, or is cut off. */
+  /** In which a client must take some of its waiting answer; else its connection is cut. */
   readonly unreadTimeout: number;
-  /** Bytes of a body. */
+  /** The most bytes of a body. */
   readonly bodyLimit: number;
-  /** What a request waits in all for what the service needs from elsewhere. */
+  /** That a request may wait in all for what the service needs from elsewhere. */
   readonly deadline: number;
 }
 
 export interface HttpEdgeOptions {
-  /** Seconds between the begin of the shutdown and the drain, in which requests are served as ever. */
+  /** Seconds between the start of the shutdown and the drain. Requests are served as usual meanwhile. */
   readonly shutdownDelay: number;
-  /** Origins whose pages may call the app from a browser, as browsers send them, or `*` for all; none without it. */
+  /** Origins whose pages may call the app from a browser, as browsers send them; `*` for all. Without it: none. */
   readonly corsOrigins?: readonly string[];
-  /** What a request may take. */
+  /** The limits of a request. */
   readonly limits: RequestLimits;
-  /** Told of each request when its answer is complete or given up, and how many milliseconds it took. */
+  /** Called when an answer is complete or given up, with the milliseconds that the request took. */
   readonly onClose?: (request: IdentifiedRequest, response: Response, milliseconds: number) => void;
 }
 

@@ -1,10 +1,10 @@
-/** A request target in the one form that the router reads: a path that can be decoded, and its query. */
+/** A request target in the form that the router reads: a path that can be decoded, and its query. */
 export function routable(target: string): string {
   const path = target.startsWith('/') ? target : originForm(target);
   return path.includes('%') || path.includes('#') ? withLiteralPath(path) : path;
 }
 
-/** The path and query of an absolute target (RFC 9112, section 3.2.2); any other target, such as `*`, is an unknown path. */
+/** Path and query of an absolute target (RFC 9112, section 3.2.2). Other targets, such as `*`, are unknown paths. */
 function originForm(target: string): string {
   if (!URL.canParse(target)) return `/${encodeURIComponent(target)}`;
   const { pathname, search } = new URL(target);
@@ -12,9 +12,9 @@ function originForm(target: string): string {
 }
 
 /**
- * A path that is no valid percent-encoding is taken as it is written: so it meets authentication and the 404
- * like any other unknown path, where the router would have thrown before both. So is one with a fragment, which no target
- * has (RFC 9112, section 3.2): the router would have dropped it, and the query behind it.
+ * Makes two kinds of targets unknown paths, which meet authentication and the 404 like any other: a path that is no
+ * valid percent-encoding, on which the router would throw first; and one with a fragment, which no target has (RFC
+ * 9112, section 3.2). The router would drop the fragment and the query behind it.
  */
 function withLiteralPath(url: string): string {
   const [path = '', ...query] = url.split('?');

@@ -2,24 +2,24 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Requests of one connection that may wait; Node has read what follows, but does not parse it yet. */
+/** How many requests of one connection may wait. Node has read what follows them, but does not parse it yet. */
 const MOST_WAITING = 16;
 
 /** A connection on which requests have waited. */
 interface Line {
   waiting: number;
-  /** The last request that was received on it. */
+  /** The last request that arrived on it. */
   last: IncomingMessage;
-  /** What was read behind that request, and is not parsed yet. */
+  /** What was read after that request and is not parsed yet. */
   rest?: Buffer | undefined;
-  /** Whether nothing more can be read: the connection ends after the requests that wait. */
+  /** Nothing more can be read: the connection ends after the requests that wait. */
   isEnding: boolean;
 }
 
 /**
  * Serves the requests of a connection one after the other, in the order of their answers (RFC 9112, section 9.3.2).
- * Node alone begins whatever it reads at once, which may be 3,600 requests of one connection. While requests wait, nothing
- * more is read from their connection, so that a client which sends without reading is stopped by its own network.
+ * By default Node begins all requests of one read at once; that can be 3,600. While requests wait, nothing more is read
+ * from their connection: a client that only sends is stopped by its own network.
  */
 export class RequestTurns {
   private readonly lines = new WeakMap<Duplex, Line>();
@@ -29,9 +29,9 @@ export class RequestTurns {
     private readonly serve: RequestListener,
   ) {}
 
-  /** Serves a request when those before it on its connection are answered, which is at once as a rule. */
+  /** Serves a request when all earlier ones on its connection are answered. Usually that is at once. */
   take(request: IncomingMessage, response: ServerResponse): void {
-    // Node gives a response its socket when the response before it is sent.
+    // Node gives a response its socket when the previous response is sent.
     if (response.socket) {
       this.serve(request, response);
       return;
@@ -40,7 +40,7 @@ export class RequestTurns {
     line.waiting++;
     line.last = request;
     request.socket.pause();
-    // Not at once: other connections have their turn first.
+    // A turn later, so that other connections come first.
     response.once('socket', () => setImmediate(() => this.begin(line, request, response)));
   }
 
@@ -49,11 +49,11 @@ export class RequestTurns {
     return (this.lines.get(socket)?.waiting ?? 0) > 0;
   }
 
-  /** Takes the errors of Node's parser that this class has brought about; false for any other. */
+  /** Handles the parser errors that this class has caused; returns false for any other. */
   takeError(error: ParserError, socket: Duplex): boolean {
     const line = this.lines.get(socket);
     if (!line?.waiting) return false;
-    // The client is not late: nobody reads what it sends.
+    // The client is not too slow: we do not read what it sends.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return true;
     if (error.code !== 'HPE_PAUSED') return false;
     line.rest = error.rawPacket?.subarray(error.bytesParsed);
@@ -61,8 +61,8 @@ export class RequestTurns {
   }
 
   /**
-   * Ends a connection, of which nothing more can be read, after the answers to the requests that wait. Returns false,
-   * and does nothing, where no whole request waits.
+   * For a connection from which nothing more can be read: ends it after the answers to the requests that wait. Does
+   * nothing and returns false where no whole request waits.
    */
   endAfterWaiting(socket: Duplex): boolean {
     const line = this.lines.get(socket);
@@ -78,7 +78,7 @@ export class RequestTurns {
     this.lines.set(socket, line);
     const parser = parserOf(socket);
     if (parser) stopEarly(parser, line);
-    // Node resumes the socket after each request that it has parsed, and a moment later, though it was paused since.
+    // Node resumes the socket after each request that it has parsed, a moment later, even if it was paused meanwhile.
     socket.on('resume', () => {
       if (line.waiting === 0) return;
       socket.pause();
@@ -113,7 +113,7 @@ export class RequestTurns {
   }
 }
 
-/** How many of the requests that wait were received in full: only the body of the last one may be missing. */
+/** How many of the waiting requests were received in full. Only the body of the last one may be missing. */
 function wholeRequests({ waiting, last }: Line): number {
   return waiting > 0 && !last.complete ? waiting - 1 : waiting;
 }
@@ -124,23 +124,23 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** Node's parser of a connection, as far as it is used here. */
+/** Node's parser of a connection: the parts that are used here. */
 interface Parser {
   readonly incoming?: IncomingMessage & { readonly upgrade?: boolean };
-  /** Called with each head of a request. What it returns tells the parser how to go on: 0 for as usual. */
+  /** Called with the head of each request. The returned number tells the parser how to go on; 0: as usual. */
   onIncoming: (...head: never[]) => number;
   resume(): void;
   execute(bytes: Buffer): number | ParserError;
 }
 
-/** Makes the parser stop, with an error that is none, in the midst of what was read. */
+/** Stops the parser in the middle of what was read, by an error that is not a real one. */
 const PAUSE = 21;
 
 function parserOf(socket: Socket): Parser | undefined {
   return (socket as Socket & { parser?: Parser }).parser;
 }
 
-/** Node stops between two reads only, and a read may bring thousands of requests. */
+/** Node itself can only stop between two reads, and one read may bring thousands of requests. */
 function stopEarly(parser: Parser, line: Line): void {
   const { onIncoming } = parser;
   parser.onIncoming = (...head) => {

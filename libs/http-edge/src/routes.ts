@@ -1,11 +1,11 @@
 import type { Application } from 'express';
 
-/** A route of an app, as the router keeps it. */
+/** A route of an app, as the router stores it. */
 export interface Route {
   readonly path: string;
-  /** By name in lower case; `_all` where it takes any. */
+  /** Methods by name in lower case; `_all` where the route takes any. */
   readonly methods: Readonly<Record<string, boolean>>;
-  /** What runs; Nest puts the metadata of the controller's method on it. */
+  /** The handlers. Nest puts the metadata of the controller's method on them. */
   readonly stack: readonly { readonly handle: (...parameters: never[]) => unknown }[];
 }
 
@@ -15,8 +15,8 @@ interface Layer {
 }
 
 /**
- * The routes of an app, or those that match a path, as the router itself would match them. A wildcard (the edge's own
- * controller, a middleware) is none: it makes no path known.
+ * The routes of an app, or those that match a path by the router's own rules. Wildcards (the edge's own controller, a
+ * middleware) do not count: they make no path known.
  */
 export function routesOf(app: Application, path?: string): Route[] {
   const layers = (app.router as unknown as { stack: Layer[] }).stack;
@@ -26,7 +26,7 @@ export function routesOf(app: Application, path?: string): Route[] {
     .map(({ route }) => route!);
 }
 
-/** The methods that any of the routes takes, sorted. Express answers HEAD wherever it answers GET. */
+/** The methods that at least one of the routes takes, sorted. Express answers HEAD wherever it answers GET. */
 export function methodsOf(routes: readonly Route[]): string[] {
   const methods = new Set(routes.flatMap((route) => Object.keys(route.methods)));
   if (methods.has('get')) methods.add('head');

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { BearerAuthGuard, OpenRoute } from '../../auth/src/index.js';
 import { routesOf } from './routes.js';
 
-/** Asks for a token on unknown paths and methods too, so that only its holders learn what there is; open paths hide nothing. */
+/** Asks for a token on unknown paths and methods too: only its holders learn which exist. Open paths hide nothing. */
 @Injectable()
 export class UnknownRouteGuard extends BearerAuthGuard {
   override canActivate(context: ExecutionContext): Promise<boolean> {

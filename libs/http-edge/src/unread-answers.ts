@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What was waiting in the system for a client at the last look, and since when. */
+/** What waited in the system for a client at the last look, and since when. */
 interface Look {
   readonly queue: number | undefined;
   /** On the clock of `performance`. */
@@ -10,12 +10,12 @@ interface Look {
 }
 
 /**
- * Cuts the connections on which an answer waits of which nothing was taken for so many milliseconds. Node tells when nothing
- * has moved between it and the system. The system itself takes megabytes ahead of a slow client: where it tells how much of
- * that is left, a client that takes any of it is not cut.
+ * Cuts connections whose client has taken nothing of a waiting answer for this many milliseconds. Node only knows when
+ * the system has taken nothing, and the system takes megabytes ahead of a slow client. Linux also tells how much of
+ * that is left: a client that takes any of it is not cut.
  */
 export function cutUnread(server: Server, milliseconds: number): void {
-  // Whole seconds are what Node sets a connection without a request to: by this it is told apart.
+  // Node itself sets whole seconds on a connection without a request. So this number tells the two apart.
   const period = Math.floor(milliseconds / 3) + 1;
   const looks = new WeakMap<Socket, Look>();
   server.timeout = period;
@@ -26,7 +26,7 @@ export function cutUnread(server: Server, milliseconds: number): void {
 
   async function look(socket: Socket): Promise<void> {
     socket.setTimeout(period);
-    // How long a request may take to arrive, and an answer to be made, have limits of their own.
+    // Other limits bound the time in which a request arrives and its answer is made.
     if (socket.writableLength === 0) return;
     const last = looks.get(socket) ?? { queue: undefined, since: performance.now() - period };
     const queue = (await queuesOfSystem())?.get(nameOf(socket));
@@ -39,7 +39,7 @@ export function cutUnread(server: Server, milliseconds: number): void {
 
 let reading: Promise<ReadonlyMap<string, number> | undefined> | undefined;
 
-/** The bytes that Linux holds for each connection, by its ports; undefined where the system does not tell. One read for all who ask at once. */
+/** The bytes that Linux holds for each connection, by its ports; undefined on other systems. Calls share one read. */
 function queuesOfSystem(): Promise<ReadonlyMap<string, number> | undefined> {
   reading ??= read().finally(() => (reading = undefined));
   return reading;
@@ -53,7 +53,7 @@ async function read(): Promise<ReadonlyMap<string, number> | undefined> {
       .join('\n')
       .matchAll(/^ *\d+: [\dA-F]+:([\dA-F]{4}) [\dA-F]+:([\dA-F]{4}) [\dA-F]{2} ([\dA-F]{8}):/gm)) {
       const name = `${parseInt(local!, 16)} ${parseInt(remote!, 16)}`;
-      // Clients of several addresses may have the same port: their sum moves when one of them does.
+      // Clients with different addresses may have the same port. The sum changes when one of them takes something.
       queues.set(name, (queues.get(name) ?? 0) + parseInt(queue!, 16));
     }
     return queues;

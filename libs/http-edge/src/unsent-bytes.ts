@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Bytes of answers that may wait to be taken, on all connections together. */
+/** The most bytes of answers that may wait for their clients, on all connections together. */
 const LIMIT = 256 * 1024 * 1024;
 /** Milliseconds between two looks. */
 const PERIOD = 500;
@@ -9,13 +9,13 @@ const PERIOD = 500;
 interface Progress {
   /** Bytes that waited at the last look. */
   readonly waiting: number;
-  /** Those of them that the system has not taken yet. */
+  /** How many of these bytes the system has not taken yet. */
   readonly queued: number;
-  /** When some of them were taken last, on the clock of `performance`. */
+  /** When the client last took some of them, on the clock of `performance`. */
   readonly since: number;
 }
 
-/** Bounds what clients leave in memory that do not read their answers: who has taken nothing for longest is cut off first. */
+/** Limits the memory for answers that clients do not read. The client that took nothing for longest is cut first. */
 export function limitUnsentBytes(server: Server, limit = LIMIT): void {
   const sockets = new Map<QueueingSocket, Progress>();
   server.on('connection', (socket: QueueingSocket) => {
@@ -46,5 +46,5 @@ export function limitUnsentBytes(server: Server, limit = LIMIT): void {
   server.on('close', () => clearInterval(timer));
 }
 
-/** Node tells by this how much of a write is still to be taken; its own time limits read it too. */
+/** How much of a write the system has still to take. Node's own time limits read the same field. */
 type QueueingSocket = Socket & { readonly _handle?: { readonly writeQueueSize: number } | null };

@@ -2,16 +2,17 @@ import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 
 const LEFT = Symbol('milliseconds left');
 
-/** Sets how many milliseconds a request may wait in all, once: to be called before it has waited for anything. */
+/** Sets how many milliseconds a request may wait in all. Call it before the first wait; only the first call counts. */
 export function limitWaiting(request: object, milliseconds: number): void {
   const waiting: WaitingRequest = request;
   waiting[LEFT] ??= milliseconds;
 }
 
 /**
- * Waits for what a request needs from elsewhere. All waits of one request share one deadline, in which the time that its
- * client takes to send it does not count. Rejects with DomainError SERVICE_UNAVAILABLE when the time is up: what was
- * begun goes on, within limits of its own, and nobody learns its outcome. A request without a deadline waits as it is.
+ * Waits for something that a request needs from elsewhere. All waits of one request share one deadline. The time in
+ * which the client sends the request does not count. Rejects with DomainError SERVICE_UNAVAILABLE when the time is up:
+ * the work itself goes on within its own limits, and its outcome is dropped. A request without a deadline waits without
+ * a limit.
  */
 export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<T> {
   const waiting = request as WaitingRequest;

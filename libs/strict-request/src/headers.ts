@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The fields of a DTO that the request has a header for, by the name of the field; names are compared in any case (RFC 9110, section 5.1). */
+/**
+ * The fields of a DTO for which the request has a header, by the name of the field. Upper and lower case are the same
+ * in names of headers (RFC 9110, section 5.1).
+ */
 export function readHeaders({ rawHeaders }: IncomingMessage, fields: readonly string[]) {
   const values: Record<string, string> = {};
   const repeated = new Set<string>();

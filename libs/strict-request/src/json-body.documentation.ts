@@ -2,10 +2,10 @@ import { errorAnswer } from '../../errors/src/index.js';
 import type { Responses } from '../../open-api/src/index.js';
 import { DEPTH_LIMIT } from './json-body.js';
 
-/** What a body must be, whatever it says. How large it may be the deployment decides. */
+/** What every body must be, whatever the route. The deployment decides how large it may be. */
 export const JSON_BODY_TEXT = `JSON in UTF-8, nested at most ${DEPTH_LIMIT} levels deep. Of a member that is given twice the last one counts.`;
 
-/** What a route that takes a body may answer, whatever the body should say. */
+/** The answers that every route with a body may give. */
 export const JSON_BODY_ANSWERS: Responses = {
   413: errorAnswer('PAYLOAD_TOO_LARGE', 'The body is larger than the deployment allows.'),
   415: errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'The body is not `application/json` in UTF-8, or compressed.', {

@@ -7,7 +7,7 @@ const LIMIT = Symbol('bytes of the body');
 /** Levels of objects and arrays, the outermost counted. */
 export const DEPTH_LIMIT = 8;
 
-/** Sets how many bytes the body of a request may have, once. */
+/** Sets how many bytes the body of a request may have. Only the first call counts. */
 export function limitBody(request: object, bytes: number): void {
   const limited: LimitedRequest = request;
   limited[LIMIT] ??= bytes;
@@ -18,7 +18,7 @@ interface LimitedRequest {
 }
 
 /**
- * The JSON object in the body of a request, read here unless a body parser of the host has read it already.
+ * The JSON object in the body of a request. Reads the body, unless a body parser of the host has read it already.
  * Throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR, in this order.
  */
 export async function readJsonObject(request: IncomingMessage & { body?: unknown }): Promise<object> {
@@ -40,7 +40,7 @@ function requireJson({ headers, rawHeaders }: IncomingMessage): void {
   if (!isJsonInUtf8(headers['content-type'])) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json in UTF-8');
   }
-  // Node keeps the first of several in `headers`.
+  // `headers` has only the first of several.
   if (isRepeated('content-type', rawHeaders)) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must not be repeated');
   }
@@ -72,7 +72,7 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   try {
     const type = new MIMEType(contentType ?? '');
     const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
-    // A second or an empty charset is dropped in silence by the parser.
+    // The parser silently drops a second or an empty charset.
     const isClear =
       (contentType?.match(/;\s*charset/gi) ?? []).length === (type.params.has('charset') ? 1 : 0);
     return type.essence === 'application/json' && charset === 'utf-8' && isClear;

@@ -1,9 +1,11 @@
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 
-/** A rule: what is wrong with a value, as a message for the caller; undefined where nothing is. May look at the whole DTO. */
+/**
+ * A rule: returns what is wrong with a value, as a message for the caller, or undefined. It may read the whole DTO.
+ */
 export type Rule<T = never> = (value: unknown, dto: T) => string | undefined;
 
-/** Binds a rule to a DTO's property, for class-validator to decide. */
+/** Makes class-validator check a property of a DTO by a rule. */
 export function Obeys<T = never>(rule: Rule<T>): PropertyDecorator {
   const verdict = (args: ValidationArguments | undefined) => args && rule(args.value, args.object as T);
   return ValidateBy({

@@ -2,18 +2,18 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { limitWaiting } from './deadline.js';
 import { limitBody } from './json-body.js';
 
-/** What one request may take. */
+/** The limits of one request. */
 export interface RequestBounds {
   /** Bytes of its body, as received. */
   readonly bodyLimit: number;
-  /** Milliseconds that it waits in all. */
+  /** Milliseconds that it may wait in all. */
   readonly deadline: number;
 }
 
-/** The bounds that the module of a controller provides for it. */
+/** The limits that a module provides for its controllers. */
 export const REQUEST_BOUNDS = Symbol('REQUEST_BOUNDS');
 
-/** Lets every request pass, within the module's own bounds where the app has set none, as an app without our edge. */
+/** Lets every request pass. Sets the module's limits where the app has set none: an app may run without our edge. */
 @Injectable()
 export class RequestBoundsGuard implements CanActivate {
   constructor(@Inject(REQUEST_BOUNDS) private readonly bounds: RequestBounds) {}

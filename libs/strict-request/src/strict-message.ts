@@ -3,20 +3,20 @@ import { DomainError } from '../../errors/src/index.js';
 import { DEPTH_LIMIT, isDeeperThan } from './json-body.js';
 import { validated } from './validated.js';
 
-/** What a message holds: members of its own, and one object among them that a DTO of its own decides. */
+/** What a message holds: its own members, one of which is an object that has a DTO of its own. */
 export interface MessageShape {
-  /** Decides all members. What is wrong with `part` as such is for it to tell, too. */
+  /** The DTO of all members. It also says what is wrong with `part` itself. */
   readonly message: Type<object>;
   /** The name of the member that is the object. */
   readonly part: string;
   readonly dto: Type<object>;
-  /** Whether it may be left out, which counts as an empty one. */
+  /** Whether the object may be left out; then it counts as empty. */
   readonly isOptional?: boolean;
-  /** Brings the object into the form that the DTO takes. */
+  /** Turns the object into the form that its DTO takes. */
   readonly prepare?: (part: object) => object;
 }
 
-/** The data of a message as a validated instance of its class, its part as one of the DTO; with the faults of both in one error. */
+/** The validated data of a message, and its validated part. Throws one error with the faults of both. */
 export const StrictMessage = createParamDecorator(
   (
     { message, part, dto, isOptional = false, prepare = (given) => given }: MessageShape,
@@ -50,7 +50,7 @@ export const StrictMessage = createParamDecorator(
 
 /** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR for a message over the bounds of a request. */
 export function requireBoundedMessage(data: object, bytes: number): void {
-  // Its parts have the depth of a body, and one level is that of the message itself.
+  // The message itself is one level; its parts may be as deep as a body.
   if (isDeeperThan(DEPTH_LIMIT + 1, data)) {
     throw new DomainError(
       'VALIDATION_ERROR',

@@ -6,20 +6,22 @@ import { Obeys, type Rule } from './obeys.decorator.js';
 import { readQuery } from './query.js';
 import { fieldsOf, validated } from './validated.js';
 
-// Not as pipes: a host's global pipes come before a parameter's own, and would be given the whole request.
+// These are no pipes: a host's global pipes run before a parameter's own, and would get the whole request.
 
-/** The JSON body as a validated instance of the DTO, read only now: after the guards. */
+/** The JSON body as a validated instance of the DTO. It is read after the guards have run. */
 export const StrictBody = createParamDecorator(async (dto: Type<object>, context: ExecutionContext) =>
   validated(dto, await readJsonObject(context.switchToHttp().getRequest<Request>()), { member: 'field' }),
 );
 
-/** The query as a validated instance of the DTO; all its values are strings. */
+/** The query as a validated instance of the DTO. All its values are strings. */
 export const StrictQuery = createParamDecorator((dto: Type<object>, context: ExecutionContext) => {
   const { values, repeated } = readQuery(context.switchToHttp().getRequest<Request>().originalUrl);
   return validated(dto, values, { member: 'parameter', repeated });
 });
 
-/** One parameter of the path, decided by its rule, on a route that takes no query: what is in one is refused and named. */
+/**
+ * One parameter of the path, checked by its rule. The route takes no query: each parameter of one is refused by name.
+ */
 export function StrictPath(name: string, rule: Rule): ParameterDecorator {
   class PathParameters {}
   Obeys(rule)(PathParameters.prototype, name);
@@ -33,11 +35,11 @@ export function StrictPath(name: string, rule: Rule): ParameterDecorator {
   return read();
 }
 
-/** The headers that the DTO names, as a validated instance of it; all others are left alone. */
+/** The headers that the DTO names, as a validated instance of it. Other headers are ignored. */
 export const StrictHeaders = createParamDecorator((dto: Type<object>, context: ExecutionContext) => {
   const { values, repeated } = readHeaders(context.switchToHttp().getRequest<Request>(), fieldsOf(dto));
   if (Object.keys(values).length > 0) return validated(dto, values, { member: 'header', repeated });
-  // Most requests have none of them: class-validator decides that once.
+  // Most requests have none of these headers. The check of that case runs once.
   const known = withoutHeaders.get(dto);
   if (known) return known;
   const instance = Object.freeze(validated(dto, {}, { member: 'header' }));

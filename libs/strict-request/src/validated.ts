@@ -3,20 +3,21 @@ import { DomainError } from '../../errors/src/index.js';
 
 type Dto<T> = new () => T;
 
-/** How many unknown names a message holds at most, and how many characters of each. */
+/** The most unknown names in a message, and the most characters of each. */
 const UNKNOWN_NAMES = 3;
 const NAME_LENGTH = 40;
 
 export interface Naming {
-  /** What a member of the input is called in a message. */
+  /** What a message calls a member of the input. */
   readonly member: 'field' | 'parameter' | 'header';
-  /** Members that came more than once and may not. */
+  /** Members that came more than once although they must not. */
   readonly repeated?: ReadonlySet<string>;
 }
 
 /**
- * An instance of the DTO with the input's values, each decided by its class-validator decorators.
- * Throws one DomainError VALIDATION_ERROR with one message per failing value, in the order of the DTO's fields, unknown names last.
+ * An instance of the DTO with the input's values, each checked by its class-validator decorators. Throws one
+ * DomainError VALIDATION_ERROR with one message for each wrong value: first in the order of the DTO's fields, then
+ * unknown names.
  */
 export function validated<T extends object>(dto: Dto<T>, input: object, naming: Naming): T {
   const fields = fieldsOf(dto);
@@ -51,7 +52,7 @@ export function validated<T extends object>(dto: Dto<T>, input: object, naming: 
 
 const fieldsByDto = new WeakMap<object, readonly string[]>();
 
-/** The decorated properties of a DTO, in the order in which they are declared. */
+/** The decorated properties of a DTO, in the order of their declaration. */
 export function fieldsOf(dto: Dto<object>): readonly string[] {
   const known = fieldsByDto.get(dto);
   if (known) return known;
@@ -65,7 +66,7 @@ function firstMessage({ constraints, property }: ValidationError): string {
   return Object.values(constraints ?? {})[0] ?? `${property} is not valid`;
 }
 
-/** A name as a message may hold it: printable ASCII, cut. */
+/** A name that is safe in a message: printable ASCII, cut to length. */
 function printable(name: string): string {
   return name.slice(0, NAME_LENGTH).replace(/[^\x20-\x7e]/g, '?');
 }
