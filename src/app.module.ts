@@ -14,29 +14,31 @@ import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
 import { timeLogs } from './time-log/index.js';
 
-/** What a module brings to the service. */
+/** What a module adds to the service. */
 interface ServiceModule {
   /** Its Nest module; undefined where the deployment has switched it off. */
   readonly bind: (
     settings: Config & { readonly defaultScopes: readonly string[] },
   ) => Type | DynamicModule | undefined;
-  /** What its paths begin with, such as `api/v1`. */
+  /** The start of its paths, such as `api/v1`. */
   readonly prefix?: string;
-  /** What the DataSource must know. */
+  /** Its entities, for the DataSource. */
   readonly entities?: Extract<DataSourceOptions['entities'], unknown[]>;
-  /** What makes its tables, in order. */
+  /** The migrations that make its tables, in order. */
   readonly migrations?: readonly Type<MigrationInterface & { readonly name: string }>[];
-  /** What a token can be good for, and what that allows; it has the default ones where nothing else is said. */
+  /** The scopes that a token can have, and what each allows. New tokens get the default ones unless told otherwise. */
   readonly scopes?: readonly {
     readonly name: string;
     readonly allows: string;
     readonly isDefault?: boolean;
   }[];
-  /** Under which its operations stand in the documentation. */
+  /** The tag of its operations in the documentation. */
   readonly tags?: readonly TagObject[];
 }
 
-/** The modules of the service, one line each, in the order in which the router tries them. All else follows from what they bring. */
+/**
+ * The modules of the service, one line each, in the order in which the router tries them. All else follows from them.
+ */
 const MODULES: readonly ServiceModule[] = [accessTokens, timeLogs, health, apiDocs, metrics];
 
 export const entities = MODULES.flatMap(({ entities = [] }) => entities);
@@ -51,13 +53,13 @@ export interface AppOptions {
   readonly migrationUrl: string;
   /** The door for messages, over the module of time logs. */
   readonly messages?: ((timeLogs: Type | DynamicModule) => DynamicModule) | undefined;
-  /** Gives up waiting for the database. */
+  /** Aborts the wait for the database. */
   readonly signal?: AbortSignal;
   /** The access log. */
   readonly onClose?: HttpEdgeOptions['onClose'];
 }
 
-/** Of JWTs and access tokens the one that is wanted, or both. */
+/** Verifies JWTs, access tokens, or both, as the settings say. */
 function verifierOf(jwts: TokenVerifier | undefined, accessTokens: TokenVerifier | undefined): TokenVerifier {
   return jwts && accessTokens ? new ByFormVerifier(jwts, accessTokens) : (jwts ?? accessTokens)!;
 }
@@ -109,7 +111,7 @@ export class AppModule {
         ...bound.map(({ module }) => module),
         ...bound.flatMap(({ module, brings }) => (messages && brings === timeLogs ? [messages(module)] : [])),
         RouterModule.register(routes),
-        // Last: its controller answers whatever no other does.
+        // Must be last: its controller answers everything that no other controller does.
         HttpEdgeModule.forRoot({
           corsOrigins: config.corsOrigins,
           shutdownDelay: config.shutdownDelay,

@@ -15,19 +15,19 @@ export interface Config {
   readonly migrationDatabaseUrl: string | undefined;
   /** Where messages are taken, beside HTTP; undefined: nowhere. */
   readonly messagesUrl: string | undefined;
-  /** Absolute path of the folder of the embedded PostgreSQL and the first token. */
+  /** Absolute path of the folder with the embedded PostgreSQL and the first token. */
   readonly dataDir: string;
   readonly logLevel: string;
-  /** One line of JSON for each event, instead of lines for a person at a terminal. */
+  /** True: one line of JSON for each event. False: lines for a person at a terminal. */
   readonly logAsJson: boolean;
   readonly declaredTokens: readonly string[];
-  /** Whether access tokens are good, the declared ones too. */
+  /** Whether access tokens are accepted, the declared ones included. */
   readonly takesAccessTokens: boolean;
-  /** Undefined: no JWT is good. */
+  /** Undefined: no JWT is accepted. */
   readonly jwt: Omit<JwtOptions, 'cacheSize'> | undefined;
   /** Origins whose pages may call the service from a browser; `*` alone for all. */
   readonly corsOrigins: readonly string[];
-  /** How much each token may ask of this process; undefined: as much as it likes. */
+  /** How many requests each token may make to this process; undefined: no limit. */
   readonly rateLimit: { readonly requests: number; readonly seconds: number } | undefined;
   /** Seconds. */
   readonly shutdownDelay: number;
@@ -36,32 +36,34 @@ export interface Config {
   readonly limits: Limits;
 }
 
-/** The bounds of what a client may send, and of what the service waits for and keeps in memory. Times are in ms. */
+/**
+ * Limits of what clients may send, and of what the service waits for and keeps in memory. Times are in milliseconds.
+ */
 interface Limits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
-  /** In which a client takes some of an answer. */
+  /** In which a client must take some of its answer. */
   readonly unreadTimeout: number;
-  /** Bytes of request line and headers. */
+  /** The most bytes of request line and headers. */
   readonly headersLimit: number;
-  /** Bytes of a body. */
+  /** The most bytes of a body. */
   readonly bodyLimit: number;
-  /** What a request waits for the database in all. */
+  /** How long a request may wait for the database in all. */
   readonly deadline: number;
-  /** Connections to the database. */
+  /** The most connections to the database. */
   readonly poolSize: number;
-  /** Creates that wait for the next commit. */
+  /** The most creates that wait for the next commit. */
   readonly writeQueue: number;
-  /** Tokens whose verdict is remembered. */
+  /** The most tokens whose verdict is kept in memory. */
   readonly tokenCache: number;
 }
 
-/** What is wrong with the environment: one line for each variable, which names it and says what it takes. */
+/** The faults of the environment: one line for each variable, with its name and the values that it takes. */
 export class ConfigError extends Error {}
 
 const PROJECT = join(import.meta.dirname, '..', '..');
-/** What the environment leaves out may stand here, such as on a developer's machine. */
+/** This file may set what the environment leaves out, for example on a developer's machine. */
 const DOT_ENV = join(PROJECT, '.env');
 /** Milliseconds. */
 const UNREAD_TIMEOUT = 30_000;
@@ -71,7 +73,7 @@ const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
 /** b64token (RFC 6750, section 2.1) of at least 32 characters. */
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
 
-// A message never repeats a value: some of them are secrets.
+// Messages never repeat a value: some values are secrets.
 const wholeNumber = (least: number, most: number, unit = 'be a whole number') =>
   number(/^\d{1,9}$/, least, most, `must ${unit} from ${least} to ${most}`);
 const number = (form: RegExp, least: number, most: number, message: string) =>
@@ -140,7 +142,7 @@ const environment = z.object({
   KEEP_ALIVE_TIMEOUT: seconds(3_600).default(65),
   HEADERS_LIMIT: bytes(4_096, 1_048_576).default(16_384),
   BODY_LIMIT: bytes(1_024, 1_048_576).default(TIME_LOG_LIMITS.bodyLimit),
-  // At most what the drain leaves to a request in flight.
+  // No more than the drain gives a request in flight.
   DEADLINE: number(/^\d(\.\d{1,3})?$/, 0.1, 5, 'must be seconds from 0.1 to 5, such as 2.5').default(
     TIME_LOG_LIMITS.deadline / 1_000,
   ),
@@ -150,15 +152,15 @@ const environment = z.object({
   NODE_ENV: z.string().optional(),
 });
 
-/** What may also be given as the path of a file that holds it, by a variable whose name ends in `_FILE`. */
+/** These may also come from a file: the variable with `_FILE` at the end of its name holds the path. */
 const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN', 'MESSAGES_URL'] as const;
 
 /** The names of all variables that the service reads. */
 export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
 
 /**
- * The settings of this process, for main.ts and the commands: what its environment holds and, where that says nothing,
- * what the project's `.env` says. Throws ConfigError that lists every fault.
+ * The settings of this process, for main.ts and the commands. The environment comes first; the project's `.env` fills
+ * in what it leaves out. Throws ConfigError that lists every fault.
  */
 export function loadProcessConfig(say: (line: string) => void = (line) => console.error(line)): Config {
   const isRead = readDotEnv();
@@ -173,7 +175,7 @@ export function loadProcessConfig(say: (line: string) => void = (line) => consol
   }
 }
 
-/** Adds what the project's `.env` says to the environment of this process; false where there is none. */
+/** Adds the project's `.env` to the environment of this process. Returns false where there is none. */
 function readDotEnv(): boolean {
   try {
     process.loadEnvFile(DOT_ENV);
@@ -185,8 +187,8 @@ function readDotEnv(): boolean {
 }
 
 /**
- * Removes the variables of libpq (PGPORT, PGOPTIONS, PGSSLMODE, PGPASSWORD…): node-postgres takes from them whatever a
- * URL does not say. The URL alone decides where and how the service connects, whatever else the shell is used for.
+ * Removes the variables of libpq (PGPORT, PGOPTIONS, PGSSLMODE, PGPASSWORD…). node-postgres would use them for whatever
+ * the URL leaves out. The URL alone must decide how the service connects, whatever else the shell is used for.
  */
 export function removeLibpqVariables(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(env)) if (name.startsWith('PG')) Reflect.deleteProperty(env, name);
@@ -254,14 +256,14 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
   };
 }
 
-/** An origin in the form that browsers send (Fetch standard, section 3.2), since it is compared as it is written. */
+/** An origin in the form that browsers send (Fetch standard, section 3.2): it is compared letter by letter. */
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, host } = new URL(text);
   return host !== '' && !host.includes('*') && text === `${protocol}//${host}`;
 }
 
-/** What does not fit together in the settings of tokens. */
+/** Settings of tokens that contradict each other. */
 function tokenFaults(given: Record<string, string | undefined>): string[] {
   const together = JWT_SETTINGS.join(', ');
   const missing = JWT_SETTINGS.filter((name) => given[name] === undefined);
@@ -289,7 +291,7 @@ function isPlainHttpUrl(text: string): boolean {
   return username + password === '';
 }
 
-/** A variable that is set to nothing counts as absent, as compose files and shells set it. */
+/** A variable with an empty value counts as absent: compose files and shells set such. */
 function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 }

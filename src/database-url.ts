@@ -1,12 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 
-/** Parameters of libpq that choose a server, which the driver would pass over in silence. */
+/** Parameters of libpq that choose a server. The driver would silently ignore them. */
 const UNSUPPORTED = ['target_session_attrs', 'load_balance_hosts', 'hostaddr', 'service'];
 const TLS_FILES = ['sslcert', 'sslkey', 'sslrootcert'];
 const FORM =
   'must be postgres://USER:PASSWORD@HOST:PORT/NAME, with a port from 1 to 65535, an IPv6 address in brackets, and other special characters percent-encoded';
 
-/** What is wrong with the URL of a database, without any part of it; undefined where nothing is. */
+/** What is wrong with the URL of a database, or undefined. The text never holds a part of the URL. */
 export function faultOfDatabaseUrl(text: string): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(text)) return 'must be a URL that begins with postgres://';
   if (/\s/.test(text) || !isDecodable(text))
@@ -26,7 +26,7 @@ export function faultOfDatabaseUrl(text: string): string | undefined {
 }
 
 function parse(text: string): URL | undefined {
-  // A user without a host is good, for the host may be a parameter; the standard of URLs does not know it.
+  // The URL standard refuses a user without a host. It is good here: the host may be a parameter.
   const complete = text.replace(/@(?=[/?]|$)/, '@localhost');
   return URL.canParse(complete) ? new URL(complete) : undefined;
 }
@@ -40,7 +40,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** True for none, too: it has a default. */
+/** Also true without a port: it has a default. */
 function isPort(text: string): boolean {
   return text === '' || (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535);
 }

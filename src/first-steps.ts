@@ -1,7 +1,7 @@
 export interface FirstSteps {
   /** Absolute path of the file that holds a token. */
   readonly tokenFile: string;
-  /** What the service listens on; undefined for all interfaces. */
+  /** The address that the service listens on; undefined for all interfaces. */
   readonly host: string | undefined;
   readonly port: number;
   readonly today: Date;
@@ -10,13 +10,13 @@ export interface FirstSteps {
 }
 
 /**
- * Two lines for a shell that record a log and list it, and a page for a browser. They name the file of the token: what is
- * printed ends up in logs.
+ * Two shell commands, which record a log and list it, and a page for a browser. They name the file of the token instead
+ * of the token itself: what is printed ends up in logs.
  */
 export function firstSteps({ tokenFile, host, port, today, apiDocs }: FirstSteps): string {
   const base = `http://${reachable(host)}:${port}`;
   const url = `${base}/api/v1/time-logs`;
-  // The answer ends without a line feed, and the next prompt would stand behind it.
+  // The answer has no line feed at its end, and the prompt would follow it on the same line.
   const curl = "curl -w '\\n'";
   const authorization = `-H "Authorization: Bearer $(cat ${shellQuoted(tokenFile)})"`;
   const body = JSON.stringify({

@@ -7,7 +7,7 @@ type Address = Pick<Config, 'host' | 'port'>;
 const noAddress = ({ host }: Address) =>
   `the name ${host} has no address: set HOST to an address of this machine, or leave it out`;
 
-/** What to do about the errors of the system that a setting brings about. */
+/** Advice for errors of the system that a setting causes. */
 const REMEDIES: Record<string, (address: Address) => string> = {
   EADDRINUSE: ({ port }) => `port ${port} is taken: stop what listens there, or set PORT to another one`,
   EACCES: ({ port }) => `this user may not listen on port ${port}: set PORT to one from 1024`,
@@ -16,7 +16,7 @@ const REMEDIES: Record<string, (address: Address) => string> = {
   EAI_AGAIN: noAddress,
 };
 
-/** Takes connections from now on; returns the port. Throws an Error with one line where a setting prevents it. */
+/** Starts to listen. Returns the port. Throws an Error with one clear line where a setting prevents it. */
 export async function listen(
   app: Pick<INestApplication, 'listen' | 'getHttpServer'>,
   { host, port }: Address,

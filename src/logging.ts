@@ -3,10 +3,10 @@ import type { Request, Response } from 'express';
 import type { Principal } from '../libs/auth/src/index.js';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Contexts in which Nest tells what ended a start, with a stack or in the system's words. */
+/** Contexts in which Nest reports what ended a start, with a stack or in the system's words. */
 const ENDS_OF_A_START = new Set(['ExceptionHandler', 'NestApplication']);
 
-/** Contexts in which Nest tells at every start what it wires. */
+/** Contexts in which Nest reports, at every start, the parts that it connects. */
 const WIRING = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -15,11 +15,11 @@ const WIRING = new Set([
   'NestApplication',
 ]);
 
-/** What PostgreSQL tells whenever it starts, stops or writes a checkpoint. */
+/** The lines that PostgreSQL writes whenever it starts, stops or makes a checkpoint. */
 const ROUTINE =
   /^LOG: +(starting|listening|database system (was|is) (shut down|ready)|received .* shutdown|aborting any|background worker "logical replication|shutting down|checkpoint)/;
 
-/** Nest's logger over pino; what Nest wires is for `debug`, not for every start. */
+/** Nest's logger over pino. Nest's reports about its own wiring go to `debug`. */
 export class ServiceLogger implements LoggerService {
   private constructor(private readonly pino: Logger) {}
 
@@ -34,8 +34,8 @@ export class ServiceLogger implements LoggerService {
   }
 
   /**
-   * One line for each request that was refused or failed, and at `debug` for each that was served. It holds the request id,
-   * the path of the route, what was wrong and who called, never anything else that was sent.
+   * Writes one line for each request that was refused or failed; for one that was served only at `debug`. It holds the
+   * request id, the path of the route, the fault and the caller, and nothing else that was sent.
    */
   logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
     const level = levelFor(response.statusCode);
@@ -46,10 +46,10 @@ export class ServiceLogger implements LoggerService {
       method,
       path: pathOf(request),
       status: response.statusCode,
-      // Left there by the filter.
+      // Set by the error filter.
       error: response.locals.error as string | undefined,
       reason: response.locals.reason as string | undefined,
-      // Left there by the guard: whom to help, without the token.
+      // Set by the guard. It tells whom to help, and is not the token.
       caller: (request.user as Principal | undefined)?.id,
       milliseconds: Math.round(milliseconds),
       ...(!response.writableFinished && { aborted: true }),
@@ -57,12 +57,12 @@ export class ServiceLogger implements LoggerService {
     this.pino[level](line, 'request');
   }
 
-  /** A line of the embedded PostgreSQL; its routine ones are for `debug`. */
+  /** Writes a line of the embedded PostgreSQL; routine lines go to `debug`. */
   logPostgres(line: string): void {
     this.pino[ROUTINE.test(line) ? 'debug' : 'info']({ context: 'PostgreSQL' }, line);
   }
 
-  /** Something went wrong. What ends a start is told by main.ts, in one line that says what to do. */
+  /** Logs an error. What ended a start goes to `debug`: main.ts prints it, in one line that says what to do. */
   error(message: unknown, ...rest: unknown[]): void {
     this.write(ENDS_OF_A_START.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
   }
@@ -87,7 +87,7 @@ export class ServiceLogger implements LoggerService {
     this.write('trace', message, rest);
   }
 
-  /** Nest gives the context last, and with an error its stack before that. */
+  /** Nest passes the context last, and the stack of an error before it. */
   private write(level: Level, message: unknown, rest: unknown[]): void {
     const [stack] = rest.slice(0, -1);
     const context = rest.at(-1);
@@ -99,7 +99,7 @@ export class ServiceLogger implements LoggerService {
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
-/** In this thread, so that a line stands where it was written, before or after what is printed beside the log. */
+/** Writes in this thread, so that lines of the log and other output appear in their order. */
 async function prettyLines(): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
   return pretty({
@@ -110,14 +110,14 @@ async function prettyLines(): Promise<DestinationStream> {
   });
 }
 
-/** The path of the route that took the request. Any other path is not told: a client may have put a token there. */
+/** The path of the request's route. No other path is logged: a client may have put a token there. */
 function pathOf({ route }: Request): string {
   const { path = '*' } = (route ?? {}) as { path?: string };
   return path.includes('*') ? '(unknown)' : path;
 }
 
 function levelFor(status: number): 'error' | 'info' | 'debug' {
-  // 503 is no fault of ours: an outage has one line of its own at `error`, and the end of the service is no alarm.
+  // 503 is no fault of ours. An outage has its own line at `error`, and a shutdown is no reason for an alarm.
   if (status >= 500 && status !== 503) return 'error';
   return status >= 400 ? 'info' : 'debug';
 }

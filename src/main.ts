@@ -13,16 +13,16 @@ import { listen } from './listening.js';
 import { ServiceLogger } from './logging.js';
 import { openDatabase } from './database-setup/index.js';
 
-/** Milliseconds that the end may take after the shutdown delay, whatever hangs. */
+/** The most milliseconds that the end may take after the shutdown delay. */
 const END_LIMIT = 9_500;
 
-// Left alone the heap grows to four times what lives in it before it is swept. With twice, and a young generation of
-// 4 MB, which only a command line can set (npm start, docker/Dockerfile), the service stays below 200 MB and is as fast.
+// By default the heap grows to four times its live data before it is swept. With twice, and a young generation of 4 MB
+// (which only the command line can set: npm start, docker/Dockerfile), the service stays below 200 MB and is as fast.
 setFlagsFromString('--heap-growing-percent=100');
 
 const stop = new AbortController();
-// Before anything is begun, so that a signal during the start is not lost. A second one changes nothing:
-// npm passes on what the terminal has sent already.
+// This comes first, so that no signal during the start is lost. A second signal does nothing:
+// npm repeats what the terminal has sent already.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
 
 try {
@@ -42,12 +42,12 @@ async function loadMessages() {
   return { ...(await import('./messages/index.js')), ...(await import('./time-log/messages/index.js')) };
 }
 
-/** True for the end that a signal asks for; anything else is a failure. */
+/** True for the end that a signal has asked for. Any other end is a failure. */
 function isAbort(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'AbortError';
 }
 
-/** Serves until the signal, then drains. Whatever was begun is ended, also where the start fails half-way. */
+/** Serves until the signal, then drains. Ends everything that was started, even if the start fails half-way. */
 async function serve(config: Config, notes: readonly string[], stop: AbortController): Promise<void> {
   const { signal } = stop;
   const logger = await ServiceLogger.open(config.logLevel, config.logAsJson);
@@ -63,7 +63,7 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
     ...config,
     signal,
     log: (line) => logger.logPostgres(line),
-    // Gone for good: the drain, and then the end with its message.
+    // The database is gone for good: drain, then end with its message.
     onFailure: (error) => stop.abort(error),
   });
   try {

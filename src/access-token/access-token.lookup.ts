@@ -5,7 +5,7 @@ import { AccessToken } from './access-token.js';
 
 export interface FoundToken {
   readonly principal: Principal;
-  /** Milliseconds until it expires, by the clock of the database; undefined where it does not. */
+  /** Milliseconds until the token expires, by the clock of the database. Undefined: it never does. */
   readonly remaining: number | undefined;
 }
 
@@ -22,12 +22,14 @@ interface Row {
 export class AccessTokenLookup {
   private readonly logger = new Logger(AccessTokenLookup.name);
 
-  /** One at a time: where commits hang, many would take the pool. */
+  /** Only one note at a time: when commits hang, many notes would take the whole pool. */
   private isNoting = false;
 
   constructor(private readonly database: Database) {}
 
-  /** Those of the digests (SHA-256) whose token is neither expired nor revoked, by digest as latin1 text. */
+  /**
+   * Finds the valid tokens (neither expired nor revoked) by their SHA-256. Its keys are the digests as latin1 text.
+   */
   async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
     const rows = await this.database.query<Row>(
       `select id, digest, scopes, (extract(epoch from expires_at - now()) * 1000)::float8 as remaining,
@@ -47,7 +49,7 @@ export class AccessTokenLookup {
     );
   }
 
-  /** A note that fails is no reason to refuse a request: the next lookup tries again. On a standby none is tried. */
+  /** A failed note refuses no request: the next lookup tries again. A standby takes no notes. */
   private async noteUse(ids: readonly string[]): Promise<void> {
     this.isNoting = true;
     const table = this.database.table(AccessToken);

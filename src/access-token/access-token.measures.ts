@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Measured, type Meter } from '../../libs/measures/src/index.js';
 import { AccessTokenVerifier } from './access-token.verifier.js';
 
-/** How often the verdict about a token was remembered. */
+/** Measures how often a verdict about a token was found in memory. */
 @Injectable()
 export class AccessTokenMeasures extends Measured {
   constructor(private readonly verifier: AccessTokenVerifier) {

@@ -7,21 +7,21 @@ import { AccessTokenVerifier } from './access-token.verifier.js';
 import { DeclaredTokens } from './declared-tokens.js';
 
 export interface AccessTokenOptions {
-  /** Tokens that the deployment declares itself, beside those in the database. */
+  /** Tokens that the deployment itself declares, in addition to those in the database. */
   readonly declared: readonly string[];
-  /** What those are good for. */
+  /** The scopes of the declared tokens. */
   readonly declaredScopes: readonly string[];
-  /** Tokens whose verdict is remembered. */
+  /** How many tokens have their verdict kept in memory. */
   readonly cacheSize: number;
 }
 
-/** Access tokens: managed by the service, verified by the verifier. */
+/** Access tokens: the service manages them, the verifier checks them. */
 @Module({})
 export class AccessTokenModule {
   static forRoot({ declared, declaredScopes, cacheSize }: AccessTokenOptions): DynamicModule {
     return {
       module: AccessTokenModule,
-      // As AuthModule is, which asks the verifier.
+      // AuthModule is global too, and it needs the verifier.
       global: true,
       imports: [DatabaseModule],
       providers: [

@@ -1,7 +1,7 @@
 import { EntitySchema } from 'typeorm';
 import { AccessToken } from './access-token.js';
 
-/** Maps the table `access_tokens`. The migration makes the table; a test holds the two equal. */
+/** Maps the table `access_tokens`. The migration makes the table; a test checks that the two are equal. */
 export const AccessTokenSchema = new EntitySchema<AccessToken>({
   name: 'AccessToken',
   target: AccessToken,

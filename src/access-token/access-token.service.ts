@@ -7,7 +7,7 @@ import { digestOf, newToken } from './token-text.js';
 export interface NewAccessToken {
   readonly name: string;
   readonly scopes: readonly string[];
-  /** Without it the token is good until it is revoked. */
+  /** Without it the token is valid until it is revoked. */
   readonly expiresAt?: Date | undefined;
 }
 
@@ -20,13 +20,13 @@ export class AccessTokenService {
     return this.database.table(AccessToken);
   }
 
-  /** Stores a new token and returns it: this is the only time that it can be seen. */
+  /** Stores a new token and returns its text. Nobody can see the text again later. */
   async create(wanted: NewAccessToken): Promise<{ id: string; token: string }> {
     const token = newToken();
     return { id: await this.store(token, wanted), token };
   }
 
-  /** Stores a token that was made elsewhere; returns its id. */
+  /** Stores a token that was made elsewhere. Returns its id. */
   async store(token: string, { name, scopes, expiresAt }: NewAccessToken): Promise<string> {
     const id = v7();
     await this.database.change(
@@ -36,7 +36,7 @@ export class AccessTokenService {
     return id;
   }
 
-  /** All tokens, revoked and expired ones too, oldest first. */
+  /** All tokens, oldest first, revoked and expired ones included. */
   list(): Promise<AccessToken[]> {
     return this.database.query<AccessToken>(
       `select id, name, digest, scopes, created_at as "createdAt", expires_at as "expiresAt",
@@ -45,7 +45,9 @@ export class AccessTokenService {
     );
   }
 
-  /** Revokes a token, everywhere within 5 seconds; false where there is none with this id. Revoking twice changes nothing. */
+  /**
+   * Revokes a token, on all instances within 5 seconds. Returns false for an unknown id. Revoking again does nothing.
+   */
   async revoke(id: string): Promise<boolean> {
     const rows = await this.database.change<{ id: string }>(
       `with revoked as (

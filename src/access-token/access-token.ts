@@ -1,4 +1,4 @@
-/** What is kept of a token: never the token itself, only its SHA-256. */
+/** What the service stores of a token: its SHA-256, never the token itself. */
 export class AccessToken {
   readonly id!: string;
   readonly name!: string;
@@ -8,6 +8,6 @@ export class AccessToken {
   readonly createdAt!: Date;
   readonly expiresAt!: Date | null;
   readonly revokedAt!: Date | null;
-  /** Written at most once a minute. */
+  /** Updated at most once a minute. */
   readonly lastUsedAt!: Date | null;
 }

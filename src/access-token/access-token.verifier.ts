@@ -5,9 +5,9 @@ import { AccessTokenLookup } from './access-token.lookup.js';
 import { DeclaredTokens } from './declared-tokens.js';
 import { digestOf, hasTokenForm } from './token-text.js';
 
-/** Milliseconds that a verdict holds: below the 5 s within which a revocation must hold everywhere. */
+/** Milliseconds that a verdict is kept: less than the 5 s within which a revocation must work everywhere. */
 const VERDICT_LIFETIME = 4_000;
-/** Tokens looked up in one statement, those that may wait for the next, and for how many milliseconds. */
+/** The most tokens in one statement, the most that wait for the next one, and for how many milliseconds. */
 const LOOKUPS = { batch: 500, queue: 5_000, wait: 5_000 };
 
 interface Asked {
@@ -16,15 +16,15 @@ interface Asked {
 }
 
 /**
- * Verifies access tokens. At most one statement is under way at a time, for all tokens that wait: a flood of unknown
- * tokens costs the database one connection and memory a fixed amount.
+ * Verifies access tokens. Only one statement is under way at a time, for all tokens that wait. So a flood of unknown
+ * tokens costs the database one connection, and the memory it takes has a limit.
  */
 @Injectable()
 export class AccessTokenVerifier extends TokenVerifier {
   private readonly good: VerdictCache;
   private readonly bad: VerdictCache;
   private readonly lookups = new Batcher((asked: readonly Asked[]) => this.lookUp(asked), LOOKUPS);
-  /** The answers that are awaited, each for all who ask for the same token. */
+  /** Lookups under way. All requests with the same token share one. */
   private readonly answers = new Map<string, Promise<Principal | undefined>>();
   private hits = 0;
   private misses = 0;
@@ -32,7 +32,9 @@ export class AccessTokenVerifier extends TokenVerifier {
   constructor(
     private readonly lookup: AccessTokenLookup,
     private readonly declared: DeclaredTokens,
-    /** Verdicts remembered, good and bad ones apart, so that a flood of unknown tokens cannot push out a known one. */
+    /**
+     * The most verdicts in memory. Good and bad ones are kept apart: a flood of unknown tokens pushes out no known one.
+     */
     capacity: number,
     /** Milliseconds. */
     private readonly now: () => number = () => performance.now(),
@@ -56,7 +58,7 @@ export class AccessTokenVerifier extends TokenVerifier {
     return this.answers.get(key) ?? this.ask({ key, digest });
   }
 
-  /** Verdicts that are remembered; how often one was, and was not, since the start. */
+  /** Verdicts in memory, and how often one was found there, or not, since the start. */
   get cache(): { readonly size: number; readonly hits: number; readonly misses: number } {
     const { hits, misses } = this;
     return { size: this.good.size + this.bad.size, hits, misses };
@@ -69,7 +71,7 @@ export class AccessTokenVerifier extends TokenVerifier {
   }
 
   private async lookUp(asked: readonly Asked[]): Promise<(Principal | undefined)[]> {
-    // The lifetime counts from before the statement: what it saw may be revoked while it runs.
+    // The lifetime counts from before the statement: a token may be revoked while it runs.
     const begun = this.now();
     const found = await this.lookup.find(asked.map(({ digest }) => digest));
     return asked.map(({ key }) => {

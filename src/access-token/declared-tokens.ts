@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../libs/auth/src/index.js';
 import { digestOf } from './token-text.js';
 
-/** The tokens that the deployment itself declares (`ACCESS_TOKEN`): kept in memory alone. */
+/** The tokens that the deployment itself declares (`ACCESS_TOKEN`). They are only kept in memory. */
 export class DeclaredTokens {
   private readonly entries: readonly { digest: Buffer; principal: Principal }[];
 
@@ -13,7 +13,7 @@ export class DeclaredTokens {
     }));
   }
 
-  /** The principal of a declared token, else undefined; takes the same time whatever the digest. */
+  /** The principal of a declared token, else undefined. Takes the same time for every digest. */
   find(digest: Buffer): Principal | undefined {
     let found: Principal | undefined;
     for (const entry of this.entries) {

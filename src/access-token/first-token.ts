@@ -8,9 +8,9 @@ const NAME = 'first';
 const logger = new Logger('FirstToken');
 
 /**
- * Makes the first token of a database that has never had one, good for these scopes, in a file that only its owner can
- * read. Returns whether the file holds a valid token: one that was revoked or removed is not made again.
- * The file comes before the row: after a crash in between the database has no first token, and the next start makes it.
+ * Makes the first token of a database that has never had one, with these scopes, in a file that only its owner can
+ * read. Returns whether the file holds a valid token. A first token that was revoked or removed is not made again. The
+ * file is written before the row: after a crash in between the next start finds no first token, and makes one.
  */
 export async function ensureFirstToken(
   tokens: Pick<AccessTokenService, 'list' | 'store'>,
@@ -45,7 +45,7 @@ async function readKept(file: string): Promise<string | undefined> {
 
 async function writePrivately(file: string, text: string): Promise<void> {
   const draft = `${file}.new`;
-  // What a crash has left; nor does root write through a link that somebody has put there.
+  // Removes what a crash has left. It also keeps root from writing through a link that somebody has put there.
   await rm(draft, { force: true });
   const handle = await open(draft, 'wx', 0o600);
   try {

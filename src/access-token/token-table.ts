@@ -1,6 +1,6 @@
 import type { AccessToken } from './access-token.js';
 
-/** The tokens as a table for a person, times in UTC. */
+/** The tokens as a table for people. Times are in UTC. */
 export function tokenTable(tokens: readonly AccessToken[], now: Date): string {
   const rows = tokens.map((token) => [
     token.id,

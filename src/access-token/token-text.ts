@@ -8,12 +8,12 @@ export function newToken(): string {
   return `tl_${randomBytes(32).toString('base64url')}`;
 }
 
-/** True for a text that could be one of our tokens, so that others cost no query. */
+/** True for a text that could be one of our tokens. Any other text costs no query. */
 export function hasTokenForm(text: string): boolean {
   return FORM.test(text);
 }
 
-/** SHA-256: enough for a token of 256 random bits, where a password would need a slow hash. */
+/** SHA-256. It is enough for a token of 256 random bits; only a password would need a slow hash. */
 export function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

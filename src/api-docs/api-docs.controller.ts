@@ -12,13 +12,13 @@ import { encoded } from './encoded.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
-/** For files whose path changes with them. All other answers of the service are not to be kept. */
+/** For files whose path changes with their content. No other answer of the service may be cached. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** What `npm run openapi` has made of the routes. */
+/** The document that `npm run openapi` has made from the routes. */
 export const DOCUMENT_FILE = 'openapi.json';
 
-/** The OpenAPI document and a page to read and try it, open. No part of a request ever names a file. */
+/** Serves the OpenAPI document and a page to read and try it, without a token. No part of a request names a file. */
 @Controller()
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)

@@ -10,7 +10,7 @@ const SWAGGER_UI = require.resolve('swagger-ui-dist/package.json');
 const { version } = require(SWAGGER_UI) as { version: string };
 const own = createHash('sha256').update(PAGE_STYLE).update(START_SCRIPT).digest('hex').slice(0, 8);
 
-/** Where the files of the page are: a path that changes with them, so that they may be kept for ever. */
+/** The path of the page's files. It changes with them, so browsers may keep them for ever. */
 export const FILES_PATH = `docs/${version}-${own}`;
 
 /** A file of Swagger UI. */

@@ -1,4 +1,4 @@
-/** Everything comes from the service itself, but for the icons in the styles of Swagger UI, which are data. */
+/** Everything comes from the service itself, except the icons in Swagger UI's styles, which are `data:` URLs. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -10,7 +10,7 @@ export const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page that shows the document, with its files at a path. Paths are absolute: it is served with and without a trailing slash. */
+/** The page that shows the document. Paths of its files are absolute, since it may be opened with a trailing slash. */
 export const docsPage = (files: string): string => `<!doctype html>
 <html lang="en">
   <head>
@@ -30,7 +30,7 @@ export const docsPage = (files: string): string => `<!doctype html>
 </html>
 `;
 
-/** Starts Swagger UI; without a validator, which would be asked on another host. */
+/** Starts Swagger UI, without its validator, which is a service on another host. */
 export const START_SCRIPT = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
@@ -39,7 +39,7 @@ export const START_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-/** For phones: what Swagger UI sets beside each other as tables stands below each other. Links no route has, on any screen. */
+/** On phones, Swagger UI's tables become lists. Its column of links is hidden everywhere: no route has any. */
 export const PAGE_STYLE = `body {
   margin: 0;
 }

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 
-/** Of Brotli: the best that it can would take seconds of a core, for a tenth less. */
+/** The level of Brotli. The highest one would save a tenth and take seconds of a core. */
 const QUALITY = 6;
 
 const ENCODERS = {
@@ -11,15 +11,13 @@ const ENCODERS = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes),
 };
 type Encoding = keyof typeof ENCODERS;
-/** The smallest first. */
+/** The smallest comes first. */
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 
 /** Bytes that are sent in the smallest encoding that the client takes (RFC 9110, section 12.5.3). */
 export type Encoded = (request: Request, response: Response) => Promise<void>;
 
-/**
- * Reads and encodes when first asked, once for each encoding: all readers get the same bytes, however many and slow they are.
- */
+/** Reads and encodes on the first request, once for each encoding. All readers share the same bytes. */
 export function encoded(read: () => Buffer): Encoded {
   let plain: Buffer | undefined;
   const made = new Map<Encoding, Promise<Buffer>>();

@@ -3,14 +3,14 @@ import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { type TellableLimits, withEdge } from '../../libs/http-edge/src/index.js';
 import { openApi31, type TagObject } from '../../libs/open-api/src/index.js';
 
-/** What the document says of the service as a whole. */
+/** What the document says about the service as a whole. */
 export interface Contents {
   readonly scopes: readonly { readonly name: string; readonly allows: string }[];
   readonly tags: readonly TagObject[];
   readonly limits: TellableLimits;
 }
 
-/** The OpenAPI document of the service: what its routes say of themselves, gathered as in any app of Nest. */
+/** The OpenAPI document of the service. It is gathered from the routes, as in any Nest app. */
 export function openApiText(app: INestApplication, { scopes, tags, limits }: Contents): string {
   const document = SwaggerModule.createDocument(app, {
     openapi: '3.0.0',

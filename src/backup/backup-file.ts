@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { lineFeedsIn, type Progress, type RowCounts } from './progress.js';
 
 /**
- * A backup is gzip, whose checksum finds every damage, of these lines: the header; for each table a line that names it and
- * its columns, then its rows as PostgreSQL's COPY writes them as text, then `\.`; the trailer, which counts the rows.
- * In version 1, that of release 0.1, the rows are JSON objects without `\.` behind them.
+ * A backup is a gzip file, whose checksum finds any damage, with these lines: first the header; for each table a line
+ * with its name and columns, its rows as PostgreSQL's COPY writes them as text, and `\.`; last the trailer, which
+ * counts the rows. In version 1, that of release 0.1, the rows are JSON objects and no `\.` follows them.
  */
 const header = z.object({
   format: z.literal('time-logs-backup'),
@@ -33,27 +33,28 @@ export function namesOf(migrations: Migrations): string[] {
   return migrations.map((Migration) => new Migration().name ?? Migration.name).sort();
 }
 
-/** A table in a backup; without columns its rows are JSON objects. */
+/** A table in a backup. Without columns its rows are JSON objects. */
 export type SavedTable = z.infer<typeof table>;
 
 /** A file that must not be restored; the message says why. */
 export class BackupFileError extends Error {}
 
-/** Bytes that a line may have: more means that the file has no lines. */
+/** The most bytes of a line. A longer one means that the file is no backup. */
 const LONGEST_LINE = 16 * 1024 * 1024;
-/** How the line behind the rows of a table begins, in each version. */
+/** How the line after the rows of a table begins, in each version. */
 const ROW_ENDS = { 1: ['{"table":', '{"rows":'], 2: [ROWS_END] } as const;
 
 export interface BackupFile {
   readonly file: string;
   readonly migrations: Migrations;
-  /** Counts every row; counted none before. */
+  /** Counts every row. It must be new. */
   readonly progress: Progress;
 }
 
 /**
- * Reads a backup from beginning to end: hands each table on with its rows, in blocks of whole lines that must all be taken.
- * Throws BackupFileError where the file turns out to be damaged, foreign, or of a newer version: maybe only at its end.
+ * Reads a backup from start to end. Passes each table to `take` with its rows, in blocks of whole lines; `take` must
+ * read all of them. Throws BackupFileError where the file is damaged, no backup, or of a newer version. Some damage
+ * only shows at the end of the file.
  */
 export async function readBackup(
   { file, migrations, progress }: BackupFile,
@@ -118,21 +119,23 @@ async function* counted(
   }
 }
 
-/** The lines of a file, one at a time or in blocks. */
+/** Reads the lines of a file, one at a time or in blocks. */
 class Lines {
-  /** Whole lines that were read and not taken. */
+  /** Whole lines that were read from the file and are not used yet. */
   private ahead: Buffer = Buffer.alloc(0);
 
   constructor(private readonly blocks: AsyncGenerator<Buffer, undefined>) {}
 
-  /** The next line, without its end; undefined behind the last. */
+  /** The next line, without its line feed; undefined after the last one. */
   async next(): Promise<string | undefined> {
     if (!(await this.fill())) return undefined;
     const end = this.ahead.indexOf('\n');
     return this.take(end + 1).toString('utf8', 0, end);
   }
 
-  /** The lines up to one that begins so, which stays there. Throws BackupFileError where there is none. */
+  /**
+   * The lines before the first one that begins like this. That line stays. Throws BackupFileError where there is none.
+   */
   async *until(beginnings: readonly string[]): AsyncGenerator<Buffer> {
     while (await this.fill()) {
       const end = startOf(this.ahead, beginnings);
@@ -160,7 +163,7 @@ class Lines {
   }
 }
 
-/** Where in whole lines the first line is that begins in one of these ways. */
+/** The index of the first line that begins in one of these ways. */
 function startOf(lines: Buffer, beginnings: readonly string[]): number | undefined {
   const starts = beginnings.map((beginning) => {
     const isFirst = lines.subarray(0, beginning.length).equals(Buffer.from(beginning));
@@ -170,12 +173,12 @@ function startOf(lines: Buffer, beginnings: readonly string[]): number | undefin
   return first === Infinity ? undefined : first;
 }
 
-/** The content of a gzipped file in blocks of whole lines. Throws BackupFileError unless the file is one whole gzip of lines. */
+/** The content of a gzip file in blocks of whole lines. Throws BackupFileError where it is damaged or has no lines. */
 async function* blocksOf(handle: FileHandle): AsyncGenerator<Buffer, undefined> {
   const stat = await handle.stat();
   if (!stat.isFile()) throw new BackupFileError('is not a file');
   const gunzip = createGunzip({ chunkSize: 256 * 1024 });
-  // Its failures come out of the loop below.
+  // The loop below throws its errors.
   pipeline(handle.createReadStream({ start: 0, autoClose: false }), gunzip).catch(() => undefined);
   let rest: Buffer = Buffer.alloc(0);
   try {
@@ -192,6 +195,6 @@ async function* blocksOf(handle: FileHandle): AsyncGenerator<Buffer, undefined> 
     throw new BackupFileError(`is damaged, or is not a backup: ${message}`, { cause: error });
   }
   if (rest.length > 0) throw new BackupFileError('is damaged: it ends within a line');
-  // Node reads no further than the end of the gzip.
+  // Node stops at the end of the gzip data.
   if (gunzip.bytesWritten !== stat.size) throw new BackupFileError('is damaged: something follows its end');
 }

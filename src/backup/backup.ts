@@ -10,7 +10,7 @@ import { quotedList, SETTINGS, tablesOf } from './copy.js';
 import { lineFeedsIn, Progress, type RowCounts } from './progress.js';
 
 export interface BackupOptions {
-  /** A role that may read every table and the list of migrations. */
+  /** A database role that may read every table and the list of migrations. */
   readonly url: string;
   readonly entities: NonNullable<DataSourceOptions['entities']>;
   readonly migrations: Migrations;
@@ -21,9 +21,9 @@ export interface BackupOptions {
 }
 
 /**
- * Saves the rows of every entity, as they are at one instant, and returns how many; the file appears when it is complete.
- * It holds no counts of logs: triggers make them anew when it is restored. Throws an Error with one clear line where the
- * file exists, the database is away or its schema is not that of this version.
+ * Saves the rows of every entity, as they are at one moment. Returns how many. The file appears when it is complete. It
+ * holds no counts of logs: triggers make them again during a restore. Throws an Error with one clear line where the
+ * file exists, the database is away, or the schema is not that of this version.
  */
 export async function backup({ file, ...source }: BackupOptions): Promise<RowCounts> {
   if (await exists(file)) throw new Error(`${file} exists already: give the backup another name`);
@@ -57,7 +57,7 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Runs the act in one transaction that sees the database at one instant and changes nothing. */
+/** Runs an action in one transaction that sees the database at one moment and changes nothing. */
 async function withSnapshot(
   { url, entities, migrations }: Pick<BackupOptions, 'url' | 'entities' | 'migrations'>,
   act: (dataSource: DataSource, runner: QueryRunner) => Promise<void>,
@@ -70,7 +70,7 @@ async function withSnapshot(
     await refuseOtherSchema(runner, namesOf(migrations));
     await act(dataSource, runner);
   } finally {
-    // Ended with the transaction: on a connection whose COPY was cut off a rollback would wait for ever.
+    // Closing the connection ends the transaction: a rollback after an interrupted COPY would wait for ever.
     const connection = (await runner.connect()) as ClientBase & { end(): Promise<void> };
     connection.end().catch(() => undefined);
     await runner.release();
@@ -100,7 +100,7 @@ async function* textOf(
   migrations: Migrations,
   progress: Progress,
 ): AsyncGenerator<string | Buffer> {
-  // TypeORM has no COPY: it goes over the connection that is TypeORM's.
+  // TypeORM has no COPY. So it runs on TypeORM's own connection.
   const client = (await runner.connect()) as ClientBase;
   yield headerLine(migrations);
   for (const { name, quoted, columns } of tablesOf(dataSource)) {

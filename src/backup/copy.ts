@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { Database } from '../database/index.js';
 
-/** Rows are the same text whatever the server's settings, and a slow disk is no reason to end the transaction. */
+/** Rows get the same text whatever the server's settings are, and a slow disk does not end the transaction. */
 export const SETTINGS = `
   set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
   set local bytea_output = 'hex'; set local extra_float_digits = 1;
@@ -13,7 +13,7 @@ interface Table {
   readonly columns: readonly string[];
 }
 
-/** The tables of all entities, in an order that two versions agree on. */
+/** The tables of all entities, in the same order in every version. */
 export function tablesOf(dataSource: DataSource): Table[] {
   const database = new Database(dataSource);
   return dataSource.entityMetadatas

@@ -1,10 +1,10 @@
 export type RowCounts = Record<string, number>;
 
-/** Rows and milliseconds between two reports of progress, whichever is first. */
+/** Rows and milliseconds between two reports of progress. The limit that is reached first counts. */
 const ROWS_PER_REPORT = 100_000;
 const REPORT_PAUSE = 2_000;
 
-/** Counts the rows of each table, and says now and then how far it has come. */
+/** Counts the rows of each table, and reports progress now and then. */
 export class Progress {
   readonly counts: RowCounts = {};
   private reportedRows = 0;
@@ -15,7 +15,7 @@ export class Progress {
     private readonly verb = '',
   ) {}
 
-  /** With 0 rows for a table that may have none. */
+  /** Adds rows of a table. 0 makes an empty table known. */
   add(table: string, rows: number): void {
     if (!(table in this.counts)) this.reportedRows = 0;
     const count = (this.counts[table] ?? 0) + rows;
@@ -29,7 +29,7 @@ export class Progress {
   }
 }
 
-/** How many lines end in these bytes. */
+/** How many line feeds these bytes hold. */
 export function lineFeedsIn(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count++;

@@ -22,9 +22,9 @@ export async function checkBackup({
 }
 
 /**
- * Puts the rows of a backup into a migrated database in one transaction, and returns how many. A column that an older
- * backup does not have gets its default. Throws an Error with one clear line, and changes nothing, where a table has rows
- * or the file is not sound.
+ * Puts the rows of a backup into a migrated database, in one transaction. Returns how many. A column that an older
+ * backup lacks gets its default. Throws an Error with one clear line, and changes nothing, where a table already has
+ * rows or the file is damaged.
  */
 export async function restore({
   url,
@@ -53,7 +53,7 @@ export async function restore({
     await runner.commitTransaction();
     return progress.counts;
   } catch (error) {
-    // A connection that is lost has rolled back already.
+    // The server rolls back a lost connection by itself.
     if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
     throw error;
   } finally {
@@ -62,7 +62,7 @@ export async function restore({
   }
 }
 
-/** The quoted tables by name. Throws where one of them has rows; nobody else writes from here on. */
+/** The quoted tables by name. Locks them against other writers. Throws where one of them has rows. */
 async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Promise<Map<string, string>> {
   const tables = tablesOf(dataSource);
   for (const { name, quoted } of tables) {
@@ -79,7 +79,7 @@ async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Pro
   return new Map(tables.map(({ name, quoted }) => [name, quoted]));
 }
 
-/** Rows of version 1 go through a table of JSON values, since COPY reads no JSON objects into columns. */
+/** Rows of version 1 go through a table of JSON values: COPY cannot read JSON objects into columns. */
 async function insertJson(
   dataSource: DataSource,
   runner: QueryRunner,
@@ -87,7 +87,7 @@ async function insertJson(
   copyInto: (target: string) => Promise<void>,
 ): Promise<void> {
   await runner.query('create temporary table json_rows (row json) on commit drop');
-  // As quote and delimiter stand characters that JSON never holds: a whole line is one value.
+  // Quote and delimiter are characters that JSON never holds, so a whole line is one value.
   await copyInto(`copy json_rows from stdin (format csv, quote e'\\x01', delimiter e'\\x02')`);
   const keys = (await runner.query(
     'select json_object_keys(row) as key from (select row from json_rows limit 1) one',

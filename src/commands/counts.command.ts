@@ -5,10 +5,10 @@ import { Database } from '../database/index.js';
 import { TimeLogCounts } from '../time-log/index.js';
 import { runCommand, UsageError, withDatabase } from './run-command.js';
 
-/** SQLSTATE of a function that is not there. */
+/** SQLSTATE: there is no such function. */
 const UNDEFINED_FUNCTION = '42883';
 
-/** Returns what is printed, and leaves the exit code where the counts are wrong. */
+/** Returns the text to print. Sets the exit code where counts are wrong. */
 const ACTS: Record<string, (counts: TimeLogCounts) => Promise<string>> = {
   verify: async (counts) => {
     const { logs, wrong } = await counts.verify();
@@ -19,7 +19,7 @@ const ACTS: Record<string, (counts: TimeLogCounts) => Promise<string>> = {
   rebuild: async (counts) => `mended ${await counts.rebuild()} counts`,
 };
 
-// What fails is told once, at the end.
+// The error is printed once, at the end.
 Logger.overrideLogger(false);
 
 await runCommand({
@@ -37,7 +37,7 @@ Both read every log, and nobody waits for them: the service may run and write.`,
 
 function withCounts(act: (counts: TimeLogCounts) => Promise<string>): Promise<string> {
   return withDatabase(async ({ migrationUrl: url }, { databaseUrl }) => {
-    // The schema of another's database is for the service and for `npm run migrate` to change.
+    // Only the service and `npm run migrate` change the schema of an external database.
     if (databaseUrl === undefined) await migrate({ url, migrations });
     const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 1 });
     try {

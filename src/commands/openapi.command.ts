@@ -9,8 +9,8 @@ import { loadConfig } from '../config.js';
 
 const FILE = join(import.meta.dirname, '..', '..', '..', 'src', 'api-docs', DOCUMENT_FILE);
 
-// The document is the same everywhere: that of a deployment which has set nothing. It is told by the routes alone, so
-// nothing is made of the app, and no database is needed, but for what gives routes their prefix.
+// The document is the same everywhere: that of a deployment without settings. It comes from the routes alone. So the
+// app is not built and no database is needed; only what sets the prefix of the routes runs.
 InitializeOnPreviewAllowlist.add(RouterModule);
 const config = loadConfig({}, false);
 const app = await NestFactory.create(

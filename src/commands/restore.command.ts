@@ -12,8 +12,8 @@ Puts the data of FILE, made by npm run backup, into the configured database, who
   interrupted: 'interrupted: nothing was restored',
   run: async (args, signal) => {
     const backup = { file: fileOf(args), migrations, report: (line: string) => console.error(line), signal };
-    // A fault of the settings is told before the file is read, and one of the file before the database is touched:
-    // a start of the embedded one makes its directory.
+    // Faults of the settings are reported before the file is read, and faults of the file before the database is
+    // touched: the start of an embedded database makes its directory.
     loadProcessConfig();
     await checkBackup(backup);
     return withDatabase(async ({ migrationUrl: url }) => {

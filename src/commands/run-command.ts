@@ -1,21 +1,21 @@
 import { type Config, loadProcessConfig } from '../config.js';
 import { messageOf, type OpenDatabase, openDatabaseForCommand } from '../database-setup/index.js';
 
-/** A command line that cannot be followed; its message says why. */
+/** A command line that is wrong; the message says why. */
 export class UsageError extends Error {}
 
 export interface Command {
   readonly usage: string;
-  /** What is said where SIGTERM or SIGINT has ended it; without it a signal ends the process as it is. */
+  /** The message after SIGTERM or SIGINT has ended the command. Without it a signal ends the process at once. */
   readonly interrupted?: string;
-  /** Resolves with what is printed; what it throws is told in one line, and the exit code is 1. */
+  /** Resolves with the text to print. An error is printed in one line, and the exit code is 1. */
   readonly run: (args: string[], signal: AbortSignal) => Promise<string>;
 }
 
 /** Runs a command with the arguments of this process. */
 export async function runCommand({ usage, interrupted, run }: Command): Promise<void> {
   const stop = new AbortController();
-  // npm passes on what the terminal has sent already: a second signal changes nothing.
+  // npm repeats the signal that the terminal has sent already. So a second signal does nothing.
   if (interrupted !== undefined)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const args = process.argv.slice(2);
@@ -29,13 +29,13 @@ export async function runCommand({ usage, interrupted, run }: Command): Promise<
   }
 }
 
-/** The one file that a command line names. Throws UsageError for any other. */
+/** The one file that a command line must name. Throws UsageError for anything else. */
 export function fileOf([file, ...more]: string[]): string {
   if (!file || file.startsWith('-') || more.length > 0) throw new UsageError('say which FILE');
   return file;
 }
 
-/** Opens the configured database for an act; an embedded one that runs already is used and left running. */
+/** Opens the configured database for an action. An embedded one that runs already is used and left running. */
 export async function withDatabase<T>(
   act: (database: OpenDatabase, config: Config) => Promise<T>,
   signal?: AbortSignal,

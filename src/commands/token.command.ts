@@ -28,7 +28,7 @@ create prints the token as its last line: it is shown only this once.`,
 
 type Act = (tokens: AccessTokenService) => Promise<string>;
 
-/** What the command line asks for, checked before the database is touched. */
+/** The action that the command line asks for. It is checked before the database is touched. */
 function parse(args: string[]): Act {
   const { values, positionals } = parseOptions(args);
   const [verb, id, ...more] = positionals;
@@ -96,7 +96,7 @@ function withTokens(act: Act): Promise<string> {
   return withDatabase(async (database, config) => {
     if (!config.takesAccessTokens)
       console.error('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken');
-    // The schema of another's database is for the service and for `npm run migrate` to change.
+    // Only the service and `npm run migrate` change the schema of an external database.
     if (config.databaseUrl === undefined) await migrate({ url: database.url, migrations });
     const app = await NestFactory.createApplicationContext(
       {

@@ -4,13 +4,13 @@ type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
 
 export interface ConnectionLimits {
   readonly poolSize: number;
-  /** Milliseconds that a request waits for the database in all. */
+  /** How many milliseconds a request may wait for the database in all. */
   readonly deadline: number;
 }
 
 /**
- * How the service itself connects: a bounded pool in which everything has a time limit, which the server keeps; `Database`
- * looks after what outlives it. TLS parameters of the URL are honoured.
+ * How the service itself connects: a pool of limited size, with time limits that the server enforces. `Database`
+ * handles what outlives them. TLS parameters of the URL are honoured.
  */
 export function connectionOptions(
   url: string,
@@ -26,7 +26,7 @@ export function connectionOptions(
       statement_timeout: Math.ceil(deadline * 0.6),
       idle_in_transaction_session_timeout: deadline,
       keepAlive: true,
-      // A change and its transaction are sent together.
+      // Sends a change together with the begin and commit of its transaction.
       pipeline: true,
     },
   };
@@ -38,7 +38,7 @@ export function plainOptions(url: string): PostgresOptions {
     type: 'postgres',
     url,
     applicationName: 'time-logs',
-    // Whatever the default of the role, the database or the server is.
+    // Role, database or server may have another default.
     isolationLevel: 'READ COMMITTED',
     synchronize: false,
     installExtensions: false,

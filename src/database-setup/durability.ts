@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** Throws an Error with one clear line where the server would answer a commit before it is stored: no answer could be trusted then. */
+/** Throws an Error with one clear line where the server would answer a commit before it is stored. */
 export async function requireDurability(dataSource: DataSource): Promise<void> {
   const [row] = await dataSource.query<{ mode: string }[]>(
     `select current_setting('synchronous_commit') as mode`,

@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
 
-/** The database cannot hold what is stored; the message says what to do. */
+/** The database cannot store every text; the message says what to do. */
 export class EncodingError extends Error {}
 
-/** Throws EncodingError with one clear line where the database keeps text in an encoding other than UTF8: not every text could be stored. */
+/** Throws EncodingError with one clear line where the encoding of the database is not UTF8. */
 export async function requireUtf8(dataSource: DataSource): Promise<void> {
   const [row] = await dataSource.query<{ encoding: string }[]>(
     `select current_setting('server_encoding') as encoding`,

@@ -1,11 +1,13 @@
 import { DomainError } from '../../libs/errors/src/index.js';
 
-/** SQLSTATE of a change that is asked of a standby, or of a server that takes none. */
+/** SQLSTATE: a standby or a read-only server was asked to change something. */
 const READ_ONLY = '25006';
 
-/** What is said of an error to who runs the service: what PostgreSQL said, where that is the cause of it. */
+/**
+ * The message about an error for whoever runs the service. It holds PostgreSQL's own words where they are the cause.
+ */
 export function messageOf(error: unknown): string {
-  // Several addresses tried make one error without a message.
+  // An error about several addresses has no message of its own.
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
   if (!(error instanceof Error)) return String(error);
   if (error instanceof DomainError && error.cause !== undefined) return messageOf(error.cause);

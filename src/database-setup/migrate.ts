@@ -5,29 +5,29 @@ import { plainOptions } from './connection-options.js';
 import { EncodingError, requireUtf8 } from './encoding.js';
 import { messageOf } from './message.js';
 
-/** Key of the lock that lets one instance migrate at a time: "time-log" read as a 64-bit number. */
+/** Key of the lock under which only one instance migrates at a time: "time-log" as a 64-bit number. */
 const LOCK = 0x74696d652d6c6f67n;
-/** Tries to reach the database at start, and the milliseconds between two of them. */
+/** How often a start tries to reach the database, and the milliseconds between two tries. */
 const TRIES = 15;
 const PAUSE = 1_000;
-/** Milliseconds between two looks at the lock. */
+/** Milliseconds between two tries to take the lock. */
 const LOCK_PAUSE = 100;
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** SQLSTATEs of a refused role or password and of an unknown database: trying again would not help. */
+/** SQLSTATEs: wrong role or password, unknown database. Another try would not help. */
 const FINAL = /^(?:28|3D)/;
 
 const logger = new Logger('Migrations');
 
 export interface MigrateOptions {
-  /** A role that may change the schema. */
+  /** A database role that may change the schema. */
   readonly url: string;
   readonly migrations: NonNullable<DataSourceOptions['migrations']>;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs what is pending, one instance at a time, and returns its names; with nothing pending it changes nothing.
- * Waits for a database that is not up yet. Throws an Error with one clear line where the database stays away or refuses.
+ * Runs the pending migrations, one instance at a time, and returns their names. Without any it changes nothing. Waits
+ * for a database that is not up yet. Throws an Error with one clear line where the database stays away or refuses.
  */
 export async function migrate({ url, migrations, signal }: MigrateOptions): Promise<string[]> {
   const dataSource = await connect(url, migrations, signal);
@@ -45,8 +45,8 @@ export async function migrate({ url, migrations, signal }: MigrateOptions): Prom
 }
 
 /**
- * Runs each migration in a transaction of its own, which holds the lock: whatever ends the transaction lets go of it, also
- * behind a pooler that hands on its sessions. What others have done between two of them is seen, and not done again.
+ * Runs each migration in its own transaction, which also holds the lock. So the lock ends with the transaction, even
+ * behind a pooler that shares its sessions. It sees migrations that another instance has run meanwhile, and skips them.
  */
 async function runPending(dataSource: DataSource, signal: AbortSignal | undefined): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
@@ -61,7 +61,7 @@ async function runPending(dataSource: DataSource, signal: AbortSignal | undefine
         if (next) done.push((await executor.executeMigration(next)).name);
         await runner.commitTransaction();
       } else {
-        // Asked again and again instead of waited for in the database, so that a signal is heard meanwhile.
+        // It asks again and again, instead of waiting inside the database: so a signal can end the wait.
         await runner.rollbackTransaction();
         if (!isWaiting) logger.log('waiting for another instance that migrates');
         isWaiting = true;

@@ -2,7 +2,9 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { requireUtf8 } from './encoding.js';
 import { messageOf } from './message.js';
 
-/** Connects to a database that can hold what is stored. Throws an Error with one clear line where it cannot be reached or is of another encoding. */
+/**
+ * Connects to a database. Throws an Error with one clear line where it is out of reach or its encoding is not UTF8.
+ */
 export async function openDataSource(options: DataSourceOptions): Promise<DataSource> {
   const dataSource = await new DataSource(options).initialize().catch((error: unknown) => {
     throw new Error(`the database could not be reached: ${messageOf(error)}`, { cause: error });

@@ -2,13 +2,13 @@ import { lchown, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 
-/** A database that can be connected to. */
+/** A database that is ready for connections. */
 export interface OpenDatabase {
   readonly url: string;
   readonly migrationUrl: string;
-  /** Gives a file that root has written in the folder of the embedded database's user to that user. */
+  /** Gives a file that root has written to the user of the embedded database, if it lies in that user's folder. */
   keepOwner(file: string): Promise<void>;
-  /** Ends what was started; leaves an external database alone. */
+  /** Stops what was started. An external database is left alone. */
   close(): Promise<void>;
 }
 
@@ -21,12 +21,12 @@ export interface OpenDatabaseOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The database of DATABASE_URL, else the embedded one, started for the service. */
+/** The database of DATABASE_URL; without that setting the embedded one, started for the service. */
 export function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
   return open(options, (embedded) => EmbeddedPostgres.start(embedded));
 }
 
-/** The same for a command: an embedded one that runs already is used and left running. */
+/** The same for a command. An embedded database that runs already is used and left running. */
 export function openDatabaseForCommand(options: OpenDatabaseOptions): Promise<OpenDatabase> {
   return open(options, (embedded) => EmbeddedPostgres.attachOrStart(embedded));
 }
@@ -58,7 +58,7 @@ async function open(
   };
 }
 
-/** Only a user who can read the database anyway gets the file. */
+/** The file goes only to a user who can read the database anyway. */
 async function keepOwner(file: string, dataDir: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const [user, folder] = await Promise.all([stat(dataDir), stat(dirname(file))]);

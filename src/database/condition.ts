@@ -1,4 +1,4 @@
-/** A state that is told when it begins and when it ends, not once for each request that meets it. */
+/** A state that is reported when it begins and when it ends, not for each request that meets it. */
 export class Condition {
   private isOn = false;
   /** On the clock of `performance`. */
@@ -8,12 +8,14 @@ export class Condition {
     private readonly tell: { readonly begin: (reason: string) => void; readonly end: () => void },
   ) {}
 
-  /** Notes what met the state, and when it had begun: what began before the last change says nothing about what came after it. */
+  /**
+   * Notes that something, begun at `since`, has met the state. Ignored if it began before the last change of the state.
+   */
   begin(since: number, reason: string): void {
     if (this.change(true, since)) this.tell.begin(reason);
   }
 
-  /** Notes what did not meet the state. */
+  /** Notes that something, begun at `since`, has not met the state. */
   end(since: number): void {
     if (this.change(false, since)) this.tell.end();
   }

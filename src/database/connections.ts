@@ -6,14 +6,14 @@ interface Connection {
   end(): Promise<void>;
 }
 
-/** The connections of a DataSource's pool, of which those that were made before a certain moment can be replaced. */
+/** The connections of a DataSource's pool. All that exist at one moment can be replaced. */
 export class Connections {
   private generation = 0;
   private readonly generations = new WeakMap<Connection, number>();
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** A runner with a connection, to be released after use. Throws what the driver throws. */
+  /** A runner with a connection. Release it after use. Throws what the driver throws. */
   async take(): Promise<QueryRunner> {
     for (;;) {
       const runner = this.dataSource.createQueryRunner();
@@ -26,18 +26,18 @@ export class Connections {
     }
   }
 
-  /** Has the pool replace the connection of a runner: once ended it is not used for the next statement. */
+  /** Ends a runner's connection, so that the pool replaces it. */
   async discard(runner: QueryRunner): Promise<void> {
     const connection = (await runner.connect()) as Connection;
     connection.end().catch(() => undefined);
   }
 
-  /** Has the pool replace all that there are, also those in use, each when it is wanted next. */
+  /** Makes the pool replace every connection that exists now, each before its next use. */
   replaceAll(): void {
     this.generation++;
   }
 
-  /** Connections of the pool at the moment, and statements that wait for one. */
+  /** Connections in the pool now, and statements that wait for one. */
   get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
     const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as PostgresDriver).master as Pool;
     return { total: totalCount, idle: idleCount, waiting: waitingCount };

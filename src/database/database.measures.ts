@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Measured, type Meter } from '../../libs/measures/src/index.js';
 import { Database } from './database.js';
 
-/** How busy the pool of connections is. */
+/** Measures how busy the pool of connections is. */
 @Injectable()
 export class DatabaseMeasures extends Measured {
   constructor(private readonly database: Database) {

@@ -11,11 +11,11 @@ import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './u
 /** Milliseconds between two changes that are tried while the server takes none. */
 const RETRY_PAUSE = 500;
 
-/** Said of a server whose commits are stored, but not where else they are to be. */
+/** The message when the server stores commits, but not on the standby that it waits for. */
 const WITHOUT_STANDBY =
   'commits wait for a synchronous standby: bring it back, or take it out of synchronous_standby_names';
 
-/** The one door to SQL: TypeORM's DataSource, with its failures told apart. */
+/** The one door to SQL: TypeORM's DataSource. It tells an outage from a fault of ours. */
 @Injectable()
 export class Database implements OnModuleDestroy {
   private readonly logger = new Logger(Database.name);
@@ -23,14 +23,14 @@ export class Database implements OnModuleDestroy {
     begin: (reason) => this.logger.error(`database unavailable: ${reason}`),
     end: () => this.logger.log('database available again'),
   });
-  /** Reads may go on meanwhile: on a standby, or with a full disk. */
+  /** Reads still work: the server is a standby, or its disk is full. */
   private readonly takesNoChanges = new Condition({
     begin: (reason) => this.logger.error(`database takes no changes: ${reason}`),
     end: () => this.logger.log('database takes changes again'),
   });
   private readonly connections: Connections;
   private readonly overdue: OverdueStatements;
-  /** While the server is a standby or read-only, when the next change is tried, on the clock of `performance`. */
+  /** When to try the next change while the server is read-only, on the clock of `performance`. */
   private nextChange: number | undefined;
 
   constructor(private readonly dataSource: DataSource) {
@@ -41,7 +41,7 @@ export class Database implements OnModuleDestroy {
     });
   }
 
-  /** Runs one statement that reads. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it at the moment. */
+  /** Runs one statement that reads. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it now. */
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     const begun = performance.now();
     const rows = await this.run(
@@ -53,8 +53,9 @@ export class Database implements OnModuleDestroy {
   }
 
   /**
-   * Runs one statement that changes something, in a transaction that is READ COMMITTED. Throws as `query`; while the server is read-only at once, without asking
-   * it, but for a try twice a second, on a connection that is new: the address may lead to another server by now.
+   * Runs one statement that changes something, in a READ COMMITTED transaction. Throws like `query`. While the server
+   * is read-only, it throws at once. Twice a second it tries a change, on a new connection: the address may by now lead
+   * to another server.
    */
   async change<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     const begun = performance.now();
@@ -77,12 +78,12 @@ export class Database implements OnModuleDestroy {
     return rows;
   }
 
-  /** Connections of the pool at the moment, and statements that wait for one. */
+  /** Connections in the pool now, and statements that wait for one. */
   get pool(): Connections['pool'] {
     return this.connections.pool;
   }
 
-  /** The quoted name of an entity's table, with its schema where it has one. */
+  /** The quoted name of an entity's table, with its schema if it has one. */
   table(entity: Parameters<DataSource['getMetadata']>[0]): string {
     const { schema, tableName } = this.dataSource.getMetadata(entity);
     const parts = schema === undefined ? [tableName] : [schema, tableName];
@@ -109,7 +110,7 @@ export class Database implements OnModuleDestroy {
     } catch (error) {
       if (!isUnavailability(error)) throw error;
       onUnavailability(error);
-      // It may never speak again, or it leads to a standby.
+      // A silent connection may never answer again, and a read-only one leads to a standby.
       if (runner && (isSilence(error) || isOfReadOnlyServer(error))) await this.connections.discard(runner);
       if (isOfReadOnlyServer(error)) this.connections.replaceAll();
       throw unavailable(error);

@@ -1,14 +1,14 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { Backends } from './backends.js';
 
-/** Milliseconds after which a statement is overdue: what the server works on ends sooner, by its own limit. */
+/** Milliseconds after which a statement is overdue. The server's own limit for its work is shorter. */
 const PATIENCE = 2_000;
 /** Milliseconds between two looks. */
 const PAUSE = 1_000;
-/** What a commit waits for that is to be on a synchronous standby, too (`wait_event`). */
+/** The `wait_event` of a commit that waits for a synchronous standby. */
 const STANDBY = 'SyncRep';
 
-/** What is used of a connection of node-postgres. */
+/** A connection of node-postgres: the parts that are used here. */
 interface Connection {
   readonly processID: number | null;
   readonly connection?: { readonly stream: { destroy(): void } };
@@ -16,18 +16,18 @@ interface Connection {
 }
 
 interface Told {
-  /** The server lets nobody look. */
+  /** The server does not let us look. */
   readonly silent: (since: number, error: unknown) => void;
   /** A commit waits for a synchronous standby. */
   readonly withoutStandby: (since: number) => void;
 }
 
 /**
- * Looks after statements that nobody waits for any more, since their requests have been answered. A connection stays in
- * the pool as long as the server works on its statement, or nobody knows: one that was given up would not end its work
- * on the server, and others would come in its place without a bound; a commit that waits for a synchronous standby
- * outlives every limit of time. A connection that nothing on the server works for is cut, so that its statement rejects.
- * To tell the one from the other takes a connection beside the pool, for a moment once a second.
+ * Looks after statements whose requests have been answered already. Their connections stay in the pool while the server
+ * works on the statement, or while nobody knows. A connection that was given up would not end the work on the server,
+ * and new ones would take its place without a limit; a commit that waits for a synchronous standby outlives every time
+ * limit. If no process of the server works for a connection, it is cut, and its statement rejects. To find out, this
+ * uses a connection beside the pool, for a moment once a second.
  */
 export class OverdueStatements {
   private readonly begun = new Map<Connection, number>();
@@ -40,7 +40,7 @@ export class OverdueStatements {
     private readonly told: Told,
   ) {}
 
-  /** Looks after what runs on the connection of a runner until it settles. */
+  /** Runs a statement on a runner's connection, and looks after it until it settles. */
   async watch<T>(runner: QueryRunner, statement: (runner: QueryRunner) => Promise<T>): Promise<T> {
     const connection = (await runner.connect()) as Connection;
     this.begun.set(connection, performance.now());
@@ -52,7 +52,7 @@ export class OverdueStatements {
     }
   }
 
-  /** From now on whatever is overdue is cut without a look, so that the pool can end. */
+  /** From now on overdue statements are cut without a look, so that the pool can end. */
   stop(): void {
     this.isStopped = true;
   }
@@ -84,7 +84,7 @@ export class OverdueStatements {
       for (const [connection, since] of overdue) {
         const backend = backends.workingFor(connection.processID);
         if (backend?.waitsFor === STANDBY) this.told.withoutStandby(since);
-        // Its answer may have come meanwhile, and another statement may run on it.
+        // The answer may have come meanwhile, and the connection may run another statement.
         if (!backend && this.begun.get(connection) === since) lost.push(connection);
       }
       lost.forEach(cut);
@@ -95,7 +95,7 @@ export class OverdueStatements {
   }
 }
 
-/** Ends a connection at once, without a word of either side. */
+/** Closes a connection at once. Neither side says goodbye. */
 function cut(connection: Connection): void {
   if (connection.connection) connection.connection.stream.destroy();
   else connection.end().catch(() => undefined);

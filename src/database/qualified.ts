@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 
-/** The quoted name of a table or function: in the schema and with the prefix of the connection's options. */
+/** The quoted name of a table or function, with the schema and the prefix of the connection's options. */
 export function qualified(dataSource: DataSource, name: string): string {
   const schema = schemaOf(dataSource);
   const prefixed = `${dataSource.options.entityPrefix ?? ''}${name}`;
@@ -9,7 +9,7 @@ export function qualified(dataSource: DataSource, name: string): string {
     .join('.');
 }
 
-/** The same for what must hold on every search path, such as the body of a function: with the schema in any case. */
+/** The same, always with a schema: for names that must work on every search path, as in the body of a function. */
 export async function fullyQualified(runner: QueryRunner, name: string): Promise<string> {
   const dataSource = dataSourceOf(runner);
   const text = qualified(dataSource, name);
@@ -17,7 +17,7 @@ export async function fullyQualified(runner: QueryRunner, name: string): Promise
   return `${dataSource.driver.escape((await runner.getCurrentSchema()) ?? 'public')}.${text}`;
 }
 
-/** What a query runner belongs to, by the name that TypeORM 0.3 has for it too. */
+/** The DataSource of a query runner. TypeORM 0.3 has it under this name too. */
 export function dataSourceOf(runner: QueryRunner): DataSource {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- `dataSource` came with TypeORM 1
   return runner.connection;

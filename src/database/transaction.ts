@@ -1,12 +1,12 @@
 import type { QueryRunner } from 'typeorm';
 
 /**
- * Says its isolation itself, for the default may be another by the role, the database or the server: a create that meets
- * another one would then fail, and a pooler would not take, or keep, a default that the connection brings along.
+ * Always names the isolation level: role, database or server may have another default, under which concurrent creates
+ * would fail. A default that the connection sets may get lost in a pooler.
  */
 const BEGIN = 'begin isolation level read committed';
 
-/** Runs one statement in a transaction of its own: in one round trip where the driver sends without waiting (`pipeline`), else in three. */
+/** Runs one statement in its own transaction. It takes one round trip if the driver has `pipeline`, else three. */
 export async function inTransaction<Row>(
   runner: QueryRunner,
   sql: string,
@@ -17,7 +17,7 @@ export async function inTransaction<Row>(
   return pipeline ? atOnce(runner, run) : stepByStep(runner, run);
 }
 
-/** All three are sent in this order; where the statement fails, the server makes a rollback of the commit. */
+/** Sends all three at once. If the statement fails, the server turns the commit into a rollback. */
 async function atOnce<Row>(runner: QueryRunner, run: () => Promise<Row[]>): Promise<Row[]> {
   const steps = await Promise.allSettled([runner.query(BEGIN), run(), runner.query('commit')]);
   const failed = [steps[1], steps[0], steps[2]].find(({ status }) => status === 'rejected');
@@ -31,7 +31,7 @@ async function stepByStep<Row>(runner: QueryRunner, run: () => Promise<Row[]>): 
   try {
     rows = await run();
   } catch (error) {
-    // A connection that is lost has rolled back already.
+    // The server rolls back a lost connection by itself.
     await runner.query('rollback').catch(() => undefined);
     throw error;
   }

@@ -12,7 +12,7 @@ import {
 
 const TEXT = 'text/plain; charset=utf-8';
 
-/** Whether the service is available. Answers `OK`, else the error body. */
+/** Tells whether the service is available: answers `OK`, or the error envelope. */
 @Controller()
 @Unlimited()
 @UseGuards(BearerAuthGuard)
@@ -23,7 +23,7 @@ export class HealthController implements OnModuleDestroy {
 
   constructor(private readonly database: Database) {}
 
-  /** The contract's check: with a token like every request, and only while the database can be used. */
+  /** The check of the contract. Needs a token, like every request, and a database that works. */
   @Get('health')
   @HealthDocumentation
   @Header('Content-Type', TEXT)
@@ -32,7 +32,7 @@ export class HealthController implements OnModuleDestroy {
     return 'OK';
   }
 
-  /** For orchestrators, open: the process runs. Never looks at the database, whose outage no restart would mend. */
+  /** For orchestrators, without a token: the process runs. It never asks the database: no restart would mend that. */
   @Get('livez')
   @Open()
   @LivenessDocumentation
@@ -41,7 +41,7 @@ export class HealthController implements OnModuleDestroy {
     return 'OK';
   }
 
-  /** For load balancers, open: as `health`, but refusing from the moment that the shutdown begins. */
+  /** For load balancers, without a token: like `health`, but it refuses from the start of a shutdown. */
   @Get('readyz')
   @Open()
   @ReadinessDocumentation
@@ -51,7 +51,7 @@ export class HealthController implements OnModuleDestroy {
     return this.health(request);
   }
 
-  /** One statement for all who ask at the same time: an open path must not be a way to drown the database. */
+  /** All callers share one statement: a path without a token must not be a way to flood the database. */
   private async ping(): Promise<void> {
     this.pinging ??= this.database.query('select 1').finally(() => (this.pinging = undefined));
     await this.pinging;

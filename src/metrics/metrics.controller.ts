@@ -6,7 +6,7 @@ import { Unlimited } from '../../libs/auth/src/index.js';
 import { MetricsDocumentation } from './metrics.documentation.js';
 import { READ_METRICS } from './metrics.scopes.js';
 
-/** The metrics of this process, in the text format of Prometheus; for tokens that have the scope for them, and it alone. */
+/** The metrics of this process, in the text format of Prometheus. They have a scope of their own. */
 @Controller('metrics')
 @Unlimited()
 @UseGuards(BearerAuthGuard)

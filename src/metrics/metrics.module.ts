@@ -6,7 +6,7 @@ import { MetricsController } from './metrics.controller.js';
 import { PrometheusMeter } from './prometheus.meter.js';
 import { RequestMetrics } from './request-metrics.js';
 
-/** `GET /metrics`, for Prometheus: of the process, of its requests, and of whatever any module measures. Needs AuthModule. */
+/** `GET /metrics` for Prometheus: the process, its requests, and what other modules measure. Needs AuthModule. */
 @Module({
   imports: [DiscoveryModule],
   controllers: [MetricsController],

@@ -1,4 +1,4 @@
-/** The scope of what reads metrics. */
+/** The scope for reading metrics. */
 export const READ_METRICS = 'metrics:read';
 
 /** The scopes of the module, and what each allows. */

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Meter } from '../../libs/measures/src/index.js';
 
-/** Puts what is measured into a registry of prom-client. What is read when it is asked for costs nothing else. */
+/** Puts measures into a registry of prom-client. Values that are read on request cost nothing in between. */
 export class PrometheusMeter implements Meter {
   constructor(private readonly registry: Registry) {}
 

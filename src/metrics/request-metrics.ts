@@ -3,12 +3,12 @@ import type { Request, Response } from 'express';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { RequestObserver } from '../../libs/http-edge/src/index.js';
 
-/** What else a client may send as a method, Node knows some 30, is one value of the label. */
+/** Methods with a value of their own in the label. All others (Node knows some 30) share one. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
-/** Seconds: from a list out of memory to the time that a request has to arrive. */
+/** In seconds: from a list that is in memory to the time limit of a slow request. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** How many requests there were and how long they took. No label has a value that a client can make up. */
+/** Counts requests and measures how long they took. No label has a value that a client can make up. */
 @Injectable()
 export class RequestMetrics extends RequestObserver {
   private readonly total: Counter<'method' | 'route' | 'status'>;
@@ -42,7 +42,7 @@ export class RequestMetrics extends RequestObserver {
   }
 }
 
-/** The path of a route as it is declared; a wildcard makes no path known, and some requests are answered before the router. */
+/** The declared path of a route. Wildcards are no known path, and some requests never reach the router. */
 function routeOf({ route }: { route?: { readonly path: string } }): string {
   return route === undefined || route.path.includes('*') ? 'other' : route.path;
 }
