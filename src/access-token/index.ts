@@ -11,7 +11,7 @@ export { tokenTable } from './token-table.js';
 
 interface Settings {
   readonly declaredTokens: readonly string[];
-  /** What a token is good for where nothing else is said. */
+  /** The scopes of a token for which none are named. */
   readonly defaultScopes: readonly string[];
   readonly limits: { readonly tokenCache: number };
 }
@@ -24,8 +24,8 @@ export const accessTokens = {
       declaredScopes: defaultScopes,
       cacheSize: limits.tokenCache,
     }),
-  /** What a DataSource must know to keep access tokens. */
+  /** The entities that a DataSource needs to store access tokens. */
   entities: [AccessTokenSchema],
-  /** What makes their tables, in order. */
+  /** The migrations that make their tables, in order. */
   migrations: [CreateAccessTokens1763683100000],
 };

@@ -32,9 +32,9 @@ export {
 export { TIME_LOG_LIMITS } from './time-log.limits.js';
 export { TimeLogModule } from './time-log.module.js';
 
-/** What a DataSource must know to keep time logs. */
+/** The entities that a DataSource needs to store time logs. */
 export const timeLogEntities = [TimeLog, TimeLogKey];
-/** What makes their tables, in order. */
+/** The migrations that make their tables, in order. */
 export const timeLogMigrations = [
   CreateTimeLogs1763683200000,
   CreateTimeLogCounts1763769600000,

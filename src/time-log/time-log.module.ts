@@ -11,7 +11,10 @@ import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repo
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { TIME_LOG_LIMITS } from './time-log.limits.js';
 
-/** Time logs: recorded and listed over HTTP, and through the exported service. Needs a DataSource that knows `timeLogEntities`, and AuthModule. */
+/**
+ * Time logs: recorded and listed over HTTP, and through the exported service. Needs AuthModule, and a DataSource with
+ * `timeLogEntities`.
+ */
 @Module({
   imports: [DatabaseModule],
   controllers: [TimeLogController],
@@ -30,9 +33,11 @@ import { TIME_LOG_LIMITS } from './time-log.limits.js';
   exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository],
 })
 export class TimeLogModule {
-  /** The module with a host's own adapters: `{ provide: TimeLogRepository, useClass: … }`, `TimeLogIds` or `WRITE_LIMITS`. */
+  /**
+   * The module with adapters of a host: `{ provide: TimeLogRepository, useClass: … }`, `TimeLogIds` or `WRITE_LIMITS`.
+   */
   static withAdapters(...adapters: Provider[]): DynamicModule {
-    // Nest takes the last provider of a token.
+    // If several providers have the same token, Nest takes the last.
     return { module: TimeLogModule, providers: adapters };
   }
 }

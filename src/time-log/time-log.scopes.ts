@@ -1,9 +1,9 @@
-/** The scope of what reads time logs. */
+/** The scope for reading time logs. */
 export const READ = 'time-logs:read';
-/** The scope of what records them. */
+/** The scope for recording them. */
 export const WRITE = 'time-logs:write';
 
-/** The scopes of the module, and what each allows; a token has the default ones where nothing else is said. */
+/** The scopes of the module, and what each allows. New tokens get the default ones unless told otherwise. */
 export const timeLogScopes = [
   { name: READ, allows: 'list and get time logs', isDefault: true },
   { name: WRITE, allows: 'record time logs', isDefault: true },

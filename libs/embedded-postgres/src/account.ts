@@ -39,8 +39,8 @@ export const sameUser = accountOf('same user', {
 });
 
 /**
- * The same user, in a user namespace that shows them to PostgreSQL as "nobody". Outside nothing changes: files keep
- * their owner, and a home that only its owner can enter stays open to PostgreSQL.
+ * The same user, in a user namespace in which PostgreSQL sees them as "nobody". Outside it nothing changes: files keep
+ * their owner, and PostgreSQL can still enter a home that is closed to others.
  */
 export const userNamespace = accountOf('user namespace', {
   invoke: (file, args) => ({
@@ -50,7 +50,7 @@ export const userNamespace = accountOf('user namespace', {
   owner: currentUser,
 });
 
-/** Another user. The folders of the binaries and of the data must be open to them. */
+/** Another user, without more rights: the folders of the binaries and of the data must be open to them. */
 export const otherUser = accountOf('other user', as(UNUSED), as(NOBODY));
 
 /** Another user, with a capability that opens folders which are closed to them. */
@@ -73,23 +73,23 @@ export function accountsOfThisMachine({ owner, hasData }: Place): readonly Accou
   if (currentUser.uid !== 0) return currentUserHasName() ? [sameUser] : [userNamespace, sameUser];
   const ofRoot = [userNamespace, otherUser, otherUserWithCapability];
   if (!owner) return ofRoot;
-  // Data keep their owner. New data may be root's: a user who cannot run PostgreSQL here could not use them anyway.
+  // Data keep their owner. New data may belong to root: the folder's user cannot run PostgreSQL here anyway.
   return hasData ? accountsOf(owner) : [...accountsOf(owner), ...ofRoot];
 }
 
-/** Whether this is a user of the machine, not root and not one of the users that PostgreSQL gets here. */
+/** Whether this is an ordinary user: neither root nor one that PostgreSQL gets here. */
 export function isOrdinary({ uid }: User): boolean {
   return ![0, NOBODY.uid, UNUSED.uid].includes(uid);
 }
 
-/** Whether files of this user in another user's folder may come from a start as root: version 0.1 left such. */
+/** Whether a start as root may have left files of this user in another user's folder. Version 0.1 did. */
 export function isLeftByRoot({ uid }: User): boolean {
   return [0, UNUSED.uid].includes(uid);
 }
 
 /**
- * The accounts for root in the folder of an ordinary user. The server runs as that user, who can go on without root.
- * It never gets the capability: through the server, its user could then read every file of the machine.
+ * The accounts for root in the folder of an ordinary user. The server runs as that user, who can later use it without
+ * root. The server never gets the capability: its user could then read every file of the machine through it.
  */
 function accountsOf(user: User): readonly Account[] {
   const name = 'owner of the folder';
@@ -111,8 +111,8 @@ function as(owner: User): Way {
 }
 
 /**
- * A user with a capability of root that opens closed folders. Without the secure bit the kernel would take the
- * capability away when the user changes, and access(2), with which PostgreSQL looks for its programs, would ignore it.
+ * A user with a capability of root that opens closed folders. It needs the secure bit: else the kernel takes the
+ * capability away when the user changes, and access(2), by which PostgreSQL finds its programs, ignores it.
  */
 function withCapability(owner: User): Way {
   const options = [

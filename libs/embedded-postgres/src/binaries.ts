@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 
-/** Where the programs of PostgreSQL lie. */
+/** The folders with PostgreSQL's programs. */
 export interface Binaries {
   /** The package's folder with bin, lib and share. */
   readonly native: string;
@@ -13,7 +13,7 @@ export interface Binaries {
 // The platforms that npm installs as optional dependencies of the project.
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
-/** Finds the binaries that npm installed for this platform; fails where there are none. */
+/** Finds the binaries that npm has installed for this platform. Throws where there are none. */
 export function findBinaries(
   platform = `${process.platform}-${process.arch}`,
   resolve: (name: string) => string = createRequire(import.meta.url).resolve,

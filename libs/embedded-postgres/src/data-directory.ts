@@ -18,7 +18,7 @@ import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
 import { ifMissing, makeFolder } from './folder.js';
 import { run, type Environment } from './program.js';
 
-/** Makes the folder above the directory. Returns the directory's real path, by which its server is recognised. */
+/** Makes the folder above the directory. Returns the directory's real path, which identifies its server. */
 export async function openDirectory(path: string): Promise<string> {
   const directory = resolve(path);
   try {
@@ -35,7 +35,7 @@ export async function openDirectory(path: string): Promise<string> {
   }
 }
 
-/** Makes the database files where there are none. Returns whether it made them. */
+/** Makes the database files if there are none. Returns whether it made them. */
 export async function createData(
   directory: string,
   { binaries, environment, account }: { binaries: Binaries; environment: Environment; account: Account },
@@ -43,7 +43,7 @@ export async function createData(
 ): Promise<boolean> {
   if (await hasData(directory)) return false;
   await removeHalfMade(directory);
-  // Made under another name and renamed at the end, so that a crash leaves nothing that looks like data.
+  // They get their name at the end, so that a crash leaves nothing that looks like data.
   const draft = await mkdtemp(`${directory}.new-${process.pid}-`);
   try {
     await giveTo(draft, account.owner('initdb'));
@@ -55,7 +55,7 @@ export async function createData(
     await syncDirectory(dirname(directory));
     return true;
   } catch (error) {
-    // Another start was faster; its files will do.
+    // Another start was faster: use its files.
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   } finally {
@@ -85,7 +85,7 @@ async function changeOwner(path: string, owner: User): Promise<void> {
     if (entry.isDirectory()) await changeOwner(child, owner);
     else await lchown(child, owner.uid, owner.gid);
   }
-  // The directory comes last: where its owner is right, nothing below is left to do, also after a crash.
+  // The directory comes last. If its owner is right, everything below is right too, even after a crash.
   await lchown(path, owner.uid, owner.gid);
 }
 
@@ -95,7 +95,7 @@ function refuseOtherOwner(directory: string, found: Stats): void {
   const whose = `the data directory ${directory} belongs to another user (number ${found.uid})`;
   const command = `sudo chown -R ${uid}:${process.getgid?.()} ${shellQuoted(directory)}`;
   throw new EmbeddedPostgresError(
-    // A data directory is closed to all others; whoever finds another folder here should not take it.
+    // A data directory is closed to all others. A folder that is open is something else, and is left alone.
     isLeftByRoot(found) && (found.mode & 0o777) === 0o700
       ? `${whose}, as where root has started the service: make it yours with ${command}, or set DATA_DIR to another directory`
       : `${whose}: start the service as that user, or set DATA_DIR to another directory`,
@@ -106,7 +106,7 @@ function shellQuoted(text: string): string {
   return /^[\w/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Whether there are database files; throws an EmbeddedPostgresError where there are other files. */
+/** Whether there are database files. Throws an EmbeddedPostgresError where there are other files. */
 export async function hasData(directory: string): Promise<boolean> {
   const entries = (await readdir(directory).catch(ifMissing)) ?? [];
   if (entries.length === 0) return false;
@@ -120,11 +120,11 @@ function initdbArguments(directory: string): string[] {
   return [
     `--pgdata=${directory}`,
     '--username=postgres',
-    // Who can enter the directory of the socket may connect. Over the network nobody can.
+    // Only a user who can enter the socket's directory may connect. Nobody can connect over the network.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
-    // Sorts and changes case in the same way on every machine.
+    // Sorting and upper case are the same on every machine.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -133,12 +133,12 @@ function initdbArguments(directory: string): string[] {
   ];
 }
 
-/** Removes the drafts of starts that were killed. */
+/** Removes unfinished files of starts that were killed. */
 async function removeHalfMade(directory: string): Promise<void> {
   const prefix = `${basename(directory)}.new-`;
   for (const name of await readdir(dirname(directory))) {
     if (!name.startsWith(prefix) || lives(Number(name.slice(prefix.length).split('-')[0]))) continue;
-    // Its initdb may still run and write.
+    // Its initdb may still be writing.
     await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -1,9 +1,9 @@
-/** Why there is no embedded PostgreSQL, in one line that says what to do; thrown by every start that fails. */
+/** Why the embedded PostgreSQL did not start, in one line that says what to do. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** The error's own text, on one line. */
+/** The text of an error, on one line. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.trim().replace(/\s*\n\s*/g, ' ');

@@ -7,28 +7,28 @@ import { DirectoryTaken, Server } from './server.js';
 import { urlOf } from './socket-directory.js';
 import { Supervisor } from './supervisor.js';
 
-/** What a start needs to know. */
+/** The settings of a start. */
 export interface EmbeddedPostgresOptions {
-  /** The directory of the server's files; it is made on first use. */
+  /** The directory of the server's files. It is made on first use. */
   readonly dataDirectory: string;
-  /** Ends a start that is under way: it stops what it has begun and throws the signal's reason. */
+  /** Aborts a start that is under way: it stops what it has begun and throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Called once if the server ends without stop() and cannot be started again. */
+  /** Called once, if the server ends without stop() and cannot be restarted. */
   readonly onFailure?: (error: EmbeddedPostgresError) => void;
   /** Gets each line of the server's own log. */
   readonly log?: (line: string) => void;
 }
 
 const ignore = () => undefined;
-// How often a start tries again when another start took the directory first; each try takes about 0.1 s.
+// How often a start tries again when another start takes the directory first. Each try takes about 0.1 s.
 const ATTEMPTS = 20;
 
-/** A real PostgreSQL server without any set-up, which only the user who started it can reach. */
+/** A real PostgreSQL server without any set-up. Only the user who started it can reach it. */
 export class EmbeddedPostgres {
   private stopping: Promise<void> | undefined;
 
   private constructor(
-    /** The server's URL, for node-postgres and TypeORM. It stays the same when the server is started again. */
+    /** The server's URL, for node-postgres and TypeORM. It stays the same when the server restarts. */
     readonly url: string,
     /** Whether this start has made the data directory. */
     readonly created: boolean,
@@ -46,7 +46,7 @@ export class EmbeddedPostgres {
     );
   }
 
-  /** For a command: uses the running server, which stop() then leaves alone, or starts one where none runs. */
+  /** For a command: uses the running server, and stop() leaves it running. Starts one where none runs. */
   static async attachOrStart(
     options: EmbeddedPostgresOptions,
     machine: Machine = thisMachine,

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { isOrdinary, type User } from './account.js';
 
 /**
- * Makes a folder and those above it that are missing. Those that root makes belong to the ordinary user whose folder
- * they are made in. Throws the error of the system. (In /proc, `mkdir` with `recursive` never returns.)
+ * Makes a folder and all missing ones above it. Root gives them to the ordinary user in whose folder they lie. Throws
+ * the error of the system. (`mkdir` with `recursive` never returns in /proc.)
  */
 export async function makeFolder(path: string): Promise<User> {
   const found = await stat(path).catch(ifMissing);
@@ -15,13 +15,13 @@ export async function makeFolder(path: string): Promise<User> {
   return stat(path);
 }
 
-/** The ordinary user to whom the directory belongs, or its folder while there is no such directory. */
+/** The ordinary user who owns the directory; while it does not exist, the one who owns the folder above it. */
 export async function ordinaryOwnerOf(directory: string): Promise<User | undefined> {
   const found = (await stat(directory).catch(ifMissing)) ?? (await stat(dirname(directory)));
   return isOrdinary(found) ? { uid: found.uid, gid: found.gid } : undefined;
 }
 
-/** For `catch`: takes the error of a file that is missing, and throws any other. */
+/** For `catch`: ignores the error of a missing file and throws any other. */
 export function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }

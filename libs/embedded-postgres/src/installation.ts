@@ -7,7 +7,7 @@ import { ordinaryOwnerOf } from './folder.js';
 import { run, type Environment } from './program.js';
 import { linkSharedLibraries } from './shared-libraries.js';
 
-/** The binaries and accounts of a machine. Tests give others. */
+/** The binaries and accounts of a machine. Tests use others. */
 export interface Machine {
   binaries(): Binaries;
   accounts(place: Place): readonly Account[];
@@ -16,13 +16,13 @@ export interface Machine {
 /** The machine that the service runs on. */
 export const thisMachine: Machine = { binaries: () => findBinaries(), accounts: accountsOfThisMachine };
 
-/** All that is needed to start the server of a data directory. */
+/** Everything that the start of a server needs. */
 export interface Installation {
   readonly dataDirectory: string;
   readonly binaries: Binaries;
   readonly environment: Environment;
   readonly account: Account;
-  /** Whether the files in the data directory have just been made. */
+  /** Whether the files in the data directory are new. */
   readonly created: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function install(
 
 type Site = Pick<Installation, 'dataDirectory' | 'binaries' | 'environment'>;
 
-/** Takes the first account under which the programs run and can enter the folder of the data. */
+/** The first account under which the programs run and can enter the folder of the data. */
 async function chooseAccount(
   site: Site,
   machine: Machine,
@@ -75,7 +75,7 @@ async function chooseAccount(
   );
 }
 
-/** Has a program tell its major version, under the account and from the folder of the data. */
+/** Asks a program for its major version, under the account and in the folder of the data. */
 async function probe(
   account: Account,
   program: 'initdb' | 'postgres',

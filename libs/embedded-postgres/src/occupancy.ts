@@ -22,7 +22,7 @@ export async function waitUntilFree(dataDirectory: string, signal?: AbortSignal)
   }
 }
 
-/** Waits until the live server accepts connections; returns its socket's directory. Undefined: there is no server. */
+/** Waits until the live server accepts connections. Returns its socket's directory, or undefined without a server. */
 export async function findReady(dataDirectory: string, signal?: AbortSignal): Promise<string | undefined> {
   const usual = socketDirectoryOf(dataDirectory);
   for (;;) {
@@ -41,7 +41,7 @@ function mayEndSoon({ status, owner }: Postmaster): boolean {
 }
 
 function inUse(dataDirectory: string, found: Postmaster | undefined): EmbeddedPostgresError {
-  // A server that answers but is none of our processes runs in another container, on the same volume.
+  // It answers but is none of our processes. So it runs in another container, on the same volume.
   const who = found?.owner ? `another running ${nameOf(found.owner)}` : 'a server in another container';
   return new EmbeddedPostgresError(
     `the data directory ${dataDirectory} is in use by ${who}: stop it, or set DATA_DIR to another directory`,

@@ -11,7 +11,7 @@ export interface Postmaster {
   readonly pid: number;
   readonly socketDirectory: string;
   readonly status: string;
-  /** The process that started the server. Undefined: that process has ended, and the server is an orphan. */
+  /** The process that started the server. Undefined: it has ended, and the server is an orphan. */
   readonly owner: { readonly pid: number; readonly purpose: Purpose | 'unknown' } | undefined;
 }
 
@@ -29,8 +29,8 @@ export async function findPostmaster(dataDirectory: string): Promise<Postmaster 
   const [, purpose, owner] = / cluster_name=(service|command)-(\d+)( |$)/.exec(found.command) ?? [];
   const { pid, socketDirectory, status } = lock;
   if (!owner) return { pid, socketDirectory, status, owner: { pid, purpose: 'unknown' } };
-  // A process whose parent has ended gets another parent. So an orphan is recognised even where the number of the
-  // ended service now belongs to another process.
+  // A process whose parent has ended gets another parent. This finds an orphan even if another process now has the
+  // number of the ended service.
   const alive = found.parent === Number(owner);
   return {
     pid,
@@ -56,9 +56,10 @@ async function readLock(dataDirectory: string) {
 }
 
 /**
- * Removes the lock file of a dead server. PostgreSQL refuses to start while any process has the number in it, as is
- * common after a container restarts; and a new server that gets the old number would look ready too early. Another start
- * may put its own lock file there meanwhile: then PostgreSQL's second lock, on shared memory, protects the data.
+ * Removes the lock file of a dead server. PostgreSQL refuses to start while any process has the number in that file,
+ * and after a container restarts one often has. A new server that gets the old number would also look ready too early.
+ * Another start may write its own lock file meanwhile; then PostgreSQL's second lock, on shared memory, protects the
+ * data.
  */
 export async function removeStaleLock(dataDirectory: string): Promise<void> {
   const before = await readLock(dataDirectory);

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { reasonOf } from './embedded-postgres.error.js';
 
-/** A program and how it is to be started. */
+/** A program, and how to start it. */
 export interface Invocation {
   readonly file: string;
   readonly args: readonly string[];
@@ -10,10 +10,10 @@ export interface Invocation {
   readonly gid?: number;
 }
 
-/** The variables that a program gets beside the fixed ones. */
+/** Variables that a program gets in addition to the fixed ones. */
 export type Environment = Readonly<Record<string, string>>;
 
-// A program gets nothing of our own environment: PGDATA, PGPORT or the user's language would change what it does.
+// A program gets nothing of our own environment: PGDATA, PGPORT or the user's language would change its work.
 const FIXED_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 /** A started program. It keeps the last lines of its output. */
@@ -57,8 +57,8 @@ export class Program {
   }
 
   /**
-   * Starts a program in a session of its own. So Ctrl-C in a terminal reaches the service alone, and the service
-   * stops the program when it no longer needs it.
+   * Starts a program in its own session. Ctrl-C in a terminal then reaches only the service, and the service stops the
+   * program when it no longer needs it.
    */
   static start(
     { file, args, uid, gid }: Invocation,
@@ -89,19 +89,19 @@ export class Program {
     return this.lines.join('\n');
   }
 
-  /** Why the program failed, as far as its output tells. */
+  /** Why the program failed, by its output. */
   get reason(): string {
     const fatal = this.lines.findLast((line) => /\b(FATAL|PANIC|error|could not)\b/.test(line));
     const line = this.failure ?? fatal ?? this.lines.at(-1) ?? 'it ended without a word';
     return line.replace(/^.*?\b(FATAL|PANIC|error):\s+/, '').trim();
   }
 
-  /** Sends a signal to the program, but not to what it has started. Does nothing once the program has ended. */
+  /** Sends a signal to the program, but not to its children. Does nothing once the program has ended. */
   signal(signal: NodeJS.Signals): void {
     if (this.isRunning) this.child.kill(signal);
   }
 
-  /** Kills the program and all that it has started. */
+  /** Kills the program and everything that it has started. */
   killAll(): void {
     if (!this.isRunning || this.child.pid === undefined) return;
     try {
@@ -112,7 +112,7 @@ export class Program {
   }
 }
 
-/** Runs a program to its end. An abort kills the program; then this rejects with the signal's reason. */
+/** Runs a program to its end. An abort kills the program; the promise then rejects with the signal's reason. */
 export async function run(
   invocation: Invocation,
   environment: Environment,
@@ -123,7 +123,7 @@ export async function run(
   try {
     program = Program.start(invocation, environment);
   } catch (error) {
-    // Node throws at once where we may not start programs as another user.
+    // Node throws here where we may not start programs as another user.
     return { ok: false, output: '', reason: reasonOf(error) };
   }
   const abort = () => program.killAll();

@@ -6,12 +6,12 @@ import { Program } from './program.js';
 import { openSocketDirectory, socketDirectoryOf } from './socket-directory.js';
 
 const POLL_MS = 20;
-// How long a server gets to obey a signal before it gets the next one.
+// How long a server has to obey a signal before the next one is sent.
 const PATIENCE_MS = 5_000;
 // Fast shutdown, immediate shutdown, kill. No data are lost by any of them.
 const STAGES: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 
-/** Another server has just taken the data directory, or the last processes of the former one are still ending. */
+/** Another server has just taken the data directory, or the last processes of the previous one are still ending. */
 export class DirectoryTaken extends EmbeddedPostgresError {}
 
 /** A server that this process has started. */
@@ -19,7 +19,7 @@ export class Server {
   private constructor(
     private readonly program: Program,
     private readonly purpose: Purpose,
-    /** Where the server's socket lies. */
+    /** The directory of the server's socket. */
     readonly socketDirectory: string,
   ) {}
 
@@ -52,7 +52,7 @@ export class Server {
     return this.program.reason;
   }
 
-  /** Stops the server: it closes its connections and writes its data. Waits for its end. */
+  /** Stops the server and waits for its end. The server closes its connections and writes its data. */
   async stop(): Promise<void> {
     await stopInStages(
       // Another command may use this command's server. SIGTERM lets it finish first.
@@ -65,7 +65,7 @@ export class Server {
   }
 }
 
-/** Stops a server that this process has not started. */
+/** Stops a server that another process has started. */
 export async function stopOrphan(dataDirectory: string, { pid }: Postmaster): Promise<void> {
   const isGone = async () => (await findPostmaster(dataDirectory))?.pid !== pid;
   const isGoneWithin = async (ms: number) => {
@@ -100,7 +100,7 @@ function signalTo(pid: number): (signal: NodeJS.Signals) => void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended, or it belongs to another user. The wait that follows tells which.
+      // It has ended, or it belongs to another user. The next wait finds out.
     }
   };
 }
@@ -117,7 +117,7 @@ function serverArguments(dataDirectory: string, socketDirectory: string, purpose
   const settings = {
     // No network port: others on the machine could reach it.
     listen_addresses: '',
-    // Quoted, since the setting is a list: a comma in the path would begin another entry.
+    // In quotes, since the setting is a list: a comma in the path would start another entry.
     unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: '5432',
@@ -132,7 +132,7 @@ function serverArguments(dataDirectory: string, socketDirectory: string, purpose
     logging_collector: 'off',
     log_line_prefix: '',
     log_checkpoints: 'off',
-    // The caller reports a refused statement. In this log its text or its row could show personal data.
+    // The caller reports refused statements. Here their text or row could show personal data.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',

@@ -5,9 +5,9 @@ import { makeFolder } from './folder.js';
 import type { Environment } from './program.js';
 
 /**
- * Makes the links of the shared libraries. The package's install script would make them, but npm does not run it by
- * default. Where the package cannot be written to, the links go to `fallbackDirectory`. Returns the variables that the
- * programs then need to find them.
+ * Makes the links of the shared libraries. The package's install script would do so, but npm does not run it by
+ * default. If the package is read-only, the links go to `fallbackDirectory`. Returns the variables by which the
+ * programs then find them.
  */
 export async function linkSharedLibraries(native: string, fallbackDirectory: string): Promise<Environment> {
   const missing = await missingLinks(native);
@@ -17,7 +17,7 @@ export async function linkSharedLibraries(native: string, fallbackDirectory: str
   } catch {
     await makeFolder(fallbackDirectory);
     for (const { target, link } of missing) await makeLink(target, join(fallbackDirectory, basename(link)));
-    // A library looks for the others beside its link, where they are not.
+    // A library looks for the others beside its own link. Here they are elsewhere.
     return { LD_LIBRARY_PATH: `${fallbackDirectory}:${join(native, 'lib')}` };
   }
 }
@@ -34,9 +34,9 @@ async function missingLinks(native: string): Promise<{ target: string; link: str
   return links.filter((_, index) => !present[index]);
 }
 
-/** Makes a link. Replaces one that leads to a former installation. */
+/** Makes a link. Replaces one of an earlier installation. */
 async function makeLink(target: string, link: string): Promise<void> {
-  // Made under another name and renamed, since another start may be using the same link.
+  // It gets its name by a rename, since another start may be using the old link.
   const draft = `${link}.${randomUUID()}`;
   await symlink(target, draft);
   await rename(draft, link);

@@ -11,8 +11,8 @@ const SOCKET_NAME = '.s.PGSQL.5432';
 const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
 
 /**
- * The directory of the server's socket. It is the data directory, which only its owner can enter. Where a socket's path
- * in there would be too long for the system, it is a directory of its own among the temporary files.
+ * The directory of the server's socket: the data directory, which only its owner can enter. Where the path of the
+ * socket would be too long for the system, it is a separate temporary directory.
  */
 export function socketDirectoryOf(dataDirectory: string): string {
   if (fits(dataDirectory)) return dataDirectory;
@@ -24,7 +24,7 @@ export function socketDirectoryOf(dataDirectory: string): string {
   );
 }
 
-/** Makes the directory of the socket unless it is the data directory. Throws where others could enter it. */
+/** Makes the directory of the socket, unless it is the data directory. Throws where others could enter it. */
 export async function openSocketDirectory(
   directory: string,
   dataDirectory: string,

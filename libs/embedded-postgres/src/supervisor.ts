@@ -7,7 +7,7 @@ type Supervised = Pick<Server, 'ended' | 'stop'>;
 const WINDOW_MS = 60_000;
 const RESTARTS_PER_WINDOW = 5;
 
-/** Starts a server again when it ends by itself. Gives up when it has ended six times within a minute. */
+/** Restarts a server that ends by itself. Gives up when it has ended six times within a minute. */
 export class Supervisor {
   private readonly stopped = new AbortController();
   private readonly done: Promise<void>;
@@ -26,7 +26,7 @@ export class Supervisor {
     this.done = this.watch();
   }
 
-  /** Stops the server and does not start it again. */
+  /** Stops the server for good. */
   async stop(): Promise<void> {
     this.stopped.abort();
     await this.server.stop();

@@ -1,7 +1,7 @@
 import { type Principal, TokenVerifier } from '../../auth/src/index.js';
 import { hasJwtForm } from './jwt-form.js';
 
-/** Hands each token to one verifier: what has the form of a JWT to the first, anything else to the second. */
+/** Gives each token to one of two verifiers: to the first if it looks like a JWT, else to the second. */
 export class ByFormVerifier extends TokenVerifier {
   constructor(
     private readonly jwts: TokenVerifier,

@@ -1,7 +1,7 @@
-/** Three parts in base64url with dots between (RFC 7515, section 7.1); the last, the signature, may be empty. */
+/** Three parts in base64url with dots between them (RFC 7515, section 7.1). The last, the signature, may be empty. */
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** True for a text that could be a JWT and for nothing that a token without two dots is. */
+/** True for a text that could be a JWT. Never true for a token without two dots. */
 export function hasJwtForm(text: string): boolean {
   return FORM.test(text);
 }

@@ -8,18 +8,18 @@ const JOSE = Symbol('jose');
 export interface JwtOptions extends ExpectedClaims {
   /** Where the issuer publishes its keys (RFC 7517): an https or http URL. */
   readonly jwksUrl: string;
-  /** Tokens whose verdict is remembered. */
+  /** The most tokens whose verdict is kept in memory. */
   readonly cacheSize: number;
 }
 
-/** JWTs as bearer tokens, verified by JwtVerifier against the keys that their issuer publishes. */
+/** JWTs as bearer tokens. JwtVerifier checks them with the keys that their issuer publishes. */
 @Module({})
 export class JwtModule {
   static forRoot({ jwksUrl, cacheSize, ...claims }: JwtOptions): DynamicModule {
     return {
       module: JwtModule,
       providers: [
-        // Loaded here: it takes 30 ms, which a service without JWTs does not spend.
+        // Loaded only here: it takes 30 ms, which a service without JWTs need not spend.
         { provide: JOSE, useFactory: () => import('jose') },
         {
           provide: RemoteKeySet,

@@ -6,31 +6,31 @@ import { DomainError } from '../../errors/src/index.js';
 import { hasJwtForm } from './jwt-form.js';
 import type { RemoteKeySet } from './remote-key-set.js';
 
-/** Asymmetric all of them: with a shared secret, whoever can verify a token could make one. */
+/** All are asymmetric: with a shared secret, whoever can verify a token could also make one. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
-/** A JWT that says nothing of its type, or that it is an access token (RFC 9068, section 2.1): no other kind may pass for one. */
+/** The `typ` of an access token (RFC 9068, section 2.1), or none. No other kind of JWT may pass. */
 const TYPE = /^(application\/)?(at\+)?jwt$/i;
-/** Seconds that the clocks of issuer and service may differ. */
+/** The most seconds that the clocks of issuer and service may differ. */
 const CLOCK_TOLERANCE = 30;
-/** Characters of a token; and of a subject (OpenID Connect Core, section 2). */
+/** The most characters of a token, and of a subject (OpenID Connect Core, section 2). */
 const LONGEST = { token: 8_192, subject: 255 };
-/** Milliseconds that a good verdict is remembered at most: to verify one costs as much time as all the rest of a request. */
+/** The most milliseconds that a good verdict is kept: verifying one takes as long as the rest of the request. */
 const VERDICT_LIFETIME = 4_000;
 
 export interface ExpectedClaims {
-  /** What `iss` must be, letter by letter. */
+  /** The exact value that `iss` must have. */
   readonly issuer: string;
-  /** What `aud` must be or hold. */
+  /** The value that `aud` must have or hold. */
   readonly audience: string;
 }
 
 /**
- * Verifies JWTs (RFC 7519) of one issuer. What a token says of its own key (`jwk`, `jku`, `x5u`) counts for nothing, and
- * where it names none (`kid`) one alone must fit (OpenID Connect Core, section 10.1). A token without `exp` or `sub` is
- * refused, and one with a critical header that nobody knows (RFC 7515, section 4.1.11).
+ * Verifies JWTs (RFC 7519) of one issuer. It ignores what a token says about its own key (`jwk`, `jku`, `x5u`). If a
+ * token names no key (`kid`), exactly one key must fit (OpenID Connect Core, section 10.1). It refuses a token without
+ * `exp` or `sub`, and one with an unknown critical header (RFC 7515, section 4.1.11).
  */
 export class JwtVerifier extends TokenVerifier {
   private readonly logger = new Logger('JWT');
@@ -40,11 +40,11 @@ export class JwtVerifier extends TokenVerifier {
     private readonly jose: typeof Jose,
     private readonly keys: RemoteKeySet,
     private readonly expected: ExpectedClaims,
-    /** Verdicts remembered. */
+    /** The most verdicts in memory. */
     capacity: number,
-    /** Milliseconds of Unix time, which the claims speak of. */
+    /** Milliseconds of Unix time, as in the claims. */
     private readonly now: () => number = () => Date.now(),
-    /** Milliseconds of a clock that is never set, by which verdicts age. */
+    /** Milliseconds of a clock that is never set. Verdicts age by it. */
     private readonly elapsed: () => number = () => performance.now(),
   ) {
     super();
@@ -59,7 +59,7 @@ export class JwtVerifier extends TokenVerifier {
     if (verdict) return verdict.principal;
     const claims = await this.claimsOf(token);
     if (!claims) return undefined;
-    // As JSON the id is one text for issuer and subject whatever is in them, and no id of another kind of token.
+    // As JSON each pair of issuer and subject has an id of its own, which no other kind of token can have.
     const id = JSON.stringify([this.expected.issuer, claims.sub]);
     const principal = { id, scopes: scopesOf(claims.scope ?? claims.scp) };
     const left = (claims.exp + CLOCK_TOLERANCE) * 1_000 - this.now();
@@ -68,7 +68,7 @@ export class JwtVerifier extends TokenVerifier {
     return principal;
   }
 
-  /** The claims of a valid token, else undefined. */
+  /** The claims of a valid token; undefined for any other. */
   private async claimsOf(token: string): Promise<Claims | undefined> {
     try {
       const { payload, protectedHeader } = await this.jose.jwtVerify<Claims>(
@@ -87,20 +87,20 @@ export class JwtVerifier extends TokenVerifier {
       this.noteRefusal(fault);
     } catch (error) {
       if (error instanceof DomainError) throw error;
-      // The code, and the name of the claim: messages and causes of jose hold parts of the token.
+      // Only the code and the name of the claim: jose's messages and causes hold parts of the token.
       const { code, name, claim } = error as { code?: unknown; name: string; claim?: string };
       this.noteRefusal([typeof code === 'string' ? code : name, claim].join(' ').trimEnd());
     }
     return undefined;
   }
 
-  /** For who sets issuer and service up, and wonders why. */
+  /** Helps whoever sets up issuer and service to see why a token is refused. */
   private noteRefusal(reason: string): void {
     this.logger.debug(`JWT refused: ${reason}`);
   }
 }
 
-/** What is known of the claims once jose has verified them. */
+/** The claims after jose has verified them. */
 interface Claims {
   readonly sub: unknown;
   readonly exp: number;
@@ -108,14 +108,14 @@ interface Claims {
   readonly scp?: unknown;
 }
 
-/** What is wrong with a token that is signed and of the right issuer, audience and time. */
+/** What is wrong with a token whose signature, issuer, audience and time are right. */
 function faultOf(typ: unknown, sub: unknown): string | undefined {
   if (typ !== undefined && !(typeof typ === 'string' && TYPE.test(typ))) return 'its header has another typ';
   const isSubject = typeof sub === 'string' && sub !== '' && sub.length <= LONGEST.subject;
   return isSubject ? undefined : `its sub is no text of 1 to ${LONGEST.subject} characters`;
 }
 
-/** Names with spaces between (RFC 8693, section 4.2), or a list of them as some issuers have it. */
+/** Scopes with spaces between them (RFC 8693, section 4.2), or a list of them, as some issuers send. */
 function scopesOf(claim: unknown): readonly string[] {
   const names: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return names.filter((name): name is string => typeof name === 'string' && name !== '');

@@ -4,33 +4,33 @@ import { DomainError } from '../../errors/src/index.js';
 
 /** Milliseconds. */
 const TIMES = {
-  /** Between two fetches: a key that the issuer withdraws is refused after that long. */
+  /** Between two fetches. A key that the issuer withdraws is refused after that time. */
   refresh: 300_000,
   /**
-   * How long keys are good while the issuer cannot be asked: longer than a token usually lives, so that its outage costs
-   * nobody who has one; and no longer, since a key that was withdrawn must not be kept alive by cutting us off.
+   * How long keys stay good while the issuer is out of reach. It is longer than a token usually lives, so that an
+   * outage hits nobody who has one. It has an end: cutting us off from the issuer must not keep a withdrawn key alive.
    */
   keep: 86_400_000,
-  /** Before another unknown key is a reason to fetch: a flood of them is no flood at the issuer. */
+  /** Between two fetches for unknown keys: a flood of such tokens must not become a flood at the issuer. */
   pause: 5_000,
-  /** The same after a fetch that failed, of which jose takes no note. */
+  /** After a failed fetch. jose itself makes no pause then. */
   pauseAfterFailure: 1_000,
-  /** For the whole answer. A request that has less time gives up alone, and the answer serves those that follow. */
+  /** For the whole answer. A request with less time gives up alone; the answer still serves later ones. */
   patience: 2_000,
 };
-/** Bytes of an answer, decompressed; a set of keys has some thousand. */
+/** The most bytes of an answer, decompressed. A usual set of keys has a few thousand. */
 const LARGEST = 262_144;
 
 /**
- * The keys that an issuer publishes as a JSON Web Key Set (RFC 7517): fetched at the start and every five minutes, and
- * when a token names a key that is not among them. One fetch is under way at a time, for all who wait. jose keeps the
- * keys by the clock of the machine: each fetch puts right what a step of that clock did.
+ * The keys that an issuer publishes as a JSON Web Key Set (RFC 7517). They are fetched at the start, every five
+ * minutes, and when a token names an unknown key. Only one fetch is under way at a time, and all wait for it. jose ages
+ * the keys by the clock of the machine; the next fetch mends what a change of that clock did.
  */
 export class RemoteKeySet implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('JWT');
   private readonly keys: ReturnType<typeof Jose.createRemoteJWKSet>;
   private timer: NodeJS.Timeout | undefined;
-  /** When and why the last fetch failed; undefined after one that did not. */
+  /** When and why the last fetch failed; undefined if it did not. */
   private failed: { readonly at: number; readonly reason: string } | undefined;
 
   constructor(
@@ -47,36 +47,36 @@ export class RemoteKeySet implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  /** Waits for nothing: the service starts also where the issuer is away. */
+  /** Does not wait for the keys: the service must start while the issuer is away. */
   onModuleInit(): void {
     this.refresh();
     this.timer = setInterval(() => this.refresh(), TIMES.refresh).unref();
   }
 
-  /** Not before the drain: requests are served until then. */
+  /** Requests are served until the drain, so the fetches end after it. */
   onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 
   /**
-   * The key for a token with this header. Throws JWKSNoMatchingKey where the issuer has none, DomainError
-   * SERVICE_UNAVAILABLE where none is known and the issuer cannot be asked.
+   * The key for a token with this header. Throws JWKSNoMatchingKey where the issuer has none. Throws DomainError
+   * SERVICE_UNAVAILABLE where no key is known and the issuer is out of reach.
    */
   find(...header: Parameters<Jose.JWTVerifyGetKey>): Promise<Jose.CryptoKey> {
     return this.keys(...header);
   }
 
-  /** Never fails: the keys that were there stay. */
+  /** Never rejects: after a failed fetch the old keys stay. */
   private refresh(): void {
     this.keys.reload().catch(() => undefined);
   }
 
-  /** The fetch of jose, within a bound of size, and none in the pause after one that failed. */
+  /** The fetch for jose. It limits the size of the answer, and refuses to fetch in the pause after a failure. */
   private async fetch(...request: Parameters<Jose.FetchImplementation>): Promise<Response> {
     if (this.failed && this.now() - this.failed.at < TIMES.pauseAfterFailure) throw unavailable();
     try {
       const text = await textOf(await fetch(...request));
-      // Done again by jose, which would not tell that this is why the fetch failed.
+      // jose parses it again. But jose would not say that this is why the fetch failed.
       this.jose.createLocalJWKSet(JSON.parse(text) as Jose.JSONWebKeySet);
       if (this.failed) this.logger.log('the keys of the token issuer can be fetched again');
       this.failed = undefined;
@@ -98,7 +98,7 @@ function unavailable(): DomainError {
   );
 }
 
-/** An answer that is not taken. */
+/** An answer that is refused. */
 class Refused extends Error {}
 
 async function textOf(response: Response): Promise<string> {
@@ -116,13 +116,13 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Why there are no keys, in words that hold nothing of the answer. */
+/** Why there are no keys. The text holds nothing of the answer. */
 function reasonOf(error: Error): string {
   if (error instanceof Refused) return error.message;
   if (error instanceof SyntaxError) return 'the answer is no JSON';
   if (error.name === 'JWKSInvalid') return 'the answer is no set of keys';
   if (error.name === 'TimeoutError') return `no answer within ${TIMES.patience} ms`;
-  // What happened to the connection is in the cause; fetch itself says no more than that it failed.
+  // fetch itself only says that it failed. The error of the connection is its cause.
   const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
   return code ?? message;
 }

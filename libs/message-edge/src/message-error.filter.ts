@@ -4,7 +4,7 @@ import { answerForThrown, type ErrorEnvelope } from '../../errors/src/index.js';
 import { MessagesUnderWay } from './messages-under-way.js';
 
 /**
- * Answers whatever was thrown while a message was handled with the error envelope, as the RPC error. The details of an
+ * Answers everything that is thrown while a message is handled with the error envelope, as the RPC error. Details of an
  * unexpected error go to the log alone.
  */
 @Catch()
@@ -20,7 +20,7 @@ export class MessageErrorFilter implements ExceptionFilter {
     return throwError((): ErrorEnvelope => body);
   }
 
-  /** Name, message and stack only: a driver's error also carries SQL and its parameters. */
+  /** Only name, message and stack: a driver's error also has the SQL and its parameters. */
   private logUnexpected(thrown: unknown): void {
     if (thrown instanceof Error) this.logger.error(`${thrown.name}: ${thrown.message}`, thrown.stack);
     else this.logger.error(`thrown: ${typeof thrown}`);

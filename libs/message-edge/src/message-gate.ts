@@ -18,8 +18,8 @@ import {
 import { MessagesUnderWay } from './messages-under-way.js';
 
 /**
- * What every message passes, as guard before authentication and as interceptor after it: it bounds bytes, depth and
- * waiting, and refuses new messages during the shutdown.
+ * Every message passes it, as a guard before authentication and as an interceptor after it. It limits bytes, depth and
+ * waiting, and refuses new messages during a shutdown.
  */
 @Injectable()
 export class MessageGate implements CanActivate, NestInterceptor {
@@ -37,7 +37,10 @@ export class MessageGate implements CanActivate, NestInterceptor {
     return true;
   }
 
-  /** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR where the message is over a bound, SERVICE_UNAVAILABLE after the deadline. */
+  /**
+   * Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR where the message exceeds a limit, SERVICE_UNAVAILABLE
+   * after the deadline.
+   */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const data: object = context.switchToRpc().getData();
     requireBoundedMessage(data, this.bounds.bodyLimit);

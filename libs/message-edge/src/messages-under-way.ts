@@ -1,13 +1,13 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 
-/** Milliseconds that messages under way get to be answered at the shutdown. */
+/** The most milliseconds that a shutdown waits for the answers to messages. */
 const GRACE = 5_000;
-/** Milliseconds for the last answers to leave the process: a transport that is closed loses what it has not sent. */
+/** Milliseconds for the last answers to leave the process: a closed transport loses what it has not sent. */
 const FLUSH = 100;
 
 /**
- * The messages that have come and have no answer yet. The shutdown waits for them before Nest closes the transports,
- * which would lose their answers.
+ * The messages without an answer yet. The shutdown waits for them before Nest closes the transports, which would lose
+ * the answers.
  */
 @Injectable()
 export class MessagesUnderWay implements BeforeApplicationShutdown {
@@ -15,14 +15,14 @@ export class MessagesUnderWay implements BeforeApplicationShutdown {
   private isShuttingDown = false;
   private onLast: (() => void) | undefined;
 
-  /** Adds a message; false during the shutdown, when no more are taken. */
+  /** Adds a message. Returns false during a shutdown, when no more are taken. */
   add(message: object): boolean {
     if (this.isShuttingDown) return false;
     this.messages.add(message);
     return true;
   }
 
-  /** To be told of each message that has its answer, as often as one likes. */
+  /** Removes a message that has its answer. Further calls for the same message do nothing. */
   delete(message: unknown): void {
     this.messages.delete(message as object);
     if (this.messages.size === 0) this.onLast?.();

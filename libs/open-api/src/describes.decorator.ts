@@ -3,8 +3,8 @@ import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } fro
 import type { OperationObject, ParameterObject, RequestBodyObject, Responses } from './open-api.js';
 
 /**
- * An operation in the words of OpenAPI 3.0, without what the route itself says: path, method and scopes. Whole in itself,
- * without references: the document of a host has no components of ours.
+ * An operation in terms of OpenAPI 3.0, without what the route itself says: path, method and scopes. It has no
+ * references, since the document of a host has no components of ours.
  */
 export interface Operation extends Pick<OperationObject, 'summary' | 'description'> {
   readonly operationId: string;
@@ -15,7 +15,7 @@ export interface Operation extends Pick<OperationObject, 'summary' | 'descriptio
   readonly responses: Responses;
 }
 
-/** Describes a route in the OpenAPI document of whatever app it is part of, by the decorators of @nestjs/swagger. */
+/** Describes a route in the OpenAPI document of any app, by the decorators of @nestjs/swagger. */
 export function Describes({
   parameters = [],
   requestBody,
@@ -38,7 +38,7 @@ function parameterDecorator({ in: place, ...parameter }: ParameterObject): Metho
   return place === 'query' ? ApiQuery(described) : ApiHeader(described);
 }
 
-/** The decorator takes schema and examples beside the rest of the body. */
+/** The decorator takes schema and examples apart from the rest of the body. */
 function bodyDecorator({ content, ...body }: RequestBodyObject): MethodDecorator {
   return ApiBody({ ...body, ...content['application/json'] });
 }

@@ -23,25 +23,24 @@ interface Document {
   readonly components: { readonly responses?: Record<string, Answer> };
 }
 
-/** Of OpenAPI 3.1, with references only to its own components. */
+/** A document of OpenAPI 3.1. Its references only lead to its own components. */
 export type OpenApiDocument = Omit<OpenAPIObject, 'paths' | 'components'> & {
   readonly paths: object;
   readonly components: object;
 };
 
 /**
- * The document in the words of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1), where what is said more than once
- * stands among the components and is referred to: schemas under their titles, headers and parameters under their names,
- * answers under the phrases of their statuses. Answers that are components already, by status, stay: they may belong to no
- * operation.
+ * The document in terms of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1). Parts that occur more than once become
+ * components, with references to them: schemas under their titles, headers and parameters under their names, answers
+ * under the phrases of their statuses. Answers that are components already stay, since they may belong to no operation.
  * Throws where different schemas have one title.
  */
 export function openApi31(document: OpenAPIObject): OpenApiDocument {
-  // A copy, in which nothing is the same object as anything else.
+  // A deep copy, so that no two parts are the same object.
   const { paths, components, ...rest } = JSON.parse(JSON.stringify(document)) as Document & OpenAPIObject;
   const { responses: elsewhere = {}, ...others } = components;
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
-  // Nothing but the empty requirement: whoever asks. It is said by none at all, too.
+  // Only the empty requirement means that everybody may call. Leaving it out says the same.
   for (const operation of operations) {
     if (JSON.stringify(operation.security) === '[{}]') operation.security = [];
   }
@@ -58,7 +57,7 @@ export function openApi31(document: OpenAPIObject): OpenApiDocument {
   ]) {
     described.schema = schema31(described.schema, schemas);
   }
-  // Headers before the answers that they are part of.
+  // Headers come before the answers that hold them.
   const headers = once('headers', headerMaps, (name) => name);
   const parameters = once('parameters', parameterLists, (_index, { name }) => name);
   const responses = once('responses', answers.slice(0, -1), (status) => phraseOf(status));
@@ -76,7 +75,7 @@ export function openApi31(document: OpenAPIObject): OpenApiDocument {
   };
 }
 
-/** Puts references in the place of what stands more than once in the holders; returns it by name. One name has one value. */
+/** Replaces parts that occur more than once by references. Returns these parts by name. A name has one value. */
 function once<T extends object>(
   kind: 'headers' | 'parameters' | 'responses',
   holders: readonly (Record<string, T> | T[])[],
@@ -104,7 +103,7 @@ function byPhrase(answers: Readonly<Record<string, Answer>>): Record<string, Ans
   return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [phraseOf(status), answer]));
 }
 
-/** `404` as `NotFound`: what the answer of a status is called (RFC 9110, section 15). */
+/** The name for the answer of a status: `404` is `NotFound` (RFC 9110, section 15). */
 function phraseOf(status: string): string {
   return (STATUS_CODES[status] ?? status).replace(/\W/g, '');
 }

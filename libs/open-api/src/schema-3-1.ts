@@ -1,8 +1,8 @@
 import type { SchemaObject } from './open-api.js';
 
 /**
- * A schema of OpenAPI 3.0 in the words of 3.1. Those with a title, at any depth, are put among the named ones, and a
- * reference to them is left. Throws where different schemas have one title.
+ * A schema of OpenAPI 3.0 in terms of 3.1. Schemas with a title, at any depth, move to the named ones and leave a
+ * reference. Throws where different schemas have one title.
  */
 export function schema31(schema: SchemaObject, named: Record<string, object>): object {
   const { title, enum: values, minimum, exclusiveMinimum, example, ...rest } = schema as Typed;
@@ -25,7 +25,7 @@ export function schema31(schema: SchemaObject, named: Record<string, object>): o
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** A schema of ours, whose types leave nothing open. */
+/** One of our schemas. Its type leaves nothing open. */
 interface Typed extends Pick<SchemaObject, 'title' | 'minimum' | 'exclusiveMinimum'> {
   readonly enum?: readonly unknown[];
   readonly example?: unknown;
@@ -36,8 +36,8 @@ interface Typed extends Pick<SchemaObject, 'title' | 'minimum' | 'exclusiveMinim
 }
 
 /**
- * The schema of a parameter, with examples for readers and programs. Pages fill in what OpenAPI 3.0 calls an example, as a
- * filter that nobody asked for.
+ * The schema of a parameter, with examples for readers and programs. What OpenAPI 3.0 calls an example would be filled
+ * in by pages of documentation, as a filter that nobody asked for.
  */
 export function withExamples(schema: SchemaObject, ...examples: readonly unknown[]): SchemaObject {
   return { ...schema, 'x-examples': examples } as SchemaObject;

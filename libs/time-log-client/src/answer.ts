@@ -1,20 +1,20 @@
 import { type components, errorBodyErrorValues } from './openapi.js';
 import type { ServiceErrorCode, TimeLogErrorCode } from './time-log.error.js';
 
-/** An answer that has arrived as a whole. */
+/** A complete answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** Why a try brought nothing. */
+/** Why a try failed. */
 export interface Failure {
   readonly code: TimeLogErrorCode;
   readonly message: string;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** Milliseconds that the service asks to wait. */
+  /** Milliseconds to wait, by the word of the service. */
   readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
 }
@@ -22,7 +22,7 @@ export interface Failure {
 type ErrorBody = components['schemas']['ErrorBody'];
 
 const CODES: ReadonlySet<unknown> = new Set(errorBodyErrorValues);
-/** Too slow, too often, or out of reach for the moment: by the service, or by a proxy before it. */
+/** The service, or a proxy before it, was too slow, too busy or out of reach for the moment. */
 const TRANSIENT: readonly (number | undefined)[] = [408, 429, 502, 503, 504];
 
 /** True where the same request may succeed a little later. */
@@ -30,12 +30,12 @@ export function isTransient({ code, status }: Failure): boolean {
   return code === 'NO_ANSWER' || TRANSIENT.includes(status);
 }
 
-/** True where the request may have done its work: nothing was answered, or something else than a refusal. */
+/** True where the request may have done its work: there was no answer, or one that is no refusal. */
 export function leavesOutcomeUnknown({ status = 0 }: Failure): boolean {
   return status < 300 || status >= 500;
 }
 
-/** The failure that an answer tells of that is no success; `now` is in milliseconds since 1970. */
+/** The failure that an unsuccessful answer reports. `now`: milliseconds since 1970. */
 export function failureOf({ status, headers, text }: Answer, now: number): Failure {
   const { success, error, message } = (parsed(text) ?? {}) as Partial<ErrorBody>;
   const isOurs = success === false && typeof error === 'string' && typeof message === 'string';
@@ -47,12 +47,12 @@ export function failureOf({ status, headers, text }: Answer, now: number): Failu
   if (isOurs && isKnown(error)) return { code: error, message, ...facts };
   return {
     code: 'UNEXPECTED_ANSWER',
-    message: isOurs ? `${error}: ${message}` : foreign(status, headers),
+    message: isOurs ? `${error}: ${message}` : describeForeign(status, headers),
     ...facts,
   };
 }
 
-/** The text read as JSON; undefined where it is none. */
+/** The text as JSON; undefined where it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -65,8 +65,8 @@ function isKnown(code: string): code is ServiceErrorCode {
   return CODES.has(code);
 }
 
-function foreign(status: number, headers: Headers): string {
-  // A browser shows neither status nor headers of a redirect.
+function describeForeign(status: number, headers: Headers): string {
+  // Browsers hide status and headers of a redirect.
   if (status < 400 && (status === 0 || status >= 300)) {
     return 'the address redirects, which is not followed: give as baseUrl the address that it leads to';
   }
@@ -74,12 +74,12 @@ function foreign(status: number, headers: Headers): string {
   return `the answer (${status}, ${type}) is not the service's: see whether baseUrl is its address, and what a proxy before it says`;
 }
 
-/** The milliseconds of a Retry-After (RFC 9110, section 10.2.3): seconds, or a date by the clock of whoever answered. */
+/** Milliseconds of a Retry-After (RFC 9110, section 10.2.3): seconds, or a date by the sender's clock. */
 function wait(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after');
   if (text === null) return undefined;
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
-  // Of the three forms of a date one, that of asctime(), does not say that it is in UTC (section 5.6.7).
+  // Dates come in three forms, all in UTC. That of asctime() does not say so (section 5.6.7).
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   const clock = Date.parse(headers.get('date') ?? '') || now;
   return Number.isNaN(date) ? undefined : Math.max(0, date - clock);

@@ -1,6 +1,6 @@
 import { TimeLogError } from './time-log.error.js';
 
-/** A page by its number, from 1, and the most logs that it holds. */
+/** A page by its number, from 1, and the most logs that it may hold. */
 export interface PageRequest {
   readonly page: number;
   readonly limit: number;
@@ -10,25 +10,25 @@ interface Listed {
   readonly id: string;
 }
 
-/** Asks the service for a page. */
+/** Asks the service for one page. */
 export type ReadPage<L> = (request: PageRequest) => Promise<{ readonly data: readonly L[] }>;
 
-/** Logs that follow each other in the list. */
+/** Logs that follow one another in the list. */
 interface Stretch<L> {
   readonly logs: readonly L[];
-  /** How many logs stand before its end. */
+  /** How many logs of the list end here: those before this stretch, and its own. */
   readonly end: number;
   readonly isLast: boolean;
 }
 
 /**
- * The logs in the order of the list, each once, while others write. A page that is asked for by its number shifts with every
- * log that is recorded before it. So each further page is asked for from the place of the last log that was yielded, and
- * only what stands behind that log is yielded: since the order of two logs never changes, this can be neither a log that was
- * yielded before nor the wrong one, however many were recorded meanwhile, and it takes no memory of what was yielded.
+ * Yields the logs in the order of the list, each once, while others write. Each log that is recorded meanwhile may
+ * shift the pages. So each further page is asked for from the place of the last yielded log, and only the logs behind
+ * that log are yielded. Two logs never change their order, so none of these was yielded before, and none is left out,
+ * however many were recorded meanwhile. It need not remember what it has yielded.
  *
- * A log that is there from the first page to the last is yielded once; one that is recorded meanwhile, once or not at all.
- * Rejects with TimeLogError LIST_CHANGED where the last yielded log is deleted meanwhile.
+ * A log that exists from the first page to the last is yielded once. A log that is recorded meanwhile is yielded once
+ * or not at all. Rejects with TimeLogError LIST_CHANGED where the last yielded log is deleted meanwhile.
  */
 export async function* everyLog<L extends Listed>(
   readPage: ReadPage<L>,
@@ -41,7 +41,7 @@ export async function* everyLog<L extends Listed>(
     if (stretch.isLast) return;
     last = stretch.logs.at(-1) ?? last;
     const place = stretch.end - 1;
-    // Deleted logs before it bring it nearer to the front.
+    // Deleted logs before it move it towards the front.
     const next = (await behind(last!, place)) ?? (await behind(last!, 0));
     if (!next) {
       throw new TimeLogError('LIST_CHANGED', 'the log up to which was listed has been deleted: list again');
@@ -49,7 +49,7 @@ export async function* everyLog<L extends Listed>(
     stretch = next;
   }
 
-  /** What stands behind a log, which is looked for from a place on. */
+  /** Finds a log, from a place on, and returns the logs behind it. Undefined: the log is not there. */
   async function behind({ id }: L, place: number): Promise<Stretch<L> | undefined> {
     for (;;) {
       const { logs, end, isLast } = await read(readPage, place, pageSize);
@@ -69,8 +69,8 @@ async function read<L>(readPage: ReadPage<L>, place: number, pageSize: number): 
 }
 
 /**
- * The page that reaches furthest behind a place (0 for the first log) among those that hold it. From a size of 50 on it
- * always holds one log more: else the place would have to be a multiple of the numbers to 50, which is beyond 2^53.
+ * The page that holds a place (0 is the first log) and reaches furthest behind it. With a page size of 50 or more it
+ * holds at least one further log. Otherwise the place plus 1 would be a multiple of all numbers up to 50: over 2^53.
  */
 export function pageFrom(place: number, pageSize: number): PageRequest {
   let [best, reach] = [pageSize, 0];

@@ -1,5 +1,5 @@
 import { type Answer, parsed } from './answer.js';
-import { Caller } from './caller.js';
+import { RetryingSender } from './retrying-sender.js';
 import { everyLog } from './every-log.js';
 import type { components, operations } from './openapi.js';
 import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
@@ -7,40 +7,40 @@ import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
 const TIME_LOGS = '/api/v1/time-logs';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const KEY = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
-/** What a timer of a browser or of Node takes. */
+/** The longest time that timers of browsers and Node take. */
 const LONGEST_TIME = 2 ** 31 - 1;
-/** Logs of a page: what makes progress certain (see everyLog), and what the service allows. */
+/** Logs of a page: the least with which everyLog is sure to get on, and the most that the service allows. */
 const LEAST_PAGE = 50;
 const MOST_PAGE = 1_000;
 
 type Schemas = components['schemas'];
 type ListQuery = NonNullable<operations['listTimeLogs']['parameters']['query']>;
 
-/** What is recorded. */
+/** The values of a log to record. */
 export type NewTimeLog = Schemas['NewTimeLog'];
-/** A log as it is answered to whoever recorded it. */
+/** A log as the service answers it to whoever recorded it. */
 export type RecordedTimeLog = Schemas['RecordedTimeLog'];
-/** A log as it is listed. */
+/** A log in a list. */
 export type TimeLog = Schemas['TimeLog'];
-/** One page: `data` holds the logs, `meta.total` counts those of all pages. */
+/** One page. `data` holds its logs; `meta.total` counts those of all pages. */
 export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success'>;
-/** Which page of which logs is asked for. */
+/** Which page to list, of which logs. */
 export type PageFilter = { readonly [Name in keyof ListQuery]: ListQuery[Name] | undefined };
-/** Which logs are asked for. */
+/** Which logs to list. */
 export type TimeLogFilter = Omit<PageFilter, 'page' | 'limit'>;
 
 export interface TimeLogClientOptions {
-  /** Where the service is: an absolute http or https URL, which may have a path. */
+  /** The address of the service: an absolute http or https URL, with or without a path. */
   readonly baseUrl: string;
-  /** The access token, or what gives the current one; that is asked once for each call. */
+  /** The access token, or a function that returns the current one; it is called once for each call. */
   readonly token: string | (() => string | Promise<string>);
-  /** Instead of the global one. */
+  /** Used instead of the global fetch. */
   readonly fetch?: Fetch;
-  /** Milliseconds of one try (10 000). */
+  /** The most milliseconds of one try (10 000). */
   readonly timeout?: number;
-  /** Tries of one call (8). */
+  /** The most tries of one call (8). */
   readonly tries?: number;
-  /** Milliseconds of one call, with all tries and the pauses between them (30 000). */
+  /** The most milliseconds of one call, with all its tries and pauses (30 000). */
   readonly deadline?: number;
 }
 
@@ -50,21 +50,21 @@ export interface CallOptions {
 }
 
 export interface RecordOptions extends CallOptions {
-  /** Names this log, so that it is recorded once however often it is sent with the same key; without one, a key is made. */
+  /** Names this log: it is recorded once, however often it is sent with the same key. By default a key is made. */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface ListOptions extends CallOptions {
-  /** How many logs are asked for at a time: 50 to 1000 (1000). */
+  /** How many logs to ask for at a time: 50 to 1000 (1000). */
   readonly pageSize?: number | undefined;
 }
 
 /**
- * Records and lists time logs, in browsers and in Node. What can be repeated safely is repeated where a connection fails or
- * the service is overloaded or away; a call that fails rejects with TimeLogError.
+ * Records and lists time logs, in browsers and in Node. Repeats a request where that is safe and the connection fails
+ * or the service is overloaded or away. A call that fails rejects with TimeLogError.
  */
 export class TimeLogClient {
-  private readonly caller: Caller;
+  private readonly sender: RetryingSender;
   private readonly tries: number;
 
   /** Throws TypeError for options that cannot work. */
@@ -73,7 +73,7 @@ export class TimeLogClient {
     requireWhole({ timeout, deadline }, 1, LONGEST_TIME);
     requireWhole({ tries }, 1, Number.MAX_SAFE_INTEGER);
     this.tries = tries;
-    this.caller = new Caller(
+    this.sender = new RetryingSender(
       {
         root: rootOf(options.baseUrl),
         token: typeof token === 'string' ? () => token : token,
@@ -84,7 +84,7 @@ export class TimeLogClient {
     );
   }
 
-  /** Records a log, once, however often it has to be sent. */
+  /** Records a log: exactly one, however often the request is sent. */
   async record(
     log: NewTimeLog,
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
@@ -96,7 +96,7 @@ export class TimeLogClient {
     }
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
     const body = JSON.stringify(log);
-    return this.caller.call(
+    return this.sender.call(
       {
         method: 'POST',
         path: TIME_LOGS,
@@ -117,12 +117,12 @@ export class TimeLogClient {
       path: `${TIME_LOGS}/${id}`,
       read: (answer: Answer) => logIn(answer, 200),
     } as const;
-    return this.caller.call(call, { tries: this.tries, signal });
+    return this.sender.call(call, { tries: this.tries, signal });
   }
 
   /**
-   * All logs that match, in the order of the list, each once, whatever is recorded meanwhile; one that is recorded meanwhile
-   * may be among them. Rejects with TimeLogError LIST_CHANGED where the last yielded log is deleted meanwhile.
+   * Yields all logs that match, in the order of the list, each once, while others are recorded. Those may be among
+   * them. Rejects with TimeLogError LIST_CHANGED where the last yielded log is deleted meanwhile.
    */
   list(
     filter: TimeLogFilter = {},
@@ -132,15 +132,15 @@ export class TimeLogClient {
     return everyLog((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
   }
 
-  /** One page of the logs that match, and how many match in all. */
+  /** One page of the logs that match, and the number of all that match. */
   listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
     const path = TIME_LOGS + queryOf(filter);
-    return this.caller.call({ method: 'GET', path, read: pageIn }, { tries: this.tries, signal });
+    return this.sender.call({ method: 'GET', path, read: pageIn }, { tries: this.tries, signal });
   }
 
-  /** Resolves where the service is available now; rejects with what is in the way, after one try. */
+  /** Resolves where the service is available now. Else rejects with the reason, after one try. */
   async health({ signal }: CallOptions = {}): Promise<void> {
-    await this.caller.call({ method: 'GET', path: '/health', read: healthIn }, { tries: 1, signal });
+    await this.sender.call({ method: 'GET', path: '/health', read: healthIn }, { tries: 1, signal });
   }
 }
 
@@ -168,10 +168,10 @@ function queryOf(filter: PageFilter): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** What the paths of the service are appended to. */
+/** The URL to which the paths of the service are appended. */
 function rootOf(baseUrl: string): string {
   const { protocol, origin, pathname, href } = new URL(URL.canParse(baseUrl) ? baseUrl : 'about:blank');
-  // A query, a fragment or a password would be lost.
+  // Query, fragment and password would get lost.
   if (!/^https?:$/.test(protocol) || href !== origin + pathname) {
     throw new TypeError('baseUrl must be an absolute http or https URL, such as https://time-logs.example');
   }

@@ -1,12 +1,12 @@
 import type { components } from './openapi.js';
 
-/** The codes of the service's own errors, as its documentation has them. */
+/** The codes of the service's own errors, from its documentation. */
 export type ServiceErrorCode = components['schemas']['ErrorBody']['error'];
 
 /**
- * - NO_ANSWER: the connection failed or no answer came in time; `cause` is what the connection said.
- * - UNEXPECTED_ANSWER: something answered that is not the service, such as a proxy with a page of its own.
- * - ABORTED: by the signal of the caller; `cause` is the signal's reason.
+ * - NO_ANSWER: the connection failed, or no answer came in time. `cause` is the error of the connection.
+ * - UNEXPECTED_ANSWER: the answer is not from the service, but for example a page of a proxy.
+ * - ABORTED: the caller's signal ended the call. `cause` is the signal's reason.
  * - LIST_CHANGED: the log up to which a list was read was deleted meanwhile.
  */
 export type TimeLogErrorCode =
@@ -20,21 +20,21 @@ interface TimeLogErrorFacts extends ErrorOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Why a call failed, after all tries that made sense. */
+/** Why a call failed, after all tries that could help. */
 export class TimeLogError extends Error {
   override readonly name = 'TimeLogError';
-  /** Of the last answer; undefined where there was none. */
+  /** The status of the last answer; undefined where there was none. */
   readonly status: number | undefined;
-  /** Names the call in the log of the service, where its tries got that far. */
+  /** The id of the call in the service's log, if a try got that far. */
   readonly requestId: string | undefined;
-  /** Seconds that the service asks to wait. */
+  /** Seconds to wait, by the word of the service. */
   readonly retryAfter: number | undefined;
   /**
-   * True where a log may have been recorded all the same. With the `idempotencyKey` it can be recorded again, within 24 hours
-   * and with the same token, without a second one.
+   * True where a log may have been recorded although the call failed. Repeat it with this `idempotencyKey` and the same
+   * token within 24 hours: that makes no second log.
    */
   readonly isOutcomeUnknown: boolean;
-  /** The key that a record was sent with, the caller's or one made for it. */
+  /** The key of the request: the caller's own, or one that was made for it. */
   readonly idempotencyKey: string | undefined;
 
   constructor(

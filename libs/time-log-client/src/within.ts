@@ -1,17 +1,17 @@
 import type { Runtime } from './runtime.js';
 
-/** How long something is waited for. */
+/** How long to wait. */
 interface Patience {
   /** At most 2^31-1. */
   readonly milliseconds: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What ends waiting before the work is done. */
+/** Why the wait ended before the work was done. */
 export const LATE = Symbol('the time is up');
 export const ABORTED = Symbol('the signal has aborted');
 
-/** Waits for work until the time is up or the signal aborts; then the work's own signal aborts too. */
+/** Waits for work until the time is up or the signal aborts. Then it aborts the work's own signal too. */
 export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { milliseconds, signal }: Patience,

@@ -7,16 +7,16 @@ import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import type { Page } from '../domain/page.js';
 import type { TimeLogListResponse } from './time-log.response.js';
 
-/** Logs of a page above which a list is big: 100 of the longest descriptions are 2 MB, 1000 are 20 MB. */
+/** A page with more logs is big. 100 of the longest descriptions are 2 MB, 1000 are 20 MB. */
 const BIG = 100;
-/** Bytes of big lists that may wait to be sent, before the next one is begun. */
+/** The most bytes of big lists that may wait for their clients. Above it no further list is begun. */
 const UNSENT_LIMIT = 128 * 1024 * 1024;
-/** Logs that are written as JSON at once: of the longest descriptions some 5 milliseconds. */
+/** Logs that are turned into JSON without a pause: with the longest descriptions some 5 milliseconds. */
 const SLICE = 50;
 
 /**
- * Makes big lists one after the other, and only while what waits to be sent of them is under a bound. Whatever else the
- * process does has its turn between the slices of one, and memory does not grow with the number of clients that ask.
+ * Makes big lists one after the other, and only while their waiting bytes are below a limit. Other work of the process
+ * runs between the slices of a list, and memory does not grow with the number of clients.
  */
 @Injectable()
 export class BigLists {
@@ -24,14 +24,14 @@ export class BigLists {
   private isBusy = false;
   private readonly waiting: (() => void)[] = [];
 
-  /** Whether a page must be sent by `send`. */
+  /** Whether `send` must be used for a page. */
   isBig({ limit }: Page): boolean {
     return limit > BIG;
   }
 
   /**
-   * Answers with a list when it is its turn. Throws what `make` throws, and DomainError SERVICE_UNAVAILABLE where that takes
-   * longer than the deadline of the request. An answer that is given up by its client is given up here.
+   * Answers with a list when its turn comes. Throws what `make` throws, and DomainError SERVICE_UNAVAILABLE where it
+   * takes longer than the deadline of the request. Stops when the client gives up.
    */
   async send(
     request: object,
@@ -58,12 +58,12 @@ export class BigLists {
     response.statusCode = 200;
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Content-Length', lengthOf(pieces));
-    // A client that is gone is told of by the access log.
+    // The access log reports a client that is gone.
     await pipeline(Readable.from(this.sending(pieces)), response).catch(() => undefined);
     this.forget(pieces);
   }
 
-  /** Makes a list. The turn ends when it is made, also where nobody waits for it any more. */
+  /** Makes a list. Its turn ends when the list is made, even if nobody waits for it any more. */
   private async take(make: () => Promise<TimeLogListResponse>): Promise<Buffer[]> {
     try {
       const pieces = await piecesOf(await make());
@@ -74,7 +74,7 @@ export class BigLists {
     }
   }
 
-  /** Resolves when a list may be made; `next` must be called when it is. */
+  /** Resolves when a list may be made. Then call `next` when it is made. */
   private turn(): Promise<void> {
     return new Promise((resolve) => {
       this.waiting.push(resolve);
@@ -84,11 +84,11 @@ export class BigLists {
 
   private next(): void {
     this.isBusy = this.unsent < UNSENT_LIMIT && this.waiting.length > 0;
-    // The newest first: where more are asked for than can be made, the oldest has no time left for what it waited for.
+    // The newest comes first. Under overload the oldest has waited too long and could not be answered in time.
     if (this.isBusy) this.waiting.pop()!();
   }
 
-  /** Gives the pieces one by one, as the client takes them. */
+  /** Yields the pieces one by one, as the client takes them. */
   private *sending(pieces: Buffer[]): Generator<Buffer> {
     for (let piece = pieces.shift(); piece; piece = pieces.shift()) {
       yield piece;
@@ -106,7 +106,7 @@ function lengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The JSON of a list in UTF-8. Other work has its turn between two slices. */
+/** The JSON of a list in UTF-8. Other work runs between two slices. */
 async function piecesOf({ success, data, meta }: TimeLogListResponse): Promise<Buffer[]> {
   const pieces: Buffer[] = [Buffer.from(`{"success":${success},"data":[`)];
   for (let start = 0; start < data.length; start += SLICE) {

@@ -4,7 +4,7 @@ import { Period, periodEndFault, periodOrderFault } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import { projectIdFault } from '../domain/time-log.rules.js';
 
-/** The query of a list, as text; messages come in the order of these fields. */
+/** The query of a list, as text. Messages follow the order of these fields. */
 export class ListTimeLogsDto {
   @Omittable()
   @Obeys(projectIdFault)
@@ -26,7 +26,7 @@ export class ListTimeLogsDto {
   limit = String(DEFAULT_PAGE.limit);
 }
 
-/** What a validated query asks for. */
+/** The list that a validated query asks for. */
 export function criteriaOf(query: ListTimeLogsDto): { filter: TimeLogFilter; page: Page } {
   return {
     filter: { projectId: query.projectId?.toLowerCase(), period: Period.of(query.from, query.to) },

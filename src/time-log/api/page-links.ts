@@ -1,7 +1,7 @@
 import type { Page } from '../domain/page.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 
-/** The value of a `Link` header (RFC 8288) to the first, previous, next and last page, with the filter that was applied. */
+/** The `Link` header (RFC 8288) with the first, previous, next and last page, under the filter that was applied. */
 export function pageLinks(
   path: string,
   { projectId, period }: TimeLogFilter,

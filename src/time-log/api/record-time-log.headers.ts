@@ -2,7 +2,7 @@ import { IsOptional } from 'class-validator';
 import { Obeys } from '../../../libs/strict-request/src/index.js';
 import { idempotencyKeyFault } from '../domain/idempotency-key.js';
 
-/** The headers that a create takes beside those of every request. */
+/** The headers of a create, in addition to those of every request. */
 export class RecordTimeLogHeaders {
   @IsOptional()
   @Obeys(idempotencyKeyFault)

@@ -21,7 +21,7 @@ import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
 import { logResponse, listResponse, send } from './time-log.response.js';
 
-/** Time logs over HTTP. Guard and filter are bound here, so that a host's own routes are left alone. */
+/** Time logs over HTTP. It brings its own guard and filter, and so does not touch a host's own routes. */
 @Controller('time-logs')
 @UseGuards(RequestBoundsGuard, BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)

@@ -19,7 +19,7 @@ export const TIME_LOGS_TAG: TagObject = {
   description: 'Record work, and list what was recorded.',
 };
 
-/** A log as it is sent, listed and answered. */
+/** Examples of a log: as it is sent, listed and answered. */
 const sent = {
   projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
   duration: 1.5,

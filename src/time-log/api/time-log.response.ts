@@ -3,13 +3,13 @@ import type { Page } from '../domain/page.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import type { StoredTimeLog, TimeLog } from '../domain/time-log.js';
 
-/** A log as it is answered: every field, and when it was recorded. */
+/** A log as the service answers it: every field, and when it was recorded. */
 type TimeLogBody = StoredTimeLog & {
   /** UTC with milliseconds, `2026-01-31T09:30:00.123Z`. */
   readonly createdAt: string;
 };
 
-/** An item of a list: `date` is kept off the list by the contract. */
+/** An item of a list. The contract leaves `date` out of lists. */
 type TimeLogItem = Omit<TimeLogBody, 'date'>;
 
 export interface TimeLogListResponse {
@@ -31,7 +31,7 @@ export function logResponse(log: TimeLog): TimeLogResponse {
   return { success: true, data: bodyOf(log) };
 }
 
-// Members are named one by one: an answer has these and no others, whatever an adapter of a host puts into a log.
+// Each member is named: an answer has these and no others, whatever a host's adapter puts into a log.
 
 function itemOf({ id, projectId, duration, description, createdAt }: TimeLog): TimeLogItem {
   return { id, projectId, duration, description, createdAt: createdAt.toISOString() };
@@ -41,7 +41,9 @@ function bodyOf({ id, projectId, duration, description, date, createdAt }: TimeL
   return { id, projectId, duration, description, date, createdAt: createdAt.toISOString() };
 }
 
-/** Ends the response with a body as text, which goes out together with the headers; Express would make a Buffer of it first. */
+/**
+ * Ends the response with a text, which is sent together with the headers. Express would first copy it into a Buffer.
+ */
 export function send(
   response: ServerResponse,
   status: number,

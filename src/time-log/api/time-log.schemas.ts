@@ -3,12 +3,12 @@ import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
 import type { StoredTimeLog } from '../domain/time-log.js';
 
-/** Any UUID. `format: uuid` would have generators refuse those whose version they do not know. */
+/** Any UUID. With `format: uuid` generators would refuse versions that they do not know. */
 export const UUID_PATTERN = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 
 const DESCRIPTION = `What was done, kept exactly as sent: at most ${DESCRIPTION_LENGTH} characters (code points), none of them U+0000 or a lone surrogate.`;
 
-/** Each member of a log as it is answered to whoever recorded it. */
+/** Each member of a log in the answer to a create. */
 const recorded = {
   id: {
     type: 'string',
@@ -46,7 +46,7 @@ const listed = without('date');
 const sent = without('id', 'createdAt');
 const success: SchemaObject = { type: 'boolean', enum: [true] };
 
-// The body of a request is closed, as the service is. Those of answers are open for members that later versions add.
+// Bodies of requests are closed: the service refuses unknown members. Bodies of answers may get members later.
 
 export const NEW_TIME_LOG: SchemaObject = {
   title: 'NewTimeLog',

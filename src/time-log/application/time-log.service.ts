@@ -14,7 +14,7 @@ export class TimeLogService {
     private readonly ids: TimeLogIds,
   ) {}
 
-  /** Records a log; resolves when it is durably stored. Throws DomainError VALIDATION_ERROR or SERVICE_UNAVAILABLE. */
+  /** Records a log. Resolves when it is durably stored. Throws DomainError VALIDATION_ERROR or SERVICE_UNAVAILABLE. */
   async record(values: TimeLogValues): Promise<TimeLog> {
     const log = TimeLog.record(values, this.ids.next());
     await this.timeLogs.add(log);
@@ -22,8 +22,8 @@ export class TimeLogService {
   }
 
   /**
-   * Records a log unless the key has recorded it before: then the first log comes again. Resolves when it is durably
-   * stored. Throws as `record` does, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
+   * Records a log, unless the key has recorded one before: then it returns that one. Resolves when the log is durably
+   * stored. Throws like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
    */
   async recordOnce(
     values: TimeLogValues,
@@ -34,14 +34,14 @@ export class TimeLogService {
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
   }
 
-  /** The log under an id, in any case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
+  /** The log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
   async get(id: string): Promise<TimeLog> {
     const log = await this.timeLogs.get(id.toLowerCase());
     if (log === undefined) throw new DomainError('NOT_FOUND', 'there is no time log with this id');
     return log;
   }
 
-  /** One page of the logs that match, newest work first, with their total. Throws DomainError SERVICE_UNAVAILABLE. */
+  /** One page of the logs that match, newest work first, and their total. Throws DomainError SERVICE_UNAVAILABLE. */
   list(filter: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     return this.timeLogs.find(filter, page);
   }

@@ -1,4 +1,4 @@
-/** A day as it is written, `YYYY-MM-DD`, years 0001 to 9999. Text from end to end: no time zone can shift it. */
+/** A day as text, `YYYY-MM-DD`, years 0001 to 9999. It is never anything but text: no time zone can shift it. */
 export type CalendarDate = string;
 
 const FORM = /^(\d{4})-(\d{2})-(\d{2})$/;

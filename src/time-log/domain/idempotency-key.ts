@@ -3,12 +3,14 @@ import { type FieldTable, keptValues, TIME_LOG_FIELDS, type TimeLogValues } from
 
 /** The most characters of a key. */
 export const IDEMPOTENCY_KEY_LENGTH = 255;
-/** A space at an end is no part of a header's value (RFC 9110, section 5.5), so it can be none of a key that comes otherwise. */
+/**
+ * A header's value has no space at its ends (RFC 9110, section 5.5). So keys from elsewhere must not have one either.
+ */
 const PRINTABLE = /^(?! )[\x20-\x7e]+(?<! )$/;
 
-/** What makes a retry of a create known as one: whoever repeats a key within 24 hours gets the log that it made. */
+/** Marks retries of one create: whoever repeats a key within 24 hours gets the log that it made. */
 export interface IdempotencyKey {
-  /** Whose key it is: the same text of somebody else is another key. */
+  /** Its owner: the same text of another principal is another key. */
   readonly principal: string;
   readonly text: string;
 }
@@ -22,9 +24,9 @@ export function idempotencyKeyFault(value: unknown): string | undefined {
 }
 
 /**
- * SHA-256 over the values of a log, in hex: equal for equal values, however they were written, and in every version. The
- * values of version 0.1 are a list. What came later follows with its name, and only where it is not the default: a
- * request that an older version has answered gets the same answer again after the upgrade.
+ * SHA-256 over the values of a log, in hex. Equal values give the same result, in any spelling and in every version of
+ * the service. The values of version 0.1 are a list. Later values follow with their names, and only if they differ from
+ * their defaults: so a retry of a request that an older version answered gets the same answer after the upgrade.
  */
 export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
   const parts: unknown[] = [];

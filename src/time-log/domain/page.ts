@@ -2,12 +2,12 @@ import { DomainError } from '../../../libs/errors/src/domain-error.js';
 
 const DIGITS = /^\d+$/;
 
-/** The most items that a page can hold. */
+/** The most items of a page. */
 export const PAGE_LIMIT = 1000;
-/** The page that is meant where none is named. */
+/** The page for a request that names none. */
 export const DEFAULT_PAGE = { number: 1, limit: 50 };
 
-/** A page of a list: its number counts from 1, its limit is the most items that it holds. */
+/** A page of a list. Numbers start at 1; the limit is the most items that it holds. */
 export class Page {
   private constructor(
     readonly number: number,
@@ -23,7 +23,7 @@ export class Page {
     return new Page(number, limit);
   }
 
-  /** How many logs stand before this page: up to 2^53 times 1000, so more than a number holds. */
+  /** How many logs come before this page. It can be 2^53 times 1000, too much for a number. */
   get offset(): bigint {
     return BigInt(this.number - 1) * BigInt(this.limit);
   }

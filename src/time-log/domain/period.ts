@@ -3,14 +3,16 @@ import { type CalendarDate, isCalendarDate } from './calendar-date.js';
 
 const TIME = /^[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:[Zz]|[+\- ](\d{2}):(\d{2}))?$/;
 
-/** A span of whole days, both ends included; an absent end is open. */
+/** A span of whole days, both ends included. A missing end is open. */
 export class Period {
   private constructor(
     readonly from: CalendarDate | undefined,
     readonly to: CalendarDate | undefined,
   ) {}
 
-  /** Takes days or timestamps. Throws DomainError VALIDATION_ERROR for anything else, or where `from` is after `to`. */
+  /**
+   * Takes days or timestamps. Throws DomainError VALIDATION_ERROR for anything else, or where `from` is after `to`.
+   */
   static of(from?: string, to?: string): Period {
     const faults = [
       from === undefined ? undefined : periodEndFault('from', from),
@@ -29,13 +31,13 @@ export function periodEndFault(name: 'from' | 'to', value: unknown): string | un
     : `${name} must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp`;
 }
 
-/** What is wrong with the order of the ends, or undefined; an end that is no day is not compared. */
+/** What is wrong with the order of the ends, or undefined. An end that is no day is not compared. */
 export function periodOrderFault(from: unknown, to: unknown): string | undefined {
   const [first, last] = [dayNamedBy(from), dayNamedBy(to)];
   return first && last && first > last ? 'from must not be after to' : undefined;
 }
 
-/** The calendar day that a day or a timestamp names, as it is written: an offset shifts nothing. */
+/** The calendar day in the text of a day or a timestamp. An offset shifts nothing. */
 function dayNamedBy(value: unknown): CalendarDate | undefined {
   if (typeof value !== 'string') return undefined;
   const day = value.slice(0, 10);

@@ -3,10 +3,10 @@ import { isCalendarDate } from './calendar-date.js';
 /** The most code points of a description. */
 export const DESCRIPTION_LENGTH = 5000;
 
-/** Any UUID in 8-4-4-4-12 hex form, whatever its version and variant digits say. */
+/** Any UUID in 8-4-4-4-12 hex form, with any version and variant. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-// Each rule tells what is wrong with a value, or undefined where nothing is.
+// Each rule returns what is wrong with a value, or undefined.
 
 export const idFault = (value: unknown) => uuidFault('id', value);
 export const projectIdFault = (value: unknown) => uuidFault('projectId', value);
@@ -20,7 +20,7 @@ export function durationFault(value: unknown): string | undefined {
   return isPositive ? undefined : 'duration must be a positive number';
 }
 
-/** Refuses what PostgreSQL could not store and give back unchanged. */
+/** Refuses text that PostgreSQL could not store and return unchanged. */
 export function descriptionFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'description must be a string';
   if (isLongerThan(DESCRIPTION_LENGTH, value))
@@ -34,7 +34,7 @@ export function dateFault(value: unknown): string | undefined {
   return isCalendarDate(value) ? undefined : 'date must be an existing day in the form YYYY-MM-DD';
 }
 
-/** Compares code points; counts them only where the code units leave it open. */
+/** Compares code points. It counts them only where the number of code units does not decide. */
 function isLongerThan(limit: number, text: string): boolean {
   if (text.length <= limit) return false;
   return text.length > 2 * limit || Array.from(text).length > limit;

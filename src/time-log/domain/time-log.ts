@@ -2,9 +2,9 @@ import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { CalendarDate } from './calendar-date.js';
 import { dateFault, descriptionFault, durationFault, projectIdFault } from './time-log.rules.js';
 
-/** What a caller states about a piece of work. A value that came after version 0.1 is optional here. */
+/** What a caller says about a piece of work. Values that came after version 0.1 are optional here. */
 export interface TimeLogValues {
-  /** Any UUID. Projects live elsewhere: whether it exists is not checked. */
+  /** Any UUID. Projects live elsewhere: nobody checks whether it exists. */
   readonly projectId: string;
   /** Positive and finite; the unit is the caller's. */
   readonly duration: number;
@@ -16,15 +16,15 @@ export interface TimeLogValues {
 
 /** Every value of a log. */
 export type AllTimeLogValues = Required<TimeLogValues>;
-/** What is stored of a log. */
+/** The stored form of a log. */
 export type StoredTimeLog = AllTimeLogValues & Pick<TimeLog, 'id'>;
 
 interface Field {
-  /** What is wrong with a value, or undefined where nothing is. */
+  /** Returns what is wrong with a value, or undefined. */
   readonly fault: (value: unknown) => string | undefined;
-  /** The one form in which equal values are kept; without it they are kept as they are given. */
+  /** Brings equal values into one form for storage. Without it they are stored as given. */
   readonly kept?: (value: never) => unknown;
-  /** What a value counts as that is left out. */
+  /** The value if it is left out. */
   readonly default?: unknown;
 }
 
@@ -36,8 +36,8 @@ type FieldOf<Name extends keyof TimeLogValues> = Field & {
     : { readonly default?: never });
 
 /**
- * The values of a log, each once, in the order of messages and of the fingerprint. A new one goes to the end, and its
- * default keeps it out of the fingerprint of older requests. The compiler names the other places that it needs.
+ * The values of a log, each once, in the order of messages and of the fingerprint. Add a new one at the end. Its
+ * default keeps it out of the fingerprint of older requests. The compiler names all other places that need a change.
  */
 export const TIME_LOG_FIELDS = {
   projectId: { fault: projectIdFault, kept: (id: string) => id.toLowerCase() },
@@ -46,7 +46,7 @@ export const TIME_LOG_FIELDS = {
   date: { fault: dateFault },
 } satisfies { readonly [Name in keyof TimeLogValues]-?: FieldOf<Name> };
 
-/** A table of fields as it is walked through. */
+/** The table of fields as a list. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
 const DEFAULTS = Object.fromEntries(
@@ -65,10 +65,10 @@ export class TimeLog implements AllTimeLogValues {
   readonly date!: CalendarDate;
 
   private constructor() {
-    // TypeORM calls it too, without values: it must not throw, and the rules live in record().
+    // TypeORM calls it too, without values. So it must not throw, and record() applies the rules.
   }
 
-  /** A new log under a UUIDv7. Throws DomainError VALIDATION_ERROR with one message per failing value. */
+  /** A new log with a UUIDv7. Throws DomainError VALIDATION_ERROR with one message for each wrong value. */
   static record(values: TimeLogValues, id: string): TimeLog {
     const faults = Object.entries<Field>(TIME_LOG_FIELDS)
       .map(([name, field]) => field.fault(given(values, name, field)))
@@ -77,23 +77,23 @@ export class TimeLog implements AllTimeLogValues {
     return TimeLog.restore({ id, ...keptValues(values) });
   }
 
-  /** A log without any value, for a repository that puts in all of them: one object less for each log that is read. */
+  /** A log without values, for a repository that sets all of them. It saves an object for each log that is read. */
   static blank(): TimeLog {
     return new TimeLog();
   }
 
-  /** A log as it was stored; a value that came later than what stored it has its default. */
+  /** A log as it was stored. A value that its version did not have yet gets its default. */
   static restore(stored: TimeLogValues & Pick<TimeLog, 'id'>): TimeLog {
     return Object.assign(new TimeLog(), DEFAULTS, stored);
   }
 
-  /** The instant inside the id, UTC, in milliseconds: there is no second look at the clock that could differ. */
+  /** The moment inside the id, UTC, in milliseconds. A second look at the clock could differ. */
   get createdAt(): Date {
     return new Date(Number.parseInt(this.id.slice(0, 8) + this.id.slice(9, 13), 16));
   }
 }
 
-/** Good values in the form in which they are kept: each field, and nothing else. */
+/** Valid values in their stored form: every field, and nothing else. */
 export function keptValues(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): AllTimeLogValues {
   const kept = Object.entries(fields).map(([name, field]) => {
     const value = given(values, name, field);

@@ -8,8 +8,8 @@ import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
 import { NEXT_PARAMETER, TIME_LOG_ARRAYS, TIME_LOG_COLUMN_NAMES, timeLogArrays } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
 
-/** Milliseconds after which a log whose key somebody else is just using is tried again. */
-const BUSY = 25;
+/** Milliseconds until the next try to write a log whose key somebody else is using at the moment. */
+const KEY_IN_USE_PAUSE = 25;
 
 interface KeyedLog {
   readonly log: TimeLog;
@@ -26,9 +26,9 @@ interface KeptKey {
 }
 
 /**
- * Writes logs that come with a key: key and log in one transaction, many of them together. They have a lane of their
- * own, so that other logs never wait for them. Whoever writes a key holds an advisory lock on it until the commit, and
- * nobody waits for that lock: a key that another instance is just using holds up no neighbour.
+ * Writes logs that have a key: key and log in one transaction, many of them together. They have their own batches, so
+ * other logs never wait for them. A writer holds an advisory lock on its key until the commit, and nobody waits for
+ * that lock: a key that another instance is using delays no other.
  */
 export class KeyedTimeLogWrites {
   readonly writes: Batcher<KeyedLog, string | undefined>;
@@ -49,26 +49,29 @@ export class KeyedTimeLogWrites {
     while (performance.now() < end) {
       const id = await this.writes.add(keyed);
       if (id !== undefined) return id;
-      await delay(BUSY);
+      await delay(KEY_IN_USE_PAUSE);
     }
     throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
   }
 
-  /** The id of each one's log; undefined where somebody else is just using the key. */
+  /** The id of each log; undefined where somebody else is using its key at the moment. */
   private async write(keyed: readonly KeyedLog[]): Promise<(string | undefined | Error)[]> {
     const made = await this.insert(keyed);
     const others = keyed.filter(({ log }) => !made.has(log.id));
-    // In a statement of its own: what another instance has committed meanwhile is not in the snapshot of the first.
+    // A separate statement: the snapshot of the first one lacks what another instance has committed meanwhile.
     const kept = others.length > 0 ? await this.find(others) : new Map<string, KeptKey>();
     this.sweep.begin();
     return keyed.map(({ log, key, fingerprint }) => {
       if (made.has(log.id)) return log.id;
       const known = kept.get(nameOf(key));
-      return known === undefined || known.fingerprint === fingerprint ? known?.timeLogId : reused();
+      return known === undefined || known.fingerprint === fingerprint ? known?.timeLogId : keyReused();
     });
   }
 
-  /** Stores those whose key is neither known nor in use; returns their ids. Of several with one key the first is taken. */
+  /**
+   * Stores logs whose key is neither known nor in use. Returns their ids. Of several logs with one key it takes the
+   * first.
+   */
   private async insert(keyed: readonly KeyedLog[]): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
     this.insertion ??= insertionInto(keys, this.database.table(TimeLog));
@@ -94,7 +97,7 @@ export class KeyedTimeLogWrites {
   }
 }
 
-/** The parameters beside those of the logs: an array each of principals, texts and fingerprints, and the table of keys. */
+/** The parameters after those of the logs: arrays of principals, texts and fingerprints, and the table of keys. */
 const [PRINCIPALS, TEXTS, FINGERPRINTS, KEYS] = [0, 1, 2, 3].map((index) => `$${NEXT_PARAMETER + index}`);
 
 function insertionInto(keys: string, logs: string): string {
@@ -122,11 +125,11 @@ function insertionInto(keys: string, logs: string): string {
     select id from kept`;
 }
 
-/** No two keys have the same: a text has no line break. */
+/** A unique name for a key. The line break separates: the text of a key never has one. */
 function nameOf({ principal, text }: Pick<IdempotencyKey, 'principal' | 'text'>): string {
   return `${text}\n${principal}`;
 }
 
-function reused(): DomainError {
+function keyReused(): DomainError {
   return new DomainError('IDEMPOTENCY_KEY_REUSED', ERROR_KINDS.IDEMPOTENCY_KEY_REUSED.message);
 }

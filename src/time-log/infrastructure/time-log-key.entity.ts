@@ -1,9 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** How long a key holds, in SQL. */
+/** How long a key is kept, in SQL. */
 export const KEY_LIFETIME = `interval '24 hours'`;
 
-/** An idempotency key beside the log that it made. */
+/** An idempotency key, and the log that it made. */
 @Entity('time_log_keys')
 @Index('time_log_keys_created_at_idx', ['createdAt'])
 export class TimeLogKey {

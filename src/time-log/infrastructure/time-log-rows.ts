@@ -20,10 +20,10 @@ interface Column {
 /** The names of the columns, as a list of SQL. */
 export const TIME_LOG_COLUMN_NAMES = COLUMNS.map(({ name }) => name).join(', ');
 
-/** The parameters of a statement that writes logs: `$1` and on, a column each, for `unnest`. */
+/** The parameters of a statement that writes logs, for `unnest`: from `$1` on, one for each column. */
 export const TIME_LOG_ARRAYS = COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
 
-/** The number of the first parameter that is free beside them. */
+/** The number of the next free parameter. */
 export const NEXT_PARAMETER = COLUMNS.length + 1;
 
 /** The values of those parameters. */
@@ -31,11 +31,12 @@ export function timeLogArrays(logs: readonly TimeLog[]): unknown[][] {
   return COLUMNS.map(({ field, to }) => logs.map((log) => to(log[field] as never)));
 }
 
-/** What is selected of a log that a statement knows by this name, for `timeLogOf`. */
+/** What `timeLogOf` needs of a log that a statement knows by this name. */
 export function timeLogSelection(log: string): string {
   return COLUMNS.map(({ name, type }) => {
     const column = `(${log}).${name}`;
-    // As JSON a date is text in one form: as text it depends on a setting, and of a date the driver makes an instant.
+    // JSON has one form for a date. As text its form depends on a setting, and as a date the driver makes it an
+    // instant.
     return type === 'date' ? `to_json(${column}) as ${name}` : column;
   }).join(', ');
 }

@@ -4,15 +4,15 @@ import { DomainError } from '../../../libs/errors/src/index.js';
 import type { Database } from '../../database/index.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
 
-/** Rows of one statement, which takes some 20 ms. */
+/** The most rows of one statement, which takes some 20 ms. */
 const BATCH = 1_000;
-/** Milliseconds between two statements, and from the begin of a sweep to that of the next. */
+/** Milliseconds between two statements, and from the start of one sweep to the start of the next. */
 const REST = 100;
 const PAUSE = 60_000;
 
 /**
- * Tidies up behind writes, some rows at a time: removes idempotency keys that have expired, and folds the slots of counts
- * that many transactions at once have left. Nobody waits for it. Where nothing is written there is nothing to tidy.
+ * Tidies up after writes, some rows at a time: removes expired idempotency keys, and folds the slots of counts that
+ * many concurrent transactions have left. Nobody waits for it. Without writes there is nothing to tidy.
  */
 export class TimeLogSweep {
   private readonly logger = new Logger(TimeLogSweep.name);
@@ -21,7 +21,7 @@ export class TimeLogSweep {
 
   constructor(private readonly database: Database) {}
 
-  /** Begins a sweep where the last is a while ago; returns at once. */
+  /** Begins a sweep if the last one is long enough ago. Returns at once. */
   begin(): void {
     if (performance.now() < this.next) return;
     this.next = performance.now() + PAUSE;
@@ -33,13 +33,13 @@ export class TimeLogSweep {
     try {
       while ((await act()) === BATCH) await delay(REST, undefined, { ref: false });
     } catch (error) {
-      // A database that is away is told already; the next sweep goes on.
+      // An outage of the database is logged elsewhere. The next sweep goes on.
       if (error instanceof DomainError) return;
       this.logger.warn(`sweep failed: ${error instanceof Error ? error.message : 'unknown'}`);
     }
   }
 
-  /** The oldest first; those that another instance is just removing are passed over. */
+  /** Takes the oldest first, and skips those that another instance is removing. */
   private async removeExpiredKeys(): Promise<number> {
     const keys = this.database.table(TimeLogKey);
     const removed = await this.database.change<unknown>(

@@ -2,9 +2,9 @@ import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 
 type TimeLogColumn<Value> = ColumnOptions & {
-  /** Of parameters, too. */
+  /** The type of the column, and of parameters. */
   readonly type: 'uuid' | 'numeric' | 'text' | 'date';
-  /** For what the driver does not take and give as it is. */
+  /** For values that the driver would change. */
   readonly transformer?: { readonly to: (value: Value) => string; readonly from: (text: string) => Value };
 };
 
@@ -12,15 +12,15 @@ type TimeLogColumn<Value> = ColumnOptions & {
 export const TIME_LOG_COLUMNS = {
   id: { type: 'uuid', primary: true, primaryKeyConstraintName: 'time_logs_pkey' },
   projectId: { type: 'uuid', name: 'project_id' },
-  // Exact decimals in SQL; the shortest decimal of a double is read back as the same double.
+  // SQL has exact decimals. The shortest decimal of a double is read back as the same double.
   duration: { type: 'numeric', transformer: { to: String, from: Number } },
   description: { type: 'text' },
   date: { type: 'date' },
 } satisfies { readonly [Name in keyof StoredTimeLog]: TimeLogColumn<StoredTimeLog[Name]> };
 
-// Maps the table `time_logs` straight onto the domain class: decorators are functions, and called from here they leave the
-// domain free of them. As a decorated class it can be related to by the entities of a host, which a schema cannot.
-// The migrations make the table; a test holds the two equal.
+// Maps the table `time_logs` straight onto the domain class. Decorators are functions: called from here, they leave the
+// domain free of them. The entities of a host can relate to a decorated class, but not to a schema. The migrations make
+// the table; a test checks that the two are equal.
 for (const [field, options] of Object.entries(TIME_LOG_COLUMNS)) Column(options)(TimeLog.prototype, field);
 Entity('time_logs')(TimeLog);
 Index('time_logs_project_id_date_id_idx', ['projectId', 'date', 'id'])(TimeLog);

@@ -7,7 +7,7 @@ const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
 /** Seconds. */
 const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** How logs wait for the commit that stores them. */
+/** Measures how logs wait for the commit that stores them. */
 @Injectable()
 export class TimeLogMeasures extends Measured {
   constructor(private readonly repository: TypeOrmTimeLogRepository) {

@@ -22,7 +22,7 @@ import {
 } from './time-log-rows.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 
-/** A row of a page; the first has the total and nothing else. */
+/** A row of a page. The first one only has the total. */
 type Row = TimeLogRow & { readonly total: string | null };
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
@@ -30,10 +30,10 @@ export const WRITE_LIMITS = Symbol('WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
 const SELECTION = timeLogSelection('log');
-/** Logs of one statement. */
+/** The most logs in one statement. */
 const BATCH = 200;
 
-/** Keeps time logs in PostgreSQL. Those that come while others are being written are written together, in one commit. */
+/** Stores time logs in PostgreSQL. Logs that arrive during a write are written together, in one commit. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly writes: Batcher<TimeLog, undefined>;
@@ -53,7 +53,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits);
   }
 
-  /** Where logs wait for the commit that stores them. */
+  /** The batches in which logs wait for their commit. */
   get queues(): readonly WatchedBatcher[] {
     return [this.writes, this.keyedWrites.writes];
   }
@@ -79,7 +79,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
-    // One statement, so that page and total are of one snapshot.
+    // One statement, so that page and total come from one snapshot.
     const [first, ...rows] = await this.database.query<Row>(
       `select total, ${SELECTION} from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
       [projectId, period.from, period.to, String(page.offset), page.limit],
@@ -87,7 +87,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return { total: Number(first!.total), logs: rows.map(timeLogOf) };
   }
 
-  /** Commits all together. */
+  /** Stores all logs in one commit. */
   private async insert(logs: readonly TimeLog[]): Promise<undefined[]> {
     await this.database.change(
       `insert into ${this.table} (${TIME_LOG_COLUMN_NAMES})

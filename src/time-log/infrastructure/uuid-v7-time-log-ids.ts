@@ -3,10 +3,14 @@ import { Logger } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 
-/** Milliseconds that the clock may step back while ids stay in order; after a larger step they follow the clock. */
+/**
+ * The most milliseconds by which the clock may step back while ids stay in order. After more they follow the clock.
+ */
 const SMALL_STEP = 5_000;
 
-/** Ids from the clock of this process; within one millisecond they count up (RFC 9562, section 6.2, method 1). */
+/**
+ * Makes ids from the clock of this process. Within one millisecond they count up (RFC 9562, section 6.2, method 1).
+ */
 export class UuidV7TimeLogIds extends TimeLogIds {
   private readonly logger = new Logger(TimeLogIds.name);
   private time = -Infinity;
@@ -33,14 +37,14 @@ export class UuidV7TimeLogIds extends TimeLogIds {
           `the clock went back by ${Math.round(stepBack / 1_000)} s: ids and createdAt follow it`,
         );
       this.time = now;
-      // Of its 32 bits the highest is 0, so that it does not overflow while the time stays the same.
+      // The highest of its 32 bits is 0, so that it cannot overflow within a millisecond.
       this.counter = random.readUInt32BE(6) >>> 1;
     }
     return v7({ msecs: this.time, seq: this.counter, random });
   }
 }
 
-/** Gives 16 random bytes at a time. They are drawn 4 KB at once: to draw them for each id takes most of its time. */
+/** Returns 16 random bytes. It draws 4 KB at a time: a draw for each id would take most of an id's time. */
 export function randomBytesInAdvance(): () => Buffer {
   const drawn = Buffer.alloc(4_096);
   let used = drawn.length;

@@ -16,7 +16,7 @@ class BoundTimeLogMessagesModule {}
 /** Time logs over whatever transports the app connects (`connectMicroservice`). Needs what TimeLogModule needs. */
 @Module({ imports: [TimeLogModule], ...HANDLERS })
 export class TimeLogMessagesModule {
-  /** The module over a TimeLogModule with adapters: the very object that the app imports. Others than our bounds may be given. */
+  /** The module over a TimeLogModule with adapters: pass the very object that the app imports. Bounds are optional. */
   static over(timeLogs: Type | DynamicModule, bounds: RequestBounds = TIME_LOG_LIMITS): DynamicModule {
     return {
       module: BoundTimeLogMessagesModule,

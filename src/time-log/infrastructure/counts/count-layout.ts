@@ -1,9 +1,9 @@
 import type { QueryRunner } from 'typeorm';
 import { fullyQualified } from '../../../database/index.js';
 
-// What released texts are made of: it never changes. Whoever needs something else gives it another name.
+// Released SQL texts are made of these, so they never change. A new value needs a new name.
 
-/** Days that one row counts one by one, and days that one row of the level above counts together (about 11 years). */
+/** A block: the days that one row counts one by one. A span: the days that a row of the next level sums (11 years). */
 export const BLOCK = 32;
 export const SPAN = 128 * BLOCK;
 /** Blocks and spans are numbered from here. */
@@ -14,10 +14,10 @@ export const NIL = `uuid '00000000-0000-0000-0000-000000000000'`;
 export const DAYS = Array.from({ length: BLOCK }, (_, index) => index);
 /** The rows of one project, or of all where it is null. */
 export const KEY = `of_all = (project is null) and project_id = coalesce(project, ${NIL})`;
-/** A function that runs with its owner's rights finds nothing but what it names in full. */
+/** A function that runs with its owner's rights only finds what it names in full. */
 export const AS_OWNER = `security definer set search_path = pg_catalog, pg_temp`;
 
-/** What is named in the texts, quoted, in the schema and with the prefix of the DataSource. */
+/** The names in the texts, quoted, with the schema and the prefix of the DataSource. */
 export type CountNames = Awaited<ReturnType<typeof countNamesIn>>;
 
 export async function countNamesIn(runner: QueryRunner) {

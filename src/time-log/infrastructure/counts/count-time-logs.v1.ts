@@ -1,7 +1,7 @@
 import { AS_OWNER, type CountNames } from './count-layout.js';
 import { add, counted, COUNTING_AS_BEFORE, COUNTING_DECLARED, COUNTING_ON } from './count-rows.v1.js';
 
-/** A trigger's, after a statement on logs: adds what it changed to the counts. */
+/** For a trigger after a statement on logs: adds its changes to the counts. */
 export const countTimeLogsV1 = (names: CountNames) => `
   create or replace function ${names.count}() returns trigger language plpgsql ${AS_OWNER} as $$
   #variable_conflict use_column

@@ -9,10 +9,10 @@ import {
 } from './count-rows.v1.js';
 
 /**
- * Adds at most so many rows of later slots to an earlier one, and returns how many; fewer than it may where no more is to
- * be done. Every sum stays what it is, in every snapshot. Nobody waits: writers take another slot meanwhile, and a slot
- * that a transaction holds is passed over. It must not run beside TRUNCATE, which would not see what it moves.
- * Anybody may call it: it changes no count, and a service whose role owns nothing must be able to.
+ * Adds a limited number of rows of later slots to an earlier one, and returns how many. Fewer than the limit: all is
+ * done. Every sum stays the same, in every snapshot. Nobody waits: writers take another slot meanwhile, and a slot that
+ * a transaction holds is skipped. It must not run beside TRUNCATE, which would not see what it moves. Anybody may call
+ * it: it changes no count, and the role of a service that owns nothing needs it.
  */
 export const foldTimeLogCountsV1 = (names: CountNames) => `
   create function ${names.fold}(most integer) returns integer language plpgsql ${AS_OWNER}

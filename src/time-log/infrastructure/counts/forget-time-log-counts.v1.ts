@@ -1,6 +1,6 @@
 import { AS_OWNER, type CountNames } from './count-layout.js';
 
-/** A trigger's, after TRUNCATE of the logs. */
+/** For a trigger after TRUNCATE of the logs. */
 export const forgetTimeLogCountsV1 = ({ counts, forget }: CountNames) => `
   create function ${forget}() returns trigger language plpgsql ${AS_OWNER} as $$
   begin

@@ -1,10 +1,10 @@
 import type { Database } from '../../../database/index.js';
 
-/** What a check of the counts has found. */
+/** The result of a check of the counts. */
 export interface CountsCheck {
-  /** Logs in all, by the counts. */
+  /** All logs, by the counts. */
   readonly logs: number;
-  /** Counts that differ from what the logs say. */
+  /** Counts that differ from the logs. */
   readonly wrong: number;
 }
 
@@ -23,7 +23,7 @@ export class TimeLogCounts {
     return { logs: Number(row!.logs), wrong: Number(row!.wrong) };
   }
 
-  /** Mends what is wrong, and returns how many counts that were. */
+  /** Repairs wrong counts. Returns how many there were. */
   async rebuild(): Promise<number> {
     const [row] = await this.database.change<{ mended: string }>(
       `select ${this.database.routine('rebuild_time_log_counts')}() as mended`,

@@ -1,6 +1,9 @@
 import { BLOCK, type CountNames, FIRST, KEY, SPAN } from './count-layout.js';
 
-/** Planned once a session, and always along an index: what a list costs must not depend on statistics that are stale or missing. */
+/**
+ * PostgreSQL plans it once a session, and always along an index: the cost of a list must not depend on statistics that
+ * are stale or missing.
+ */
 const ALONG_INDEXES = `set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
 

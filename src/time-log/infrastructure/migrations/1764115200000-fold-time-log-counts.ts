@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { type CountNames, countNamesIn } from '../counts/count-layout.js';
 import { foldTimeLogCountsV1 } from '../counts/fold-time-log-counts.v1.js';
 
-/** Lets slots end that many transactions at once have begun: what a list costs grows with them. */
+/** Reduces slots that many concurrent transactions have made: the cost of a list grows with them. */
 export class FoldTimeLogCounts1764115200000 implements MigrationInterface {
   readonly name = 'FoldTimeLogCounts1764115200000';
 

@@ -3,32 +3,32 @@ import { randomId, type Runtime } from './runtime.js';
 import { TimeLogError } from './time-log.error.js';
 import { ABORTED, LATE, within } from './within.js';
 
-/** Milliseconds below which the first pause lies; the bound doubles with each further one, up to the longest. */
+/** Milliseconds: the bound of the first pause. It doubles with each further pause, up to the longest. */
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 5_000;
-/** Visible ASCII. The error of a header that refuses anything else would repeat the token. */
+/** Visible ASCII. With anything else fetch would throw an error that repeats the token. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** A request, and what counts as its success. */
+/** A request, and the answers that are a success. */
 export interface Call<T> {
   readonly method: 'GET' | 'POST';
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Makes a request safe to repeat that is not by itself. */
+  /** Makes a request safe to repeat that is not safe by itself. */
   readonly idempotencyKey?: string;
-  /** What an answer brings; undefined where it is no success. */
+  /** The result in an answer; undefined where the answer is no success. */
   readonly read: (answer: Answer) => T | undefined;
 }
 
-/** For how long a call is tried. */
+/** How long a call may be tried. */
 interface Endurance {
   readonly tries: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What is known of a call that was sent, besides how it failed. */
+/** What is known about a call that was sent, beside its failure. */
 interface Sent {
   readonly count?: number;
   readonly requestId?: string;
@@ -36,27 +36,27 @@ interface Sent {
   readonly idempotencyKey?: string;
 }
 
-interface CallerOptions {
-  /** What paths are appended to. */
+interface SenderOptions {
+  /** Paths are appended to this. */
   readonly root: string;
   readonly token: () => string | Promise<string>;
-  /** Milliseconds of one try. */
+  /** The most milliseconds of one try. */
   readonly timeout: number;
-  /** Milliseconds of a call in all. */
+  /** The most milliseconds of a whole call. */
   readonly deadline: number;
 }
 
-/** Makes calls: sends a request, again where that is safe and promising, within bounds of tries and time. */
-export class Caller {
+/** Sends requests. Repeats one where that is safe and may help, within limits of tries and time. */
+export class RetryingSender {
   constructor(
-    private readonly options: CallerOptions,
+    private readonly options: SenderOptions,
     private readonly runtime: Runtime,
   ) {}
 
-  /** Rejects with TimeLogError, or with what was thrown instead of a token. */
+  /** Rejects with TimeLogError, or with what the caller's own `token` function has thrown. */
   async call<T>(call: Call<T>, { tries, signal }: Endurance): Promise<T> {
     const end = this.runtime.now() + this.options.deadline;
-    // The same for all tries: they belong together in the log of the service.
+    // All tries share this id: so they are found together in the service's log.
     const requestId = randomId();
     const token = await this.token(signal);
     const headers = new Headers({
@@ -75,7 +75,7 @@ export class Caller {
     }
   }
 
-  /** Once for a call: a key belongs to its token, and with another one a repeated request would make a second log. */
+  /** Asks for the token once per call: a key belongs to its token, so another token would make a second log. */
   private async token(signal: AbortSignal | undefined): Promise<string> {
     const { token, deadline } = this.options;
     const patience = { milliseconds: deadline, signal };
@@ -112,22 +112,22 @@ export class Caller {
     headers: Headers,
     signal: AbortSignal,
   ): Promise<Answer> {
-    // Not called as a method, which the fetch of browsers refuses.
+    // The fetch of browsers refuses to be called as a method.
     const { fetch } = this.runtime;
     const response = await fetch(this.options.root + path, {
       method,
       headers,
       signal,
-      // Followed, a redirect could turn a POST into a GET whose answer looks like a success.
+      // A redirect could turn a POST into a GET, whose answer looks like a success.
       redirect: 'manual',
-      // The token is all that the service knows a caller by.
+      // The token alone tells the service who calls.
       credentials: 'omit',
       ...(body !== undefined && { body }),
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
-  /** Waits before the next try; brings the failure that remains where there is to be none. */
+  /** Waits before the next try. Returns the failure instead where there must not be another try. */
   private async pause(
     failure: Failure,
     count: number,
@@ -141,7 +141,7 @@ export class Caller {
     const never = () => new Promise<never>(() => undefined);
     const ended = await within(never, { milliseconds, signal }, schedule);
     if (ended === ABORTED) return abortion(signal);
-    // Later than planned where the machine slept, perhaps for longer than the key lives.
+    // The machine may have slept meanwhile, perhaps longer than the key lives.
     return now() >= end ? failure : undefined;
   }
 }
