@@ -118,7 +118,7 @@ describe('AccessTokenVerifier', () => {
       expect(await verifier.verify(token)).toBeUndefined();
     });
 
-    it('from the begin of the statement on, not from its answer', async () => {
+    it('from the start of the statement, not from its answer', async () => {
       lookup.answersAtOnce = false;
       const token = lookup.add();
       const first = verifier.verify(token);

@@ -2,16 +2,16 @@ import type { INestApplication } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { serverOf, Tcp } from './servers.js';
 
-/** Milliseconds after which a broker that is not reached yet is told about. */
+/** Milliseconds after which a broker that is still out of reach is reported. */
 const PATIENCE = 3_000;
 
-/** Tells a person one line. */
+/** Shows a person one line. */
 type Say = (line: string) => void;
 
 /**
- * Takes messages from now on, over the transport of a URL: `tcp`, `nats` or `amqp`. To be called after `listen()`, since
- * handlers may otherwise run before the hooks of the start. A broker that is away is tried for ever, and told about in
- * one line each way. Throws an Error with one line where the address of a `tcp` URL cannot be taken.
+ * Starts to take messages, over the transport of a URL: `tcp`, `nats` or `amqp`. Call it after `listen()`: else handlers
+ * may run before the hooks of the start. It tries for ever to reach a broker, and logs one line when the broker is away
+ * and one when it is back. Throws an Error with one clear line where the address of a `tcp` URL is not free.
  */
 export async function connectMessages(app: INestApplication, url: string, say: Say): Promise<void> {
   const server = serverOf(new URL(url));

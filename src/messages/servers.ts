@@ -4,9 +4,9 @@ import { answerForThrown, DomainError } from '../../libs/errors/src/index.js';
 
 /** Each message goes to one instance. */
 const QUEUE = 'time-logs';
-/** Characters of one message and what a packet may begin of the next; a larger one ends its connection. */
+/** The most characters of a message, with what a packet holds of the next one. More ends the connection. */
 const LONGEST = 2 * 1_048_576;
-/** What happens to the door is told by its status, in one line. */
+/** Events of the connection reach the log through its status, in one line each. */
 const SILENT: LoggerService = { log: nothing, error: nothing, warn: nothing, debug: nothing };
 
 type Publish = (response: object) => unknown;
@@ -32,7 +32,7 @@ class Nats extends ServerNats {
       try {
         return publish(response);
       } catch {
-        // The server takes 1 MiB, where its max_payload says nothing else.
+        // A NATS server takes 1 MiB by default; its max_payload may differ.
         return publish(
           packetOf(
             new DomainError(

@@ -49,7 +49,7 @@ describe('a service whose clients send requests without a token and do not read'
     expect(await Promise.all(statuses)).toEqual([200, 200, 200]);
   }
 
-  /** Sends from so many connections; resolves when each has the begin of an answer, of which it reads nothing. */
+  /** Sends from so many connections. Resolves when each has the start of an answer; it reads none of it. */
   async function pipeline(connections: number): Promise<void> {
     await Promise.all(
       Array.from({ length: connections }, async () => {
@@ -97,7 +97,7 @@ describe('a service whose clients send requests without a token and do not read'
       bytes += chunk.length;
       text += chunk.toString('latin1');
       answered.push(...[...text.matchAll(/^X-Request-Id: (request-\d+)\r\n/gm)].map(([, id]) => id!));
-      // What may be the begin of a header.
+      // This may be the start of a header.
       text = text.slice(text.lastIndexOf('\n') + 1);
     }
     expect(answered).toEqual(ids);

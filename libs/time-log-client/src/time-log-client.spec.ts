@@ -69,7 +69,7 @@ class FakeRuntime implements Runtime {
     return () => clearImmediate(timer);
   };
 
-  /** Milliseconds since the begin at which requests were sent. */
+  /** Milliseconds from the start of the test to each request. */
   get times(): number[] {
     return this.requests.map(({ at }) => at);
   }

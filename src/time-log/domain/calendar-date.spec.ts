@@ -44,7 +44,7 @@ describe('isCalendarDate', () => {
     ['a negative year', '-000001-01-01'],
     ['a timestamp', '2026-01-31T00:00:00Z'],
     ['a newline at the end', '2026-01-31\n'],
-    ['a space at the begin', ' 2026-01-31'],
+    ['a space at the start', ' 2026-01-31'],
     ['the basic format', '20260131'],
     ['slashes', '2026/01/31'],
     ['one digit', '2026-1-31'],
