@@ -17,12 +17,12 @@ const PEERS = {
   // @nestjs/swagger asks for 11.0.1. Until 12.2 a global pipe of the host was given the promise of an asynchronous parameter, such as our body.
   '@nestjs/common': '^11.0.1 || ^12.2.0',
   '@nestjs/core': '^11.0.1 || ^12.2.0',
-  '@nestjs/microservices': '^11.0.1 || ^12.0.0',
+  '@nestjs/microservices': '^11.0.1 || ^12.0.1',
   // 11.0.0 and 11.0.1 ask for Nest 10.
   '@nestjs/passport': '^11.0.2 || ^12.0.0',
   '@nestjs/swagger': '^11.0.0 || ^12.0.0',
   'class-validator': '^0.14.0 || ^0.15.1',
-  rxjs: '^7.1.0',
+  rxjs: '^7.8.1',
   typeorm: '^0.3.20 || ^1.0.0',
 };
 
