@@ -24,7 +24,7 @@ export interface Start {
 const COMPILED = join(import.meta.dirname, '..', '..');
 const FILES = {
   // With the young generation of npm start.
-  service: ['--max-semi-space-size=4', join(COMPILED, 'src', 'main.js')],
+  service: ['--max-semi-space-size=16', join(COMPILED, 'src', 'main.js')],
   idiomatic: [join(import.meta.dirname, 'baselines', 'idiomatic.js')],
   bare: [join(import.meta.dirname, 'baselines', 'bare.js')],
 };

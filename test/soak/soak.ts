@@ -44,7 +44,7 @@ async function soak(minutes: number): Promise<boolean> {
       DATABASE_URL: url,
       ACCESS_TOKEN: TOKEN,
       // The young generation of npm start.
-      NODE_OPTIONS: '--max-semi-space-size=4',
+      NODE_OPTIONS: '--max-semi-space-size=16',
     });
     try {
       const ledger = new Ledger();

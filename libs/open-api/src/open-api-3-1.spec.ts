@@ -53,6 +53,17 @@ describe('openApi31', () => {
     });
   });
 
+  it('keeps an answer of two routes apart from another one of the same status elsewhere', () => {
+    const none = { description: 'There is no such log.' };
+    const paths = {
+      '/0': { get: { responses: { 404: none } } },
+      '/1': { get: { responses: { 404: none } } },
+    };
+    const noPath = { description: 'There is no such path.' };
+    const document = { openapi: '3.0.0', info, paths, components: { responses: { 404: noPath } } };
+    expect(openApi31(document)).toMatchObject({ paths, components: { responses: { NotFound: noPath } } });
+  });
+
   it('names a schema by its title, at any depth', () => {
     const inner: SchemaObject = { title: 'Inner', type: 'string' };
     const outer: SchemaObject = { title: 'Outer', type: 'object', properties: { a: inner, b: inner } };

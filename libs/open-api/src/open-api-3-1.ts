@@ -60,7 +60,12 @@ export function openApi31(document: OpenAPIObject): OpenApiDocument {
   // Headers come before the answers that hold them.
   const headers = once('headers', headerMaps, (name) => name);
   const parameters = once('parameters', parameterLists, (_index, { name }) => name);
-  const responses = once('responses', answers.slice(0, -1), (status) => phraseOf(status));
+  const responses = once(
+    'responses',
+    answers.slice(0, -1),
+    (status) => phraseOf(status),
+    byPhrase(elsewhere),
+  );
   return {
     ...rest,
     openapi: '3.1.1',
@@ -70,7 +75,7 @@ export function openApi31(document: OpenAPIObject): OpenApiDocument {
       schemas,
       parameters,
       headers,
-      responses: { ...responses, ...byPhrase(elsewhere) },
+      responses,
     },
   };
 }
@@ -80,11 +85,12 @@ function once<T extends object>(
   kind: 'headers' | 'parameters' | 'responses',
   holders: readonly (Record<string, T> | T[])[],
   nameOf: (key: string, value: T) => string,
+  taken: Readonly<Record<string, T>> = {},
 ): Record<string, T> {
   const places = holders.flatMap((holder) =>
     Object.entries(holder).map(([key, value]) => ({ holder: holder as Record<string, object>, key, value })),
   );
-  const named: Record<string, T> = {};
+  const named: Record<string, T> = { ...taken };
   const counts = new Map<string, number>();
   const textOf = ({ key, value }: { key: string; value: T }) => nameOf(key, value) + JSON.stringify(value);
   for (const place of places) counts.set(textOf(place), (counts.get(textOf(place)) ?? 0) + 1);
