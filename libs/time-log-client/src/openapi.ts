@@ -253,6 +253,34 @@ export interface components {
         };
     };
     responses: {
+        /** @description There is no such path. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "NOT_FOUND";
+                };
+            };
+        };
+        /** @description The path takes other methods. */
+        MethodNotAllowed: {
+            headers: {
+                /** @description The methods that the path takes. */
+                Allow: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "METHOD_NOT_ALLOWED";
+                };
+            };
+        };
         /** @description The token is missing, malformed, unknown, expired or revoked. Precedes every other look at the request. */
         Unauthorized: {
             headers: {
@@ -383,34 +411,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "VALIDATION_ERROR";
-                };
-            };
-        };
-        /** @description There is no such path. */
-        NotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "NOT_FOUND";
-                };
-            };
-        };
-        /** @description The path takes other methods. */
-        MethodNotAllowed: {
-            headers: {
-                /** @description The methods that the path takes. */
-                Allow: string;
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "METHOD_NOT_ALLOWED";
                 };
             };
         };
