@@ -1,5 +1,11 @@
 import { availableParallelism } from 'node:os';
 
+/** What takes long in a short pass too. */
+const LONG_FAULTS = [
+  '<rootDir>/test/faults/(abuse|blocked-commit|long-transactions|pipelining-clients|standby|unread-answers)',
+  '<rootDir>/libs/embedded-postgres/src/embedded-postgres.faults',
+];
+
 export default {
   rootDir: import.meta.dirname,
   roots: ['<rootDir>/src', '<rootDir>/libs', '<rootDir>/test'],
@@ -8,7 +14,8 @@ export default {
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/(tools|package)/',
-    ...(process.env.FAULTS === 'full' ? [] : ['<rootDir>/test/faults/abuse']),
+    ...(process.env.FAULTS === 'full' ? [] : LONG_FAULTS),
+    ...(process.env.ESTATE === 'full' ? [] : ['<rootDir>/test/messages/(nats|rabbitmq)']),
   ],
   testEnvironment: 'node',
   // Workspaces are tested as they are written, not as they were built.
