@@ -100,7 +100,8 @@ describe('a service that is abused', () => {
       expect(abused.p99).toBeLessThanOrEqual(MOST_FACTOR * quiet.p99);
 
       await eventually(
-        async () => expect(await filesOf(service.child.pid!)).toBeLessThanOrEqual(files),
+        // One more: the connection that looks for overdue statements comes with the first of them.
+        async () => expect(await filesOf(service.child.pid!)).toBeLessThanOrEqual(files + 1),
         IDLE_LIMIT,
       );
       const connections = `select 1 from pg_stat_activity where application_name = 'time-logs'`;
