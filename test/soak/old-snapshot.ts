@@ -22,52 +22,6 @@ const AROUND = { before: 2, after: 3 };
 
 type Latencies = Record<string, number[]>;
 
-removeLibpqVariables(process.env);
-try {
-  const [text = '20', ...rest] = process.argv.slice(2);
-  if (!/^[1-9]\d{0,2}$/.test(text) || rest.length > 0) throw new Error(USAGE);
-  await measure(Number(text));
-} catch (error) {
-  process.exitCode = 1;
-  console.error(error instanceof Error ? error.message : error);
-}
-
-/** Prints for each minute how long creates and lists take, before, while and after a snapshot is held for so many minutes. */
-async function measure(minutes: number): Promise<void> {
-  const postgres = await PostgresCluster.create();
-  try {
-    const url = await postgres.createDatabase();
-    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
-    try {
-      const load = new Load(service.port);
-      for (let minute = 0; minute < AROUND.before; minute++) print('before', await load.run());
-      const holder = new pg.Client({ connectionString: url });
-      await holder.connect();
-      await holder.query('begin isolation level repeatable read');
-      await holder.query('select count(*) from time_logs');
-      for (let minute = 1; minute <= minutes; minute++) print(`held, minute ${minute}`, await load.run());
-      await holder.end();
-      for (let minute = 1; minute <= AROUND.after; minute++)
-        print(`after, minute ${minute}`, await load.run());
-      load.close();
-    } finally {
-      await service.end('SIGKILL');
-    }
-  } finally {
-    await postgres.remove();
-  }
-}
-
-/** p50 and p99 in milliseconds, and how many were answered. */
-function print(name: string, { latencies, refused }: { latencies: Latencies; refused: number }): void {
-  const texts = Object.entries(latencies).map(([kind, list]) => {
-    const sorted = list.toSorted((a, b) => a - b);
-    const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)].map((ms) => ms.toFixed(1));
-    return `${kind} ${sorted.length}: ${p50}, ${p99}`;
-  });
-  console.log(`${name}: ${texts.join('; ')}; not answered as they should be: ${refused}`);
-}
-
 /** Creates over all projects at a steady pace, and beside them a list of each kind every second. */
 class Load {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 256 });
@@ -131,4 +85,50 @@ class Load {
 /** A day in 2026 or before, as YYYY-MM-DD. */
 function dayBefore(days: number): string {
   return new Date(Date.UTC(2026, 11, 31) - days * 86_400_000).toISOString().slice(0, 10);
+}
+
+removeLibpqVariables(process.env);
+try {
+  const [text = '20', ...rest] = process.argv.slice(2);
+  if (!/^[1-9]\d{0,2}$/.test(text) || rest.length > 0) throw new Error(USAGE);
+  await measure(Number(text));
+} catch (error) {
+  process.exitCode = 1;
+  console.error(error instanceof Error ? error.message : error);
+}
+
+/** Prints for each minute how long creates and lists take, before, while and after a snapshot is held for so many minutes. */
+async function measure(minutes: number): Promise<void> {
+  const postgres = await PostgresCluster.create();
+  try {
+    const url = await postgres.createDatabase();
+    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    try {
+      const load = new Load(service.port);
+      for (let minute = 0; minute < AROUND.before; minute++) print('before', await load.run());
+      const holder = new pg.Client({ connectionString: url });
+      await holder.connect();
+      await holder.query('begin isolation level repeatable read');
+      await holder.query('select count(*) from time_logs');
+      for (let minute = 1; minute <= minutes; minute++) print(`held, minute ${minute}`, await load.run());
+      await holder.end();
+      for (let minute = 1; minute <= AROUND.after; minute++)
+        print(`after, minute ${minute}`, await load.run());
+      load.close();
+    } finally {
+      await service.end('SIGKILL');
+    }
+  } finally {
+    await postgres.remove();
+  }
+}
+
+/** p50 and p99 in milliseconds, and how many were answered. */
+function print(name: string, { latencies, refused }: { latencies: Latencies; refused: number }): void {
+  const texts = Object.entries(latencies).map(([kind, list]) => {
+    const sorted = list.toSorted((a, b) => a - b);
+    const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)].map((ms) => ms.toFixed(1));
+    return `${kind} ${sorted.length}: ${p50}, ${p99}`;
+  });
+  console.log(`${name}: ${texts.join('; ')}; not answered as they should be: ${refused}`);
 }
