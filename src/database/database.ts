@@ -4,6 +4,7 @@ import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { Condition } from './condition.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
+import { type PreparedStatement, PreparedStatements } from './prepared-statements.js';
 import { qualified } from './qualified.js';
 import { inTransaction } from './transaction.js';
 import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
@@ -30,6 +31,7 @@ export class Database implements OnModuleDestroy {
   });
   private readonly connections: Connections;
   private readonly overdue: OverdueStatements;
+  private readonly statements = new PreparedStatements();
   /** When to try the next change while the server is read-only, on the clock of `performance`. */
   private nextChange: number | undefined;
 
@@ -42,10 +44,11 @@ export class Database implements OnModuleDestroy {
   }
 
   /** Runs one statement that reads. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it now. */
-  async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+  async query<Row>(sql: PreparedStatement | string, parameters: readonly unknown[] = []): Promise<Row[]> {
     const begun = performance.now();
     const rows = await this.run(
-      (runner) => runner.query(sql, parameters as unknown[]) as Promise<Row[]>,
+      (runner) =>
+        this.statements.run(sql, (text) => runner.query(text, parameters as unknown[]) as Promise<Row[]>),
       (error) => this.away.begin(begun, messageOf(error)),
     );
     this.away.end(begun);
@@ -57,7 +60,7 @@ export class Database implements OnModuleDestroy {
    * is read-only, it throws at once. Twice a second it tries a change, on a new connection: the address may by now lead
    * to another server.
    */
-  async change<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+  async change<Row>(sql: PreparedStatement | string, parameters: readonly unknown[] = []): Promise<Row[]> {
     const begun = performance.now();
     if (this.nextChange !== undefined) {
       if (begun < this.nextChange) throw unavailable();
@@ -65,7 +68,7 @@ export class Database implements OnModuleDestroy {
       this.connections.replaceAll();
     }
     const rows = await this.run(
-      (runner) => inTransaction<Row>(runner, sql, parameters),
+      (runner) => this.statements.run(sql, (text) => inTransaction<Row>(runner, text, parameters)),
       (error) => {
         if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
         if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));

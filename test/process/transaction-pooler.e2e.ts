@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
-import { endProcess } from '../support/service-process.js';
+import { endProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TransactionPooler } from '../support/transaction-pooler.js';
 
@@ -72,6 +72,49 @@ describe('migrations through a pooler in transaction mode', () => {
       expect(await migrate({ url: pooler.url, migrations })).not.toEqual([]);
       expect((await owner.query<unknown[]>('select from migrations')).length).toBe(NAMES.length);
       expect(await locks()).toEqual([]);
+    },
+    LIMIT,
+  );
+});
+
+describe('the service behind a pooler in transaction mode', () => {
+  const TOKEN = 'a-token-that-the-deployment-declares';
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => database.drop());
+
+  it(
+    'answers every request, and says once that statements are no longer prepared',
+    async () => {
+      const pooler = await TransactionPooler.open(database.url, 3);
+      const env = { DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN };
+      const services = [await startService(env), await startService(env)];
+      try {
+        const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+        const body = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1.5, date: '2026-01-31' });
+        const statuses = await Promise.all(
+          Array.from({ length: 60 }, async (_, number) => {
+            const url = `${services[number % 2]!.url}/api/v1/time-logs`;
+            const key = number % 3 === 0 ? { 'idempotency-key': `key ${number}` } : {};
+            const created = await fetch(url, { method: 'POST', headers: { ...headers, ...key }, body });
+            const listed = await fetch(url, { headers });
+            return [created.status, listed.status];
+          }),
+        );
+        expect(statuses).toEqual(statuses.map(() => [201, 200]));
+        const listed = await fetch(`${services[0]!.url}/api/v1/time-logs?limit=1`, { headers });
+        expect(await listed.json()).toMatchObject({ meta: { total: 60 } });
+        const told = services.map(
+          ({ output }) => output().split('statements are no longer prepared').length - 1,
+        );
+        expect(Math.max(...told)).toBe(1);
+      } finally {
+        for (const service of services) await service.end('SIGKILL');
+        pooler.close();
+      }
     },
     LIMIT,
   );

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
 import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
-import { type Database, isRefusalOfRow } from '../../database/index.js';
+import { type Database, isRefusalOfRow, PreparedStatement } from '../../database/index.js';
 import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
@@ -32,7 +32,7 @@ interface KeptKey {
  */
 export class KeyedTimeLogWrites {
   readonly writes: Batcher<KeyedLog, string | undefined>;
-  private insertion: string | undefined;
+  private insertion: PreparedStatement | undefined;
 
   constructor(
     private readonly database: Database,
@@ -74,7 +74,7 @@ export class KeyedTimeLogWrites {
    */
   private async insert(keyed: readonly KeyedLog[]): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
-    this.insertion ??= insertionInto(keys, this.database.table(TimeLog));
+    this.insertion ??= new PreparedStatement(insertionInto(keys, this.database.table(TimeLog)));
     const rows = await this.database.change<{ id: string }>(this.insertion, [
       ...timeLogArrays(keyed.map(({ log }) => log)),
       keyed.map(({ key }) => key.principal),

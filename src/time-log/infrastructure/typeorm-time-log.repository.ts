@@ -5,7 +5,7 @@ import {
   halving,
   type WatchedBatcher,
 } from '../../../libs/batching/src/index.js';
-import { Database, isRefusalOfRow } from '../../database/index.js';
+import { Database, isRefusalOfRow, PreparedStatement } from '../../database/index.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
@@ -39,6 +39,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
   private readonly sweep: TimeLogSweep;
+  private page: PreparedStatement | undefined;
+  private insertion: PreparedStatement | undefined;
 
   constructor(
     private readonly database: Database,
@@ -80,20 +82,26 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     // One statement, so that page and total come from one snapshot.
-    const [first, ...rows] = await this.database.query<Row>(
+    this.page ??= new PreparedStatement(
       `select total, ${SELECTION} from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
-      [projectId, period.from, period.to, String(page.offset), page.limit],
     );
+    const [first, ...rows] = await this.database.query<Row>(this.page, [
+      projectId,
+      period.from,
+      period.to,
+      String(page.offset),
+      page.limit,
+    ]);
     return { total: Number(first!.total), logs: rows.map(timeLogOf) };
   }
 
   /** Stores all logs in one commit. */
   private async insert(logs: readonly TimeLog[]): Promise<undefined[]> {
-    await this.database.change(
+    this.insertion ??= new PreparedStatement(
       `insert into ${this.table} (${TIME_LOG_COLUMN_NAMES})
        select * from unnest(${TIME_LOG_ARRAYS})`,
-      timeLogArrays(logs),
     );
+    await this.database.change(this.insertion, timeLogArrays(logs));
     this.sweep.begin();
     return logs.map(() => undefined);
   }

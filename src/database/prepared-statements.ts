@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { QueryFailedError } from 'typeorm';
+
+/** A statement that the server parses and plans once in each session. */
+export class PreparedStatement {
+  /** Differs where the text differs: in a session of a pooler another version of this software may have prepared its own. */
+  readonly name: string;
+
+  /**
+   * The plan may be as old as the session, so it must not depend on how full a table is. The columns of the result must
+   * be named: they cannot change later.
+   */
+  constructor(readonly text: string) {
+    this.name = createHash('sha256').update(text).digest('hex').slice(0, 32);
+  }
+}
+
+/**
+ * SQLSTATEs of a session that does not know a prepared statement, or knew it already: invalid SQL statement name and
+ * duplicate prepared statement (PostgreSQL, appendix A).
+ */
+const OF_ANOTHER_SESSION = ['26000', '42P05'];
+
+/** Sends statements as prepared ones, until it is seen that a pooler changes the sessions between them. */
+export class PreparedStatements {
+  private readonly logger = new Logger(PreparedStatements.name);
+  private areKept = true;
+
+  /** Runs a statement by what takes its text or, in the place of a text, what node-postgres knows it by. */
+  async run<Result>(
+    statement: PreparedStatement | string,
+    run: (sql: string) => Promise<Result>,
+  ): Promise<Result> {
+    if (typeof statement === 'string') return run(statement);
+    if (this.areKept) {
+      try {
+        // TypeORM hands it to node-postgres as it is.
+        return await run(statement as unknown as string);
+      } catch (error) {
+        // Nothing was done: the server refuses before it runs the statement.
+        if (!isOfAnotherSession(error)) throw error;
+        this.giveUp();
+      }
+    }
+    return run(statement.text);
+  }
+
+  private giveUp(): void {
+    if (!this.areKept) return;
+    this.areKept = false;
+    this.logger.log('a pooler changes sessions: statements are no longer prepared');
+  }
+}
+
+function isOfAnotherSession(error: unknown): boolean {
+  if (!(error instanceof QueryFailedError)) return false;
+  return OF_ANOTHER_SESSION.includes(String((error.driverError as { code?: unknown }).code));
+}
