@@ -6,7 +6,8 @@ import ts from 'typescript';
 
 /*
  * `npm run pack:lib [-- DIRECTORY]` makes the package for hosts in DIRECTORY (dist) and prints the path of its tarball.
- * `exports` in package.json tells what is in it: those files, what they import, and nothing else.
+ * `exports` in package.json tells what is in it: those files, what they import, and nothing else. All of it is there
+ * twice: as ES modules, and as CommonJS for hosts whose tests cannot load ES modules (Jest).
  */
 
 /**
@@ -29,41 +30,63 @@ const PEERS = {
 /** Needed by one entry alone: who does not import it goes without. */
 const OPTIONAL_PEERS = ['@nestjs/microservices'];
 
-const PROJECT = join(import.meta.dirname, '..', '..');
-const OUTPUT = 'dist';
-const project = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-const entries = Object.values(project.exports).map((file) => posix.normalize(file));
+/** The builds, by the condition that leads to each. */
+const BUILDS = {
+  import: { type: 'module', folder: 'dist/esm' },
+  require: { type: 'commonjs', folder: 'dist/commonjs' },
+};
 
-const compiled = compile(entries.map((file) => relative(OUTPUT, file).replace(/\.js$/, '.ts')));
-const code = reachable(entries, (file) => file);
-const types = reachable(entries, (file) => file.replace(/\.js$/, '.d.ts'));
-for (const name of types.packages) {
-  if (!code.packages.has(name)) throw new Error(`the types refer to ${name}, which a host need not have`);
-}
+const PROJECT = join(import.meta.dirname, '..', '..');
+const project = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+/** The entries in `exports`, without the folder that they are compiled to and without extension. */
+const entries = Object.entries(project.exports).map(([path, file]) => [
+  path,
+  posix.relative('dist', file).slice(0, -3),
+]);
 
 const staging = mkdtempSync(join(tmpdir(), 'time-logs-package-'));
 try {
-  for (const file of [...code.files, ...types.files]) write(file, compiled.get(file));
-  write('package.json', `${JSON.stringify(manifest(code.packages), undefined, 2)}\n`);
+  const packages = new Set(Object.values(BUILDS).flatMap((build) => [...stage(build)]));
+  write('package.json', json(manifest(packages)));
   write('README.md', readFileSync(join(import.meta.dirname, 'README.md')));
   write('LICENSE', readFileSync(join(PROJECT, 'LICENSE')));
-  console.log(pack(resolve(process.argv[2] ?? join(PROJECT, OUTPUT))));
+  console.log(pack(resolve(process.argv[2] ?? join(PROJECT, 'dist'))));
 } finally {
   rmSync(staging, { recursive: true });
 }
 
+/** Puts a build into the package, and returns the packages that it needs. */
+function stage({ type, folder }) {
+  const compiled = compile({ type, folder });
+  const roots = entries.map(([, entry]) => `${folder}/${entry}.js`);
+  const code = reachable(compiled, roots, (file) => file);
+  const types = reachable(compiled, roots, (file) => file.replace(/\.js$/, '.d.ts'));
+  for (const name of types.packages) {
+    if (!code.packages.has(name)) throw new Error(`the types refer to ${name}, which a host need not have`);
+  }
+  for (const file of [...code.files, ...types.files]) write(file, compiled.get(file));
+  // Says how Node, TypeScript and bundlers read the files of this folder.
+  write(`${folder}/package.json`, json({ type }));
+  return code.packages;
+}
+
 /** The text of everything that the sources compile to, by its path in the package. */
-function compile(sources) {
+function compile({ type, folder }) {
   const texts = new Map();
   const { options } = ts.getParsedCommandLineOfConfigFile(
     join(PROJECT, 'tsconfig.json'),
-    { declaration: true, sourceMap: false, outDir: join(PROJECT, OUTPUT) },
+    { declaration: true, sourceMap: false, outDir: join(PROJECT, folder) },
     { ...ts.sys, onUnRecoverableConfigFileDiagnostic: fail },
   );
-  const program = ts.createProgram(
-    sources.map((file) => join(PROJECT, file)),
-    options,
-  );
+  const host = ts.createCompilerHost(options);
+  // TypeScript compiles a file to what the manifest above it says.
+  host.readFile = (file) => {
+    const text = ts.sys.readFile(file);
+    const isOurs = file.endsWith('/package.json') && !relative(PROJECT, file).includes('node_modules');
+    return text !== undefined && isOurs ? json({ ...JSON.parse(text), type }) : text;
+  };
+  const sources = entries.map(([, entry]) => join(PROJECT, `${entry}.ts`));
+  const program = ts.createProgram(sources, options, host);
   const { diagnostics } = program.emit(undefined, (path, text) =>
     texts.set(relative(PROJECT, path).replaceAll('\\', '/'), text),
   );
@@ -77,7 +100,7 @@ function fail(diagnostic) {
 }
 
 /** The files that are reached from the entries, in the form that is asked for, and the packages that they name. */
-function reachable(from, form) {
+function reachable(compiled, from, form) {
   const [files, packages] = [new Set(from.map(form)), new Set()];
   for (const file of files) {
     const text = compiled.get(file);
@@ -91,23 +114,36 @@ function reachable(from, form) {
 }
 
 function manifest(packages) {
-  const { name, version, description, license, type, engines, exports } = project;
+  const { name, version, description, license, type, engines } = project;
   const shared = Object.keys(PEERS).filter((peer) => packages.has(peer));
   const own = [...packages].filter((dependency) => !(dependency in PEERS)).sort();
+  const files = ({ folder }, entry) => ({
+    types: `./${folder}/${entry}.d.ts`,
+    default: `./${folder}/${entry}.js`,
+  });
+  const conditions = (entry) =>
+    Object.fromEntries(Object.entries(BUILDS).map(([condition, build]) => [condition, files(build, entry)]));
   return {
-    ...{ name, version, description, license, type, engines, exports },
-    // For a host whose TypeScript resolves modules as Node did before it knew `exports`.
+    ...{ name, version, description, license, type, engines },
+    exports: Object.fromEntries(entries.map(([path, entry]) => [path, conditions(entry)])),
+    // For a host whose TypeScript resolves modules as Node did before it knew `exports`: it is CommonJS.
     typesVersions: {
       '*': Object.fromEntries(
-        Object.entries(exports).map(([path, file]) => [path.slice(2), [file.replace(/\.js$/, '.d.ts')]]),
+        entries.map(([path, entry]) => [path.slice(2), [files(BUILDS.require, entry).types.slice(2)]]),
       ),
     },
     // A bundler may leave out what nobody uses, but for the mapping, which decorates a class that others use.
-    sideEffects: [`./${OUTPUT}/src/time-log/infrastructure/time-log.mapping.js`],
+    sideEffects: Object.values(BUILDS).map(
+      ({ folder }) => `./${folder}/src/time-log/infrastructure/time-log.mapping.js`,
+    ),
     dependencies: Object.fromEntries(own.map((dependency) => [dependency, range(dependency)])),
     peerDependencies: Object.fromEntries(shared.map((peer) => [peer, PEERS[peer]])),
     peerDependenciesMeta: Object.fromEntries(OPTIONAL_PEERS.map((peer) => [peer, { optional: true }])),
   };
+}
+
+function json(value) {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 function range(dependency) {

@@ -2,10 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
+/** Where the types and the code of an entry are. */
+interface Entry {
+  readonly types: string;
+  readonly default: string;
+}
+
 /** What is looked at in the manifest of the package. */
 export interface Manifest {
   readonly version: string;
-  readonly exports: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, Readonly<Record<'import' | 'require', Entry>>>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 }

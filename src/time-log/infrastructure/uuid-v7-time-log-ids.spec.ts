@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
 import { TimeLog } from '../domain/time-log.js';
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './uuid-v7-time-log-ids.js';
 
@@ -32,6 +33,16 @@ describe('UuidV7TimeLogIds', () => {
     const [first, second] = [ids.next(), ((now += 1), ids.next())];
     expect([first, second]).toEqual([expect.stringMatching(UUID_V7), expect.stringMatching(UUID_V7)]);
     expect([createdAt(first), createdAt(second)]).toEqual([NOW, NOW + 1]);
+  });
+
+  it('have time, counter and random bits where the package uuid puts them', () => {
+    const random = Buffer.from('000102030405f6a7b8d9eafbfcfdfeff', 'hex');
+    ids = new UuidV7TimeLogIds(
+      () => now,
+      () => random,
+    );
+    const seq = random.readUInt32BE(6) >>> 1;
+    expect([ids.next(), ids.next()]).toEqual([seq, seq + 1].map((n) => v7({ msecs: NOW, seq: n, random })));
   });
 
   it('are in order and unique within a millisecond', () => {

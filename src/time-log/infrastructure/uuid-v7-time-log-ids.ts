@@ -1,6 +1,5 @@
 import { randomFillSync } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { v7 } from 'uuid';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 
 /**
@@ -40,8 +39,24 @@ export class UuidV7TimeLogIds extends TimeLogIds {
       // The highest of its 32 bits is 0, so that it cannot overflow within a millisecond.
       this.counter = random.readUInt32BE(6) >>> 1;
     }
-    return v7({ msecs: this.time, seq: this.counter, random });
+    return uuidV7(this.time, this.counter, random);
   }
+}
+
+/**
+ * A UUID of version 7 (RFC 9562, section 5.7): 48 bits of time, the version, the counter in 12 and 20 bits around the
+ * variant, and 42 random bits. The package uuid does the same, but is no CommonJS, which the Jest of many hosts needs.
+ */
+function uuidV7(time: number, counter: number, random: Buffer): string {
+  const bytes = Buffer.from(random);
+  bytes.writeUIntBE(time, 0, 6);
+  bytes.writeUInt16BE(0x7000 | (counter >>> 20), 6);
+  bytes.writeUInt32BE(
+    (0x80000000 | ((counter & 0xfffff) << 10) | (random.readUInt16BE(10) & 0x3ff)) >>> 0,
+    8,
+  );
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
 /** Returns 16 random bytes. It draws 4 KB at a time: a draw for each id would take most of an id's time. */
