@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LOG, refusal } from '../support/requests.js';
+import type { ClientProxy } from '@nestjs/microservices';
+import { TimeLogError, TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import type { OpenDoor } from './door.contract.js';
 import type { Door } from './doors.js';
 
@@ -11,16 +14,54 @@ const accessToken = 'worker';
 const UNAUTHORIZED = { error: refusal('UNAUTHORIZED', 'a valid bearer token is required') };
 const invalid = (message: string) => ({ error: refusal('VALIDATION_ERROR', message) });
 
+/** A door, and what a client of it is made with. */
+export interface OpenTransport extends OpenDoor {
+  readonly proxy: ClientProxy;
+}
+
 /** What only messages can be: their answers are the same over every transport. */
-export function describeMessages(name: string, open: () => Promise<OpenDoor>): void {
+export function describeMessages(name: string, open: () => Promise<OpenTransport>): void {
   describe(`messages over ${name}`, () => {
-    let opened: OpenDoor;
+    let opened: OpenTransport;
     let door: Door;
     beforeAll(async () => {
       opened = await open();
       ({ door } = opened);
     });
     afterAll(() => opened.close());
+
+    it('are recorded and listed by the client', async () => {
+      const client = new TimeLogMessageClient({ proxy: opened.proxy, token: accessToken });
+      const projectId = randomUUID();
+      const first = await client.record({ ...LOG, projectId }, { idempotencyKey: projectId });
+      expect(first).toMatchObject({ ...LOG, projectId });
+      expect(await client.record({ ...LOG, projectId }, { idempotencyKey: projectId })).toEqual(first);
+      const second = await client.record({ ...LOG, projectId });
+      const listed: string[] = [];
+      for await (const { id } of client.list({ projectId }, { pageSize: 50 })) listed.push(id);
+      expect(listed).toEqual([second.id, first.id]);
+      expect(await client.listPage({ projectId, page: 2, limit: 1 })).toMatchObject({
+        data: [{ id: first.id }],
+        meta: { total: 2, page: 2, limit: 1 },
+      });
+    });
+
+    it('are refused with the errors of the client', async () => {
+      const refused = async (token: string, log: typeof LOG) =>
+        new TimeLogMessageClient({ proxy: opened.proxy, token }).record(log).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      const invalid = await refused(accessToken, { ...LOG, duration: 0 });
+      expect(invalid).toBeInstanceOf(TimeLogError);
+      expect(invalid).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message: 'duration must be a positive number',
+        isOutcomeUnknown: false,
+      });
+      expect(await refused('bad', LOG)).toMatchObject({ code: 'UNAUTHORIZED' });
+      expect(await refused('reader', LOG)).toMatchObject({ code: 'FORBIDDEN' });
+    });
 
     it.each(['record', 'list'] as const)('need a token in an object: %s', async (operation) => {
       for (const data of [[], [{ accessToken }], 'worker', 7, true, {}]) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { connect } from '@nats-io/transport-node';
+import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { LOG } from '../support/requests.js';
 import { type Broker, describeWith, startNats, unusedPort } from './brokers.js';
 import { describeDoor } from './door.contract.js';
@@ -24,6 +25,7 @@ describeWith('nats-server')('with NATS', () => {
     const client = clientOf(broker.url);
     return {
       door: overTransport(client),
+      proxy: client,
       close: async () => {
         await client.close();
         await host.close();
@@ -49,6 +51,10 @@ describeWith('nats-server')('with NATS', () => {
     expect(await door.list({ accessToken: 'worker', query: { limit: 1_000 } })).toMatchObject({
       error: { success: false, error: 'PAYLOAD_TOO_LARGE', message: expect.stringMatching(/fewer/) },
     });
+    const ids = new Set<string>();
+    for await (const { id } of new TimeLogMessageClient({ proxy: client, token: 'worker' }).list())
+      ids.add(id);
+    expect(ids.size).toBe(240);
     await client.close();
     await host.close();
   });

@@ -22,6 +22,7 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
     });
     return {
       door: overTransport(client),
+      proxy: client,
       close: async () => {
         await client.close();
         await host.close();

@@ -12,11 +12,23 @@ import { unpacked } from './tarball.js';
 const OFFLINE = ['install', '--offline', '--no-audit', '--no-fund'];
 
 const PROGRAM = `
-import { TimeLogClient, type TimeLogPage } from '@time-logs/client';
+import { TimeLogClient, TimeLogError, type TimeLogPage } from '@time-logs/client';
+import * as messages from '@time-logs/client/messages';
 
 const client = new TimeLogClient({ baseUrl: 'BASE', token: 'a-token' });
 const page: TimeLogPage = await client.listPage({ limit: 1 });
 console.log(page.meta.total);
+
+const proxy: messages.MessageProxy = {
+  send: () => ({
+    subscribe: (observer) => {
+      observer.error({ success: false, error: 'FORBIDDEN', message: 'no' });
+      return { unsubscribe: () => undefined };
+    },
+  }),
+};
+const error: unknown = await new messages.TimeLogMessageClient({ proxy }).listPage().catch((error) => error);
+console.log(error instanceof TimeLogError && error.code);
 `;
 
 describe('the package of the client', () => {
@@ -53,7 +65,7 @@ describe('the package of the client', () => {
     await writeFile(join(directory, 'program.ts'), PROGRAM.replace('BASE', `http://127.0.0.1:${port}`));
     const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
     await node('node_modules/typescript/bin/tsc', [...options, 'program.ts'], directory);
-    expect(await run(process.execPath, ['program.js'], directory)).toBe('7\n');
+    expect(await run(process.execPath, ['program.js'], directory)).toBe('7\nFORBIDDEN\n');
     const packages = await readdir(join(directory, 'node_modules'));
     expect(packages.filter((name) => !name.startsWith('.'))).toEqual(['@time-logs']);
   }, 60_000);

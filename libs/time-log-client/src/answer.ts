@@ -25,31 +25,43 @@ const CODES: ReadonlySet<unknown> = new Set(errorBodyErrorValues);
 /** The service, or a proxy before it, was too slow, too busy or out of reach for the moment. */
 const TRANSIENT: readonly (number | undefined)[] = [408, 429, 502, 503, 504];
 
+/** Over messages the code alone says so: they have no status. */
+const TRANSIENT_CODES: readonly TimeLogErrorCode[] = ['NO_ANSWER', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE'];
+const NO_REFUSALS: readonly TimeLogErrorCode[] = [
+  ...(['NO_ANSWER', 'UNEXPECTED_ANSWER', 'ABORTED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'] as const),
+];
+
 /** True where the same request may succeed a little later. */
 export function isTransient({ code, status }: Failure): boolean {
-  return code === 'NO_ANSWER' || TRANSIENT.includes(status);
+  return TRANSIENT_CODES.includes(code) || TRANSIENT.includes(status);
 }
 
 /** True where the request may have done its work: there was no answer, or one that is no refusal. */
-export function leavesOutcomeUnknown({ status = 0 }: Failure): boolean {
-  return status < 300 || status >= 500;
+export function leavesOutcomeUnknown({ code, status }: Failure): boolean {
+  return status === undefined ? NO_REFUSALS.includes(code) : status < 300 || status >= 500;
 }
 
 /** The failure that an unsuccessful answer reports. `now`: milliseconds since 1970. */
 export function failureOf({ status, headers, text }: Answer, now: number): Failure {
-  const { success, error, message } = (parsed(text) ?? {}) as Partial<ErrorBody>;
-  const isOurs = success === false && typeof error === 'string' && typeof message === 'string';
   const facts = {
     status,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: wait(headers, now),
   };
-  if (isOurs && isKnown(error)) return { code: error, message, ...facts };
+  const refusal = refusalIn(parsed(text));
   return {
-    code: 'UNEXPECTED_ANSWER',
-    message: isOurs ? `${error}: ${message}` : describeForeign(status, headers),
+    ...(refusal ?? { code: 'UNEXPECTED_ANSWER', message: describeForeign(status, headers) }),
     ...facts,
   };
+}
+
+/** What the service's error body says; undefined where it is none. */
+export function refusalIn(body: unknown): Failure | undefined {
+  const { success, error, message } = (body ?? {}) as Partial<ErrorBody>;
+  if (success !== false || typeof error !== 'string' || typeof message !== 'string') return undefined;
+  return isKnown(error)
+    ? { code: error, message }
+    : { code: 'UNEXPECTED_ANSWER', message: `${error as string}: ${message}` };
 }
 
 /** The text as JSON; undefined where it is not JSON. */

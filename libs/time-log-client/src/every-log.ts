@@ -1,5 +1,8 @@
 import { TimeLogError } from './time-log.error.js';
 
+/** The least logs of a page with which a list is sure to get on (see pageFrom). */
+export const LEAST_PAGE = 50;
+
 /** A page by its number, from 1, and the most logs that it may hold. */
 export interface PageRequest {
   readonly page: number;
@@ -29,12 +32,14 @@ interface Stretch<L> {
  *
  * A log that exists from the first page to the last is yielded once. A log that is recorded meanwhile is yielded once
  * or not at all. Rejects with TimeLogError LIST_CHANGED where the last yielded log is deleted meanwhile.
+ *
+ * A broker takes answers of limited size: where one is too large, it goes on with smaller pages.
  */
 export async function* everyLog<L extends Listed>(
   readPage: ReadPage<L>,
   pageSize: number,
 ): AsyncGenerator<L, void, undefined> {
-  let stretch = await read(readPage, 0, pageSize);
+  let stretch = await read(0);
   let last: L | undefined;
   for (;;) {
     yield* stretch.logs;
@@ -52,20 +57,27 @@ export async function* everyLog<L extends Listed>(
   /** Finds a log, from a place on, and returns the logs behind it. Undefined: the log is not there. */
   async function behind({ id }: L, place: number): Promise<Stretch<L> | undefined> {
     for (;;) {
-      const { logs, end, isLast } = await read(readPage, place, pageSize);
+      const { logs, end, isLast } = await read(place);
       const index = logs.findIndex((log) => log.id === id);
       if (index >= 0) return { logs: logs.slice(index + 1), end, isLast };
       if (isLast) return undefined;
       place = end;
     }
   }
-}
 
-async function read<L>(readPage: ReadPage<L>, place: number, pageSize: number): Promise<Stretch<L>> {
-  const request = pageFrom(place, pageSize);
-  const { data } = await readPage(request);
-  const end = (request.page - 1) * request.limit + data.length;
-  return { logs: data, end, isLast: data.length < request.limit };
+  async function read(place: number): Promise<Stretch<L>> {
+    const request = pageFrom(place, pageSize);
+    try {
+      const { data } = await readPage(request);
+      const end = (request.page - 1) * request.limit + data.length;
+      return { logs: data, end, isLast: data.length < request.limit };
+    } catch (error) {
+      const isTooLarge = error instanceof TimeLogError && error.code === 'PAYLOAD_TOO_LARGE';
+      if (!isTooLarge || pageSize === LEAST_PAGE) throw error;
+      pageSize = Math.max(LEAST_PAGE, Math.floor(pageSize / 2));
+      return read(place);
+    }
+  }
 }
 
 /**

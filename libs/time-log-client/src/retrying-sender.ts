@@ -1,5 +1,6 @@
-import { type Answer, type Failure, failureOf, isTransient, leavesOutcomeUnknown } from './answer.js';
-import { randomId, type Runtime } from './runtime.js';
+import { type Failure, isTransient, leavesOutcomeUnknown } from './answer.js';
+import type { Runtime } from './runtime.js';
+import type { Token } from './arguments.js';
 import { TimeLogError } from './time-log.error.js';
 import { ABORTED, LATE, within } from './within.js';
 
@@ -9,21 +10,21 @@ const LONGEST_PAUSE = 5_000;
 /** Visible ASCII. With anything else fetch would throw an error that repeats the token. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** A request, and the answers that are a success. */
+/** The result of a request, or why there is none. */
+export type Outcome<T> = { readonly value: T } | Failure;
+
+/** A request that may be sent more than once. */
 export interface Call<T> {
-  readonly method: 'GET' | 'POST';
-  /** The path with its query. */
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  /** Sends it once, with the token of the call. Rejects where the connection fails. */
+  readonly send: (token: string | undefined, signal: AbortSignal) => Promise<Outcome<T>>;
+  /** The id of the call in the service's log. */
+  readonly requestId?: string;
   /** Makes a request safe to repeat that is not safe by itself. */
   readonly idempotencyKey?: string;
-  /** The result in an answer; undefined where the answer is no success. */
-  readonly read: (answer: Answer) => T | undefined;
 }
 
-/** How long a call may be tried. */
-interface Endurance {
+/** How often a call may be tried, and what ends it. */
+interface Persistence {
   readonly tries: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -37,9 +38,8 @@ interface Sent {
 }
 
 interface SenderOptions {
-  /** Paths are appended to this. */
-  readonly root: string;
-  readonly token: () => string | Promise<string>;
+  /** Without it, requests carry none. */
+  readonly token: Token | undefined;
   /** The most milliseconds of one try. */
   readonly timeout: number;
   /** The most milliseconds of a whole call. */
@@ -50,36 +50,31 @@ interface SenderOptions {
 export class RetryingSender {
   constructor(
     private readonly options: SenderOptions,
-    private readonly runtime: Runtime,
+    private readonly runtime: Omit<Runtime, 'fetch'>,
   ) {}
 
   /** Rejects with TimeLogError, or with what the caller's own `token` function has thrown. */
-  async call<T>(call: Call<T>, { tries, signal }: Endurance): Promise<T> {
+  async call<T>(call: Call<T>, { tries, signal }: Persistence): Promise<T> {
     const end = this.runtime.now() + this.options.deadline;
-    // All tries share this id: so they are found together in the service's log.
-    const requestId = randomId();
     const token = await this.token(signal);
-    const headers = new Headers({
-      ...call.headers,
-      Authorization: `Bearer ${token}`,
-      'X-Request-Id': requestId,
-    });
     let isOutcomeUnknown = false;
     for (let count = 1; ; count++) {
-      const result = await this.attempt(call, headers, end, signal);
+      const result = await this.attempt(call, token, end, signal);
       if ('value' in result) return result.value;
       isOutcomeUnknown ||= call.idempotencyKey !== undefined && leavesOutcomeUnknown(result);
       const mayGoOn = isTransient(result) && count < tries;
       const failure = mayGoOn ? await this.pause(result, count, end, signal) : result;
-      if (failure) throw errorOf(failure, { requestId, count, isOutcomeUnknown, ...call });
+      if (failure) throw errorOf(failure, { count, isOutcomeUnknown, ...call });
     }
   }
 
   /** Asks for the token once per call: a key belongs to its token, so another token would make a second log. */
-  private async token(signal: AbortSignal | undefined): Promise<string> {
+  private async token(signal: AbortSignal | undefined): Promise<string | undefined> {
     const { token, deadline } = this.options;
+    if (token === undefined) return undefined;
     const patience = { milliseconds: deadline, signal };
-    const text = await within(async () => token(), patience, this.runtime.schedule);
+    const ask = async () => (typeof token === 'string' ? token : token());
+    const text = await within(ask, patience, this.runtime.schedule);
     if (text === ABORTED) throw errorOf(abortion(signal));
     if (text === LATE) throw errorOf({ code: 'NO_ANSWER', message: 'the token did not come in time' });
     if (!TOKEN.test(text.trim()))
@@ -88,43 +83,20 @@ export class RetryingSender {
   }
 
   private async attempt<T>(
-    call: Call<T>,
-    headers: Headers,
+    { send }: Call<T>,
+    token: string | undefined,
     end: number,
     signal: AbortSignal | undefined,
-  ): Promise<{ readonly value: T } | Failure> {
+  ): Promise<Outcome<T>> {
     const { now, schedule } = this.runtime;
     const patience = { milliseconds: Math.min(this.options.timeout, end - now()), signal };
-    let answer: Answer | typeof LATE | typeof ABORTED;
     try {
-      answer = await within((aborted) => this.exchange(call, headers, aborted), patience, schedule);
+      const outcome = await within((aborted) => send(token, aborted), patience, schedule);
+      if (outcome === LATE) return { code: 'NO_ANSWER', message: 'no answer came in time' };
+      return outcome === ABORTED ? abortion(signal) : outcome;
     } catch (cause) {
       return { code: 'NO_ANSWER', message: 'the connection failed', cause };
     }
-    if (answer === LATE) return { code: 'NO_ANSWER', message: 'no answer came in time' };
-    if (answer === ABORTED) return abortion(signal);
-    const value = call.read(answer);
-    return value === undefined ? failureOf(answer, now()) : { value };
-  }
-
-  private async exchange(
-    { method, path, body }: Call<unknown>,
-    headers: Headers,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    // The fetch of browsers refuses to be called as a method.
-    const { fetch } = this.runtime;
-    const response = await fetch(this.options.root + path, {
-      method,
-      headers,
-      signal,
-      // A redirect could turn a POST into a GET, whose answer looks like a success.
-      redirect: 'manual',
-      // The token alone tells the service who calls.
-      credentials: 'omit',
-      ...(body !== undefined && { body }),
-    });
-    return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
   /** Waits before the next try. Returns the failure instead where there must not be another try. */

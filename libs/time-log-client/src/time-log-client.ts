@@ -1,87 +1,59 @@
 import { type Answer, parsed } from './answer.js';
-import { RetryingSender } from './retrying-sender.js';
+import {
+  type Endurance,
+  enduranceOf,
+  MOST_PAGE,
+  requireKey,
+  requirePageSize,
+  type Token,
+} from './arguments.js';
 import { everyLog } from './every-log.js';
-import type { components, operations } from './openapi.js';
+import { HttpExchange, type HttpRequest } from './http-exchange.js';
+import { RetryingSender } from './retrying-sender.js';
 import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
+import {
+  type CallOptions,
+  type ListOptions,
+  logIn,
+  type NewTimeLog,
+  type PageFilter,
+  pageIn,
+  type RecordedTimeLog,
+  type RecordOptions,
+  type TimeLog,
+  type TimeLogFilter,
+  type TimeLogPage,
+  type TimeLogs,
+} from './time-logs.js';
 
 const TIME_LOGS = '/api/v1/time-logs';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const KEY = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
-/** The longest time that timers of browsers and Node take. */
-const LONGEST_TIME = 2 ** 31 - 1;
-/** Logs of a page: the least with which everyLog is sure to get on, and the most that the service allows. */
-const LEAST_PAGE = 50;
-const MOST_PAGE = 1_000;
 
-type Schemas = components['schemas'];
-type ListQuery = NonNullable<operations['listTimeLogs']['parameters']['query']>;
-
-/** The values of a log to record. */
-export type NewTimeLog = Schemas['NewTimeLog'];
-/** A log as the service answers it to whoever recorded it. */
-export type RecordedTimeLog = Schemas['RecordedTimeLog'];
-/** A log in a list. */
-export type TimeLog = Schemas['TimeLog'];
-/** One page. `data` holds its logs; `meta.total` counts those of all pages. */
-export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success'>;
-/** Which page to list, of which logs. */
-export type PageFilter = { readonly [Name in keyof ListQuery]: ListQuery[Name] | undefined };
-/** Which logs to list. */
-export type TimeLogFilter = Omit<PageFilter, 'page' | 'limit'>;
-
-export interface TimeLogClientOptions {
+export interface TimeLogClientOptions extends Endurance {
   /** The address of the service: an absolute http or https URL, with or without a path. */
   readonly baseUrl: string;
   /** The access token, or a function that returns the current one; it is called once for each call. */
-  readonly token: string | (() => string | Promise<string>);
+  readonly token: Token;
   /** Used instead of the global fetch. */
   readonly fetch?: Fetch;
-  /** The most milliseconds of one try (10 000). */
-  readonly timeout?: number;
-  /** The most tries of one call (8). */
-  readonly tries?: number;
-  /** The most milliseconds of one call, with all its tries and pauses (30 000). */
-  readonly deadline?: number;
-}
-
-export interface CallOptions {
-  /** Ends the call: it rejects with TimeLogError ABORTED. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface RecordOptions extends CallOptions {
-  /** Names this log: it is recorded once, however often it is sent with the same key. By default a key is made. */
-  readonly idempotencyKey?: string | undefined;
-}
-
-export interface ListOptions extends CallOptions {
-  /** How many logs to ask for at a time: 50 to 1000 (1000). */
-  readonly pageSize?: number | undefined;
 }
 
 /**
- * Records and lists time logs, in browsers and in Node. Repeats a request where that is safe and the connection fails
- * or the service is overloaded or away. A call that fails rejects with TimeLogError.
+ * Records and lists time logs over HTTP, in browsers and in Node. Repeats a request where that is safe and the
+ * connection fails or the service is overloaded or away. A call that fails rejects with TimeLogError.
  */
-export class TimeLogClient {
+export class TimeLogClient implements TimeLogs {
+  private readonly exchange: HttpExchange;
   private readonly sender: RetryingSender;
   private readonly tries: number;
 
   /** Throws TypeError for options that cannot work. */
   constructor(options: TimeLogClientOptions, runtime: Runtime = RUNTIME) {
-    const { token, fetch = runtime.fetch, timeout = 10_000, tries = 8, deadline = 30_000 } = options;
-    requireWhole({ timeout, deadline }, 1, LONGEST_TIME);
-    requireWhole({ tries }, 1, Number.MAX_SAFE_INTEGER);
+    const { token, fetch = runtime.fetch } = options;
+    const { tries, ...limits } = enduranceOf(options);
     this.tries = tries;
-    this.sender = new RetryingSender(
-      {
-        root: rootOf(options.baseUrl),
-        token: typeof token === 'string' ? () => token : token,
-        timeout,
-        deadline,
-      },
-      { ...runtime, fetch },
-    );
+    this.exchange = new HttpExchange(rootOf(options.baseUrl), { ...runtime, fetch });
+    this.sender = new RetryingSender({ token, ...limits }, runtime);
   }
 
   /** Records a log: exactly one, however often the request is sent. */
@@ -89,35 +61,22 @@ export class TimeLogClient {
     log: NewTimeLog,
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
   ): Promise<RecordedTimeLog> {
-    if (!KEY.test(idempotencyKey)) {
-      throw new TypeError(
-        'idempotencyKey must be 1 to 255 printable ASCII characters, without a space at its ends',
-      );
-    }
-    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
-    const body = JSON.stringify(log);
-    return this.sender.call(
-      {
-        method: 'POST',
-        path: TIME_LOGS,
-        headers,
-        body,
-        idempotencyKey,
-        read: (answer) => logIn(answer, 201),
-      },
-      { tries: this.tries, signal },
-    );
+    requireKey(idempotencyKey);
+    const call = this.exchange.callOf({
+      method: 'POST',
+      path: TIME_LOGS,
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
+      body: JSON.stringify(log),
+      read: ({ status, text }) => (status === 201 ? logIn(parsed(text)) : undefined),
+    });
+    return this.sender.call({ ...call, idempotencyKey }, { tries: this.tries, signal });
   }
 
   /** The log with an id. Rejects with TimeLogError NOT_FOUND where there is none. */
   async get(id: string, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
     if (!UUID.test(id)) throw new TypeError('id must be a UUID');
-    const call = {
-      method: 'GET',
-      path: `${TIME_LOGS}/${id}`,
-      read: (answer: Answer) => logIn(answer, 200),
-    } as const;
-    return this.sender.call(call, { tries: this.tries, signal });
+    const read = ({ status, text }: Answer) => (status === 200 ? logIn(parsed(text)) : undefined);
+    return this.read({ method: 'GET', path: `${TIME_LOGS}/${id}`, read }, this.tries, signal);
   }
 
   /**
@@ -128,31 +87,24 @@ export class TimeLogClient {
     filter: TimeLogFilter = {},
     { pageSize = MOST_PAGE, signal }: ListOptions = {},
   ): AsyncGenerator<TimeLog, void, undefined> {
-    requireWhole({ pageSize }, LEAST_PAGE, MOST_PAGE);
+    requirePageSize(pageSize);
     return everyLog((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
   }
 
   /** One page of the logs that match, and the number of all that match. */
   listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
-    const path = TIME_LOGS + queryOf(filter);
-    return this.sender.call({ method: 'GET', path, read: pageIn }, { tries: this.tries, signal });
+    const read = ({ status, text }: Answer) => (status === 200 ? pageIn(parsed(text)) : undefined);
+    return this.read({ method: 'GET', path: TIME_LOGS + queryOf(filter), read }, this.tries, signal);
   }
 
   /** Resolves where the service is available now. Else rejects with the reason, after one try. */
   async health({ signal }: CallOptions = {}): Promise<void> {
-    await this.sender.call({ method: 'GET', path: '/health', read: healthIn }, { tries: 1, signal });
+    await this.read({ method: 'GET', path: '/health', read: healthIn }, 1, signal);
   }
-}
 
-function logIn({ status, text }: Answer, expected: 200 | 201): RecordedTimeLog | undefined {
-  const { success, data } = (parsed(text) ?? {}) as Partial<Schemas['TimeLogRecorded']>;
-  return status === expected && success === true && typeof data?.id === 'string' ? data : undefined;
-}
-
-function pageIn({ status, text }: Answer): TimeLogPage | undefined {
-  const { success, data, meta } = (parsed(text) ?? {}) as Partial<Schemas['TimeLogList']>;
-  const isPage = status === 200 && success === true && Array.isArray(data) && typeof meta?.total === 'number';
-  return isPage ? { data, meta } : undefined;
+  private read<T>(request: HttpRequest<T>, tries: number, signal: AbortSignal | undefined): Promise<T> {
+    return this.sender.call(this.exchange.callOf(request), { tries, signal });
+  }
 }
 
 function healthIn({ status, text }: Answer): true | undefined {
@@ -176,12 +128,4 @@ function rootOf(baseUrl: string): string {
     throw new TypeError('baseUrl must be an absolute http or https URL, such as https://time-logs.example');
   }
   return href.replace(/\/+$/, '');
-}
-
-function requireWhole(numbers: Readonly<Record<string, number>>, least: number, most: number): void {
-  for (const [name, value] of Object.entries(numbers)) {
-    if (!Number.isInteger(value) || value < least || value > most) {
-      throw new TypeError(`${name} must be a whole number from ${least} to ${most}`);
-    }
-  }
 }

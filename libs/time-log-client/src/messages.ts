@@ -1,0 +1,18 @@
+export {
+  type MessageProxy,
+  TimeLogMessageClient,
+  type TimeLogMessageClientOptions,
+} from './time-log-message-client.js';
+export { type ServiceErrorCode, TimeLogError, type TimeLogErrorCode } from './time-log.error.js';
+export type {
+  CallOptions,
+  ListOptions,
+  NewTimeLog,
+  PageFilter,
+  RecordedTimeLog,
+  RecordOptions,
+  TimeLog,
+  TimeLogFilter,
+  TimeLogPage,
+  TimeLogs,
+} from './time-logs.js';

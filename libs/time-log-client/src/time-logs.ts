@@ -1,0 +1,60 @@
+import type { components, operations } from './openapi.js';
+
+type Schemas = components['schemas'];
+type ListQuery = NonNullable<operations['listTimeLogs']['parameters']['query']>;
+
+/** The values of a log to record. */
+export type NewTimeLog = Schemas['NewTimeLog'];
+/** A log as the service answers it to whoever recorded it. */
+export type RecordedTimeLog = Schemas['RecordedTimeLog'];
+/** A log in a list. */
+export type TimeLog = Schemas['TimeLog'];
+/** One page. `data` holds its logs; `meta.total` counts those of all pages. */
+export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success'>;
+/** Which page to list, of which logs. */
+export type PageFilter = { readonly [Name in keyof ListQuery]: ListQuery[Name] | undefined };
+/** Which logs to list. */
+export type TimeLogFilter = Omit<PageFilter, 'page' | 'limit'>;
+
+export interface CallOptions {
+  /** Ends the call: it rejects with TimeLogError ABORTED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RecordOptions extends CallOptions {
+  /** Names this log: it is recorded once, however often it is sent with the same key. By default a key is made. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface ListOptions extends CallOptions {
+  /** How many logs to ask for at a time: 50 to 1000 (1000). */
+  readonly pageSize?: number | undefined;
+}
+
+/** What every client can do, whether it speaks HTTP or messages. A call that fails rejects with TimeLogError. */
+export interface TimeLogs {
+  /** Records a log: exactly one, however often the request is sent. */
+  record(log: NewTimeLog, options?: RecordOptions): Promise<RecordedTimeLog>;
+
+  /**
+   * Yields all logs that match, in the order of the list, each once, while others are recorded. Those may be among
+   * them. Rejects with TimeLogError LIST_CHANGED where the last yielded log is deleted meanwhile.
+   */
+  list(filter?: TimeLogFilter, options?: ListOptions): AsyncGenerator<TimeLog, void, undefined>;
+
+  /** One page of the logs that match, and the number of all that match. */
+  listPage(filter?: PageFilter, options?: CallOptions): Promise<TimeLogPage>;
+}
+
+/** The log in the body of a success; undefined where the body is another one. */
+export function logIn(body: unknown): RecordedTimeLog | undefined {
+  const { success, data } = (body ?? {}) as Partial<Schemas['TimeLogRecorded']>;
+  return success === true && typeof data?.id === 'string' ? data : undefined;
+}
+
+/** The page in the body of a success; undefined where the body is another one. */
+export function pageIn(body: unknown): TimeLogPage | undefined {
+  const { success, data, meta } = (body ?? {}) as Partial<Schemas['TimeLogList']>;
+  const isPage = success === true && Array.isArray(data) && typeof meta?.total === 'number';
+  return isPage ? { data, meta } : undefined;
+}
