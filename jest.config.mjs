@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 
 /** What takes long in a short pass too. */
 const LONG_FAULTS = [
-  '<rootDir>/test/faults/(abuse|blocked-commit|long-transactions|pipelining-clients|standby|unread-answers)',
-  '<rootDir>/libs/embedded-postgres/src/embedded-postgres.faults',
+  '<rootDir>/test/faults/(abuse|big-backup|blocked-commit|long-transactions|pipelining-clients|standby|unread-answers)',
+  '<rootDir>/libs/embedded-postgres/src/.*[.]faults',
 ];
 
 export default {

@@ -84,6 +84,16 @@ async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 describe('EmbeddedPostgres after the service was killed', () => {
+  it.each([20, 100, 600, 1_000])('gives up a start after %i ms and leaves nothing behind', async (ms) => {
+    const gaveUp = new Error('gave up');
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(gaveUp), ms);
+    await start({ signal: controller.signal }).catch((error: unknown) => expect(error).toBe(gaveUp));
+    clearTimeout(timer);
+    expect((await readdir(place)).filter((name) => name.includes('.new-'))).toEqual([]);
+    if (started.length === 0) await start();
+  });
+
   it('ends the orphaned server, and serves all that was committed', async () => {
     const { service, line: url } = await startService();
     await query(url, 'create table committed as select 42 as answer');

@@ -126,10 +126,10 @@ describe('EmbeddedPostgres', () => {
     expect(await readdir(dataDirectory)).not.toContain('postmaster.pid');
   });
 
-  it.each([20, 300, 600])('gives up a start after %i ms and leaves nothing behind', async (ms) => {
+  it('gives up a start and leaves nothing behind', async () => {
     const gaveUp = new Error('gave up');
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(gaveUp), ms);
+    const timer = setTimeout(() => controller.abort(gaveUp), 300);
     const starting = EmbeddedPostgres.start({ dataDirectory, signal: controller.signal }).then((postgres) => {
       started.push(postgres);
     });

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { migrate } from '../../src/database-setup/index.js';
+import { addRows, withSql } from '../support/backup-rows.js';
+import { runCommand as run } from '../support/commands.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe('backup and restore of many rows', () => {
+  let directory: string;
+  let databases: TestDatabase[];
+  let file: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'time-logs-backup-'));
+    file = join(directory, 'file');
+    databases = [await createTestDatabase(), await createTestDatabase()];
+    for (const { url } of databases) await migrate({ url, migrations });
+  });
+  afterEach(async () => {
+    for (const database of databases) await database.drop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('stream them through little memory', async () => {
+    const [big, target] = databases.map(({ url }) => url) as [string, string];
+    // 50 MB of text, which is more than the heap may have.
+    await withSql(big, (sql) => addRows(sql, 1, 10_000, `repeat(md5(n::text), 156)`));
+    const small = ['--max-old-space-size=40'];
+    expect(await run('backup', [file], { DATABASE_URL: big }, small)).toMatchObject({ code: 0 });
+    expect(await run('restore', [file], { DATABASE_URL: target }, small)).toMatchObject({ code: 0 });
+    const sum = (sql: DataSource) =>
+      sql.query<unknown[]>(`select count(*), sum(hashtextextended(t::text, 0)) from time_logs t`);
+    expect(await withSql(target, sum)).toEqual(await withSql(big, sum));
+  });
+
+  it('say how far they have come', async () => {
+    const [big, target] = databases.map(({ url }) => url) as [string, string];
+    await withSql(big, (sql) => addRows(sql, 1, 110_000));
+    const saved = await run('backup', [file], { DATABASE_URL: big });
+    expect(saved.stderr).toMatch(/^(?:time_logs: \d+ rows\n)+$/);
+    const restored = await run('restore', [file], { DATABASE_URL: target });
+    expect(restored.stderr).toMatch(/^(?:time_logs: \d+ rows checked\n)+(?:time_logs: \d+ rows\n)+$/);
+  });
+});
