@@ -1,5 +1,5 @@
 export { Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { PreparedStatement } from './prepared-statements.js';
-export { isRefusalOfRow } from './unavailability.js';
+export { isRefusalOfRow, isUnknownRoutine } from './unavailability.js';
 export { dataSourceOf, fullyQualified, qualified } from './qualified.js';

@@ -42,3 +42,11 @@ export function isRefusalOfRow(error: unknown): boolean {
     error instanceof QueryFailedError && OF_A_ROW.test(String((error.driverError as { code?: unknown }).code))
   );
 }
+
+/** True where a statement called a function that no migration has made yet. */
+export function isUnknownRoutine(error: unknown): boolean {
+  return (
+    error instanceof QueryFailedError &&
+    /^(?:42883|3F000)$/.test(String((error.driverError as { code?: unknown }).code))
+  );
+}

@@ -7,6 +7,8 @@ import { MendCountFunctions1763942400000 } from './infrastructure/migrations/176
 import { RefuseStaleCounts1763950000000 } from './infrastructure/migrations/1763950000000-refuse-stale-counts.js';
 import { CreateTimeLogPageV21764028800000 } from './infrastructure/migrations/1764028800000-create-time-log-page-v2.js';
 import { FoldTimeLogCounts1764115200000 } from './infrastructure/migrations/1764115200000-fold-time-log-counts.js';
+import { AddTimeLogPositions1764201600000 } from './infrastructure/migrations/1764201600000-add-time-log-positions.js';
+import { IndexTimeLogPositions1764201700000 } from './infrastructure/migrations/1764201700000-index-time-log-positions.js';
 import { TimeLog } from './domain/time-log.js';
 import { TimeLogKey } from './infrastructure/time-log-key.entity.js';
 import './infrastructure/time-log.mapping.js';
@@ -19,6 +21,7 @@ export { TimeLogService } from './application/time-log.service.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
 export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';
 export { Period } from './domain/period.js';
+export { type FeedPlace, placeOf, TimeLogEvent } from './domain/time-log-event.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from './domain/time-log.repository.js';
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
@@ -45,6 +48,8 @@ export const timeLogMigrations = [
   RefuseStaleCounts1763950000000,
   CreateTimeLogPageV21764028800000,
   FoldTimeLogCounts1764115200000,
+  AddTimeLogPositions1764201600000,
+  IndexTimeLogPositions1764201700000,
 ];
 
 interface Settings {

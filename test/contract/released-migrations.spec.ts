@@ -19,6 +19,8 @@ const RELEASED = {
   RefuseStaleCounts1763950000000: '2a8f20784a70e405642fe67414974d82',
   CreateTimeLogPageV21764028800000: '52974a6487a5dc30c85eb0dc1915e015',
   FoldTimeLogCounts1764115200000: 'e81c23136a7b137f0a3503e9f222f64d',
+  AddTimeLogPositions1764201600000: '2e6293b83a404547fd36e5abdf01a225',
+  IndexTimeLogPositions1764201700000: '42e4b41f72b695802e163a04731e0f31',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

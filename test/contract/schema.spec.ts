@@ -20,6 +20,8 @@ const NAMES = [
   'RefuseStaleCounts1763950000000',
   'CreateTimeLogPageV21764028800000',
   'FoldTimeLogCounts1764115200000',
+  'AddTimeLogPositions1764201600000',
+  'IndexTimeLogPositions1764201700000',
 ];
 const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_logs'];
 

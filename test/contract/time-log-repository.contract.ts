@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
+import { placeOf, type TimeLogEvent } from '../../src/time-log/domain/time-log-event.js';
 import type { TimeLogRepository } from '../../src/time-log/domain/time-log.repository.js';
 import { TimeLog, type TimeLogValues } from '../../src/time-log/domain/time-log.js';
+import { eventually } from '../faults/support/eventually.js';
 
 const everything = { period: Period.of() };
 const DAYS = ['0001-01-01', '1582-10-10', '1999-12-31', '2024-02-29', '2026-01-31', '9999-12-31'];
@@ -294,6 +296,44 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         await expect(repository.addOnce(first, key)).rejects.toThrow();
         const second = newLog({ projectId: first.projectId });
         expect(await repository.addOnce(second, key)).toBe(second.id);
+      });
+    });
+
+    describe('tells events', () => {
+      let told: TimeLogRepository;
+      let logs: TimeLog[];
+      let all: readonly TimeLogEvent[];
+      beforeAll(async () => {
+        told = await create();
+        // The last id comes first: the order is that of the commits.
+        logs = Array.from({ length: 5 }, () => newLog()).toReversed();
+        for (const log of logs) await told.add(log);
+        // Transactions of other tests, on the same server, may hold events back.
+        all = await eventually(async () => {
+          const events = await told.eventsAfter(undefined, 1000);
+          expect(events).toHaveLength(logs.length);
+          return events;
+        });
+      });
+
+      it('in the order in which logs came, each with its log', () => {
+        expect(all.map(({ log }) => log)).toEqual(logs);
+        expect(all[0]!.log).toBeInstanceOf(TimeLog);
+        for (const { id, position, log } of all) expect(id).toBe(`${position}-${log.id}`);
+      });
+
+      it('after any of them, and at most so many', async () => {
+        expect(await told.eventsAfter(undefined, 2)).toEqual(all.slice(0, 2));
+        for (const [index, { id }] of all.entries()) {
+          expect(await told.eventsAfter(placeOf(id), 2)).toEqual(all.slice(index + 1, index + 3));
+        }
+      });
+
+      it('none after the greatest place, all after the smallest', async () => {
+        const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+        expect(await told.eventsAfter(last, 2)).toEqual([]);
+        const first = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+        expect(await told.eventsAfter(first, 1000)).toEqual(all);
       });
     });
 

@@ -2,28 +2,41 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { type CountNames, countNamesIn } from '../../src/time-log/infrastructure/counts/count-layout.js';
+import { type FeedNames, feedNamesIn } from '../../src/time-log/infrastructure/feed/feed-names.js';
 
-const COUNTS = join(import.meta.dirname, '..', '..', 'src', 'time-log', 'infrastructure', 'counts');
+const INFRASTRUCTURE = join(import.meta.dirname, '..', '..', 'src', 'time-log', 'infrastructure');
+/** The folders that hold a text for each function and version. */
+const FOLDERS = ['counts', 'feed'];
 const CREATE = /^\s*create (?:or replace )?function (\S+)\(/;
 
 /** The SQL of each function in its newest version, by the name of the function. */
 async function newestTexts(dataSource: DataSource): Promise<ReadonlyMap<string, string>> {
   const runner = dataSource.createQueryRunner();
-  const names = await countNamesIn(runner);
+  const names = { ...(await countNamesIn(runner)), ...(await feedNamesIn(runner)) };
   await runner.release();
   const newest = new Map<string, { readonly version: number; readonly text: string }>();
-  for (const file of await readdir(COUNTS)) {
+  for (const file of await textFiles()) {
     const version = Number(/\.v(\d+)\.ts$/.exec(file)?.[1] ?? 0);
     if (version === 0) continue;
-    const exported = (await import(join(COUNTS, file))) as Record<string, unknown>;
+    const exported = (await import(file)) as Record<string, unknown>;
     for (const [name, text] of Object.entries(exported).filter(([one]) => one.endsWith(`V${version}`))) {
-      const sql = (text as (names: CountNames) => string)(names);
+      const sql = (text as (names: CountNames & FeedNames) => string)(names);
       const [, created] = CREATE.exec(sql) ?? [];
       if (created === undefined) throw new Error(`${name} in ${file} creates no function`);
       if ((newest.get(created)?.version ?? 0) < version) newest.set(created, { version, text: sql });
     }
   }
   return new Map([...newest].map(([created, { text }]) => [created, text]));
+}
+
+async function textFiles(): Promise<string[]> {
+  const folders = await Promise.all(
+    FOLDERS.map(async (name) => {
+      const folder = join(INFRASTRUCTURE, name);
+      return (await readdir(folder)).map((file) => join(folder, file));
+    }),
+  );
+  return folders.flat();
 }
 
 /** The functions of a schema as PostgreSQL writes them, and as it writes those of the newest texts. */

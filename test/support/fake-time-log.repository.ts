@@ -6,6 +6,7 @@ import {
   type TimeLogPage,
   TimeLogRepository,
 } from '../../src/time-log/domain/time-log.repository.js';
+import { type FeedPlace, TimeLogEvent } from '../../src/time-log/domain/time-log-event.js';
 import type { TimeLog } from '../../src/time-log/domain/time-log.js';
 
 /** Keeps time logs in memory; the contract suite holds it equal to the one over PostgreSQL. */
@@ -41,6 +42,13 @@ export class FakeTimeLogRepository extends TimeLogRepository {
       .sort((a, b) => descending(a.date, b.date) || descending(a.id, b.id));
     const start = Number(offset);
     return { logs: found.slice(start, start + limit), total: found.length };
+  }
+
+  override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
+    const start = Number(place?.position ?? 0);
+    return [...this.logs.values()]
+      .slice(start, start + limit)
+      .map((log, index) => new TimeLogEvent(String(start + index + 1), log));
   }
 
   private keep(log: TimeLog): void {

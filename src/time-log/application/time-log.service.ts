@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
+import { placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
@@ -44,5 +45,13 @@ export class TimeLogService {
   /** One page of the logs that match, newest work first, and their total. Throws DomainError SERVICE_UNAVAILABLE. */
   list(filter: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     return this.timeLogs.find(filter, page);
+  }
+
+  /**
+   * The next events after the one with an id, or from the beginning, oldest first. Throws an Error where that is the id
+   * of no event, and DomainError SERVICE_UNAVAILABLE.
+   */
+  async events(lastEventId: string | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
+    return this.timeLogs.eventsAfter(lastEventId === undefined ? undefined : placeOf(lastEventId), limit);
   }
 }

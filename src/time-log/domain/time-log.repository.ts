@@ -1,6 +1,7 @@
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { Page } from './page.js';
 import type { Period } from './period.js';
+import type { FeedPlace, TimeLogEvent } from './time-log-event.js';
 import type { TimeLog } from './time-log.js';
 
 /** Which logs to list: all, or those of one project, within a period of days. */
@@ -33,4 +34,15 @@ export abstract class TimeLogRepository {
 
   /** Newest work first: by date, then by creation, both descending. */
   abstract find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage>;
+
+  /**
+   * The next events after a place, or from the beginning, oldest first, at most so many. Whoever goes on from the last
+   * one gets every log once, whoever commits when. Not abstract: adapters from the time of version 0.1 lack it.
+   */
+  eventsAfter(place: FeedPlace | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
+    const asked = `${limit} events after ${place?.position ?? 'none'}`;
+    throw new Error(
+      `${this.constructor.name} must implement TimeLogRepository.eventsAfter: asked for ${asked}`,
+    );
+  }
 }

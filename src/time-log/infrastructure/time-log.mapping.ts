@@ -1,5 +1,6 @@
 import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
+import { TRANSACTION } from './feed/positions.v1.js';
 
 type TimeLogColumn<Value> = ColumnOptions & {
   /** The type of the column, and of parameters. */
@@ -22,9 +23,20 @@ export const TIME_LOG_COLUMNS = {
 // domain free of them. The entities of a host can relate to a decorated class, but not to a schema. The migrations make
 // the table; a test checks that the two are equal.
 for (const [field, options] of Object.entries(TIME_LOG_COLUMNS)) Column(options)(TimeLog.prototype, field);
+// Of the table, not of a log: its place in the feed (feed/README.md). PostgreSQL alone writes it. TypeORM compares defaults
+// without their casts.
+const position: ColumnOptions = {
+  type: 'bigint',
+  default: () => TRANSACTION.replaceAll(/::\w+/g, ''),
+  select: false,
+  insert: false,
+  update: false,
+};
+Column(position)(TimeLog.prototype, 'position');
 Entity('time_logs')(TimeLog);
 Index('time_logs_project_id_date_id_idx', ['projectId', 'date', 'id'])(TimeLog);
 Index('time_logs_date_id_idx', ['date', 'id'])(TimeLog);
+Index('time_logs_position_id_idx', ['position', 'id'])(TimeLog);
 Check('time_logs_id_is_uuidv7', `substr((id)::text, 15, 1) = '7'::text`)(TimeLog);
 Check('time_logs_duration_is_positive', `duration > 0 AND duration < 'Infinity'`)(TimeLog);
 Check('time_logs_description_is_short', 'char_length(description) <= 5000')(TimeLog);

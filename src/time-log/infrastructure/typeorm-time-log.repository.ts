@@ -1,13 +1,14 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import {
   Batcher,
   type BatcherLimits,
   halving,
   type WatchedBatcher,
 } from '../../../libs/batching/src/index.js';
-import { Database, isRefusalOfRow, PreparedStatement } from '../../database/index.js';
+import { Database, isRefusalOfRow, isUnknownRoutine, PreparedStatement } from '../../database/index.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
+import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
@@ -25,6 +26,9 @@ import { TimeLogSweep } from './time-log-sweep.js';
 /** A row of a page. The first one only has the total. */
 type Row = TimeLogRow & { readonly total: string | null };
 
+/** A row of the feed. */
+type EventRow = TimeLogRow & { readonly position: string };
+
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol('WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
@@ -35,11 +39,12 @@ const BATCH = 200;
 
 /** Stores time logs in PostgreSQL. Logs that arrive during a write are written together, in one commit. */
 @Injectable()
-export class TypeOrmTimeLogRepository extends TimeLogRepository {
+export class TypeOrmTimeLogRepository extends TimeLogRepository implements OnModuleInit {
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
   private readonly sweep: TimeLogSweep;
   private page: PreparedStatement | undefined;
+  private events: PreparedStatement | undefined;
   private insertion: PreparedStatement | undefined;
 
   constructor(
@@ -53,6 +58,19 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
     this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits);
+  }
+
+  /**
+   * Before the first write: logs that have come from another server must not stand after new ones in the feed. Throws
+   * DomainError SERVICE_UNAVAILABLE.
+   */
+  async onModuleInit(): Promise<void> {
+    await this.database
+      .change(`select ${this.database.routine('keep_time_log_positions')}()`)
+      .catch((error: unknown) => {
+        // A host that migrates later: its logs will get positions of this server.
+        if (!isUnknownRoutine(error)) throw error;
+      });
   }
 
   /** The batches in which logs wait for their commit. */
@@ -93,6 +111,15 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       page.limit,
     ]);
     return { total: Number(first!.total), logs: rows.map(timeLogOf) };
+  }
+
+  override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
+    // One statement: the rows, and how far they are final, must be of one snapshot.
+    this.events ??= new PreparedStatement(
+      `select position, ${SELECTION} from ${this.database.routine('time_log_events')}($1, $2, $3)`,
+    );
+    const rows = await this.database.query<EventRow>(this.events, [place?.position, place?.logId, limit]);
+    return rows.map((row) => new TimeLogEvent(row.position, timeLogOf(row)));
   }
 
   /** Stores all logs in one commit. */

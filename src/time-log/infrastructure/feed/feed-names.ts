@@ -1,0 +1,14 @@
+import type { QueryRunner } from 'typeorm';
+import { fullyQualified } from '../../../database/index.js';
+
+/** The names in the texts, quoted, with the schema and the prefix of the DataSource. */
+export type FeedNames = Awaited<ReturnType<typeof feedNamesIn>>;
+
+export async function feedNamesIn(runner: QueryRunner) {
+  const name = (text: string) => fullyQualified(runner, text);
+  return {
+    logs: await name('time_logs'),
+    events: await name('time_log_events'),
+    keep: await name('keep_time_log_positions'),
+  };
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { Database } from '../../src/database/index.js';
+import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import { placeOf, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** What other servers may have reached: more than any server of a test. */
+const FAR = 10n ** 12n;
+
+describe('the positions of logs', () => {
+  const opened: { dataSource: DataSource; database: TestDatabase }[] = [];
+  let dataSource: DataSource;
+  let repository: TypeOrmTimeLogRepository;
+  let lastId = 0;
+
+  beforeEach(async () => {
+    const database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    dataSource = await new DataSource({
+      ...plainOptions(database.url),
+      entities: timeLogEntities,
+    }).initialize();
+    opened.push({ dataSource, database });
+    repository = new TypeOrmTimeLogRepository(new Database(dataSource));
+  });
+  afterAll(async () => {
+    for (const { dataSource, database } of opened) {
+      await dataSource.destroy();
+      await database.drop();
+    }
+  });
+
+  /** Writes a log by SQL, with a position as a restore does, or with that of its transaction. */
+  async function write(position?: bigint): Promise<string> {
+    const id = `019c1370-4e1b-7000-8000-${String(++lastId).padStart(12, '0')}`;
+    await dataSource.query(
+      `insert into time_logs (id, project_id, duration, description, date${position === undefined ? '' : ', position'})
+       values ($1, $1, 1, '', '2026-01-31'${position === undefined ? '' : `, ${position}`})`,
+      [id],
+    );
+    return id;
+  }
+
+  const keep = async () => {
+    const [row] = await dataSource.query<{ moved: string }[]>('select keep_time_log_positions() as moved');
+    return BigInt(row!.moved);
+  };
+
+  /** All ids in the order of the feed, as soon as there are so many: other tests may hold the server's feed back. */
+  const told = (count: number) =>
+    eventually(async () => {
+      const events = await repository.eventsAfter(undefined, 1000);
+      expect(events).toHaveLength(count);
+      return events.map(({ log }) => log.id);
+    });
+
+  it('are left alone where all are of this server', async () => {
+    expect(await keep()).toBe(0n);
+    const ids = [await write(), await write()];
+    expect(await keep()).toBe(0n);
+    expect(await told(2)).toEqual(ids);
+  });
+
+  it('of another server come before new ones, and hide nothing: the clock is moved, once', async () => {
+    const ids = [await write(), await write(FAR), await write(FAR - 1n)];
+    expect(await repository.eventsAfter(undefined, 10)).not.toHaveLength(3);
+    await repository.onModuleInit();
+    expect(await keep()).toBe(0n);
+    ids.push(await write(), await write());
+    const [one, far, before, ...later] = ids;
+    expect(await told(5)).toEqual([one, before, far, ...later]);
+    expect((await repository.eventsAfter(placeOf(`${FAR}-${far}`), 10)).map(({ log }) => log.id)).toEqual(
+      later,
+    );
+  });
+
+  it('move again where rows of a third server come', async () => {
+    const ids = [await write(FAR)];
+    expect(await keep()).toBeGreaterThan(0n);
+    ids.push(await write(), await write(2n * FAR));
+    expect(await keep()).toBeGreaterThan(0n);
+    ids.push(await write());
+    expect(await told(4)).toEqual(ids);
+  });
+
+  it('move once where several instances start, and only after a writer who has begun has ended', async () => {
+    await write(FAR);
+    const writer = dataSource.createQueryRunner();
+    await writer.startTransaction();
+    const own = [`019c1370-4e1b-7000-8000-ffffffffffff`];
+    await writer.query(
+      `insert into time_logs (id, project_id, duration, description, date) values ($1, $1, 1, '', '2026-01-31')`,
+      own,
+    );
+    const starts = Promise.all([keep(), keep(), keep()]);
+    await eventually(async () => {
+      const waiting = await dataSource.query<unknown[]>(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      expect(waiting).toHaveLength(3);
+    });
+    await writer.commitTransaction();
+    await writer.release();
+    expect((await starts).filter((moved) => moved > 0n)).toHaveLength(1);
+    const last = await write();
+    expect((await told(3)).at(-1)).toBe(last);
+  });
+
+  it('start without their function where a host migrates later', async () => {
+    await dataSource.query('drop function keep_time_log_positions');
+    await repository.onModuleInit();
+    await dataSource.query('drop table time_logs cascade');
+    await expect(repository.eventsAfter(undefined, 1)).rejects.toThrow();
+  });
+});
