@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
 import { withinDeadline } from '../../strict-request/src/index.js';
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
-import { BearerStrategy } from './bearer.strategy.js';
+import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
 import { OpenRoute } from './open.decorator.js';
 import { RequiredScopes } from './scopes.decorator.js';
 import type { Principal } from './token-verifier.js';
@@ -18,7 +18,7 @@ import type { Principal } from './token-verifier.js';
 @Injectable()
 export class BearerAuthGuard extends AuthGuard() {
   constructor(
-    strategy: BearerStrategy,
+    @Inject(BEARER_STRATEGY) strategy: BearerStrategy,
     @Inject(AUTH_OPTIONS) private readonly auth: AuthOptions,
     protected readonly reflector: Reflector,
   ) {

@@ -52,6 +52,9 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
 const NamedStrategy: new (options: { realm: string }) => { readonly name: string } =
   PassportStrategy(HeaderBearerStrategy);
 
+/** What the guard gets the strategy by: a guard of another build in the process knows another class. */
+export const BEARER_STRATEGY = Symbol.for('time-logs.BearerStrategy');
+
 /** Asks the TokenVerifier about every request that needs a token. */
 @Injectable()
 export class BearerStrategy extends NamedStrategy {

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { ApiSecurity } from '@nestjs/swagger';
 
 /** The metadata that the guard and the edge read. */
-export const OpenRoute = Reflector.createDecorator({ transform: () => true });
+export const OpenRoute = Reflector.createDecorator({ key: 'time-logs.open', transform: () => true });
 
 /** For a route that needs no token: everybody may call it, and everybody learns which methods its path has. */
 export function Open(): MethodDecorator {

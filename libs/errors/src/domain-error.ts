@@ -15,11 +15,24 @@ export type ErrorCode =
   | 'INTERNAL_ERROR'
   | 'SERVICE_UNAVAILABLE';
 
+/** On every error of this class, whichever build made it: a process may load ES modules and CommonJS. */
+const BRAND = Symbol.for('time-logs.DomainError');
+
 /**
  * A refusal that the caller sees. Its code decides the status, and its message is sent as it is. So the message must
  * never hold a value that was sent, SQL or the text of a parser.
  */
 export class DomainError extends Error {
+  static {
+    Object.defineProperty(this.prototype, BRAND, { value: true });
+  }
+
+  /** `instanceof` knows the errors of every build. A class that extends this one has no brand of its own. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== DomainError) return super[Symbol.hasInstance](value);
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+
   override readonly name = 'DomainError';
   /** Seconds after which the caller may try again. Undefined: the code decides. */
   readonly retryAfter: number | undefined;

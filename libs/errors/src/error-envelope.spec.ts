@@ -51,6 +51,19 @@ describe('answerForThrown', () => {
     expect(body).toEqual({ success: false, error: 'VALIDATION_ERROR', message: 'duration must be positive' });
   });
 
+  it('knows a class that extends DomainError, which others are no instances of', () => {
+    class OutOfBudget extends DomainError {}
+    const refusal = new OutOfBudget('FORBIDDEN', 'the budget is used up');
+    expect(answerForThrown(refusal)).toMatchObject({
+      status: 403,
+      body: { message: 'the budget is used up' },
+    });
+    expect([refusal, new DomainError('FORBIDDEN', '')].map((error) => error instanceof OutOfBudget)).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it('says when to try again where the DomainError knows', () => {
     const { headers } = answerForThrown(new DomainError('RATE_LIMITED', 'wait', { retryAfter: 42 }));
     expect(headers).toMatchObject({ 'Retry-After': '42' });

@@ -1,6 +1,6 @@
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 
-const LEFT = Symbol('milliseconds left');
+const LEFT = Symbol.for('time-logs.milliseconds left');
 
 /** Sets how many milliseconds a request may wait in all. Call it before the first wait; only the first call counts. */
 export function limitWaiting(request: object, milliseconds: number): void {

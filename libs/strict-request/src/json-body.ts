@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
 
-const LIMIT = Symbol('bytes of the body');
+const LIMIT = Symbol.for('time-logs.bytes of the body');
 /** Levels of objects and arrays, the outermost counted. */
 export const DEPTH_LIMIT = 8;
 

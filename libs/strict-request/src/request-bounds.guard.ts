@@ -11,7 +11,7 @@ export interface RequestBounds {
 }
 
 /** The limits that a module provides for its controllers. */
-export const REQUEST_BOUNDS = Symbol('REQUEST_BOUNDS');
+export const REQUEST_BOUNDS = Symbol.for('time-logs.REQUEST_BOUNDS');
 
 /** Lets every request pass. Sets the module's limits where the app has set none: an app may run without our edge. */
 @Injectable()

@@ -20,8 +20,21 @@ interface TimeLogErrorFacts extends ErrorOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** On every error of this class, whichever build or package made it: a process may load several. */
+const BRAND = Symbol.for('time-logs.TimeLogError');
+
 /** Why a call failed, after all tries that could help. */
 export class TimeLogError extends Error {
+  static {
+    Object.defineProperty(this.prototype, BRAND, { value: true });
+  }
+
+  /** `instanceof` knows the errors of every build. A class that extends this one has no brand of its own. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== TimeLogError) return super[Symbol.hasInstance](value);
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+
   override readonly name = 'TimeLogError';
   /** The status of the last answer; undefined where there was none. */
   readonly status: number | undefined;

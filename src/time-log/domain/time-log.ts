@@ -55,8 +55,15 @@ const DEFAULTS = Object.fromEntries(
     .map(([name, field]) => [name, field.default]),
 );
 
+/** On every log, whichever build made it: a process may load ES modules and CommonJS. */
+const BRAND = Symbol.for('time-logs.TimeLog');
+
 /** A finished, immutable record of work. */
 export class TimeLog implements AllTimeLogValues {
+  static {
+    Object.defineProperty(this.prototype, BRAND, { value: true });
+  }
+
   /** UUIDv7 (RFC 9562, section 5.7): its first 48 bits are the instant of creation in milliseconds. */
   readonly id!: string;
   readonly projectId!: string;
@@ -66,6 +73,11 @@ export class TimeLog implements AllTimeLogValues {
 
   private constructor() {
     // TypeORM calls it too, without values. So it must not throw, and record() applies the rules.
+  }
+
+  /** `instanceof` knows the logs of every build. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value;
   }
 
   /** A new log with a UUIDv7. Throws DomainError VALIDATION_ERROR with one message for each wrong value. */

@@ -30,7 +30,7 @@ type Row = TimeLogRow & { readonly total: string | null };
 type EventRow = TimeLogRow & { readonly position: string };
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
-export const WRITE_LIMITS = Symbol('WRITE_LIMITS');
+export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
 const SELECTION = timeLogSelection('log');
