@@ -1,11 +1,9 @@
 import { expect } from '@jest/globals';
+import { type Answer, send } from '../../support/requests.js';
 import { ANSWER_LIMIT } from './limits.js';
 import { TOKEN } from './service-under-writes.js';
 
-export interface Answer {
-  readonly status: number;
-  readonly retryAfter: string | null;
-  readonly text: string;
+export interface TimedAnswer extends Answer {
   /** Milliseconds. */
   readonly took: number;
 }
@@ -16,25 +14,27 @@ export interface Question {
   readonly body?: string;
 }
 
-/** Sends one request, with the declared token unless another or `undefined` is given. */
-export async function ask(url: string, question: Question = {}): Promise<Answer> {
+/** Sends one request, with the declared token unless another or `undefined` is given; checks the answer against the contract. */
+export async function ask(url: string, question: Question = {}): Promise<TimedAnswer> {
   const { token, body } = { token: TOKEN, ...question };
+  const { port, pathname, search } = new URL(url);
+  const headers = {
+    authorization: token && `Bearer ${token}`,
+    'content-type': body && 'application/json',
+  };
+  const method = body === undefined ? 'GET' : 'POST';
   const began = performance.now();
-  const response = await fetch(url, {
-    headers: {
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { method: 'POST', body }),
+  const answer = await send({ port: Number(port), token: TOKEN }, pathname + search, {
+    method,
+    headers,
+    body,
   });
-  const text = await response.text();
-  const took = performance.now() - began;
-  return { status: response.status, retryAfter: response.headers.get('retry-after'), text, took };
+  return { ...answer, took: performance.now() - began };
 }
 
 /** Holds an answer to the promise for a database that is away: 503, when to come again, the error body, in time. */
-export function expectUnavailable({ status, retryAfter, text, took }: Answer): void {
-  expect([status, retryAfter, JSON.parse(text)]).toEqual([
+export function expectUnavailable({ status, headers, body, took }: TimedAnswer): void {
+  expect([status, headers.get('retry-after'), body]).toEqual([
     503,
     expect.stringMatching(/^[1-9]\d*$/),
     { success: false, error: 'SERVICE_UNAVAILABLE', message: expect.any(String) },

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer, ask } from './ask.js';
+import { ask, type TimedAnswer } from './ask.js';
 import { PACE } from './extent.js';
 
 /** Milliseconds that a reader waits after a refusal. */
 const PAUSE = 20;
 
 /** Clients that list logs without a pause until they are stopped, which resolves with all that was not `200`. */
-export function keepListing(url: string, count: number): { stop(): Promise<Answer[]> } {
-  const refusals: Answer[] = [];
+export function keepListing(url: string, count: number): { stop(): Promise<TimedAnswer[]> } {
+  const refusals: TimedAnswer[] = [];
   let isListing = true;
   const list = async () => {
     while (isListing) {

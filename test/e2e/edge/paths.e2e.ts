@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { authorized, edgeApp, exchange, expectRefusal, REFUSED } from '../../support/edge.js';
+import { rawRequest } from '../../support/raw-http.js';
+import { send, TIME_LOGS } from '../../support/requests.js';
+
+const app = edgeApp();
+
+describe('paths', () => {
+  it.each([
+    '/',
+    '/nowhere',
+    '/api',
+    '/api/v1',
+    '/api/v2/time-logs',
+    '/time-logs',
+    `${TIME_LOGS}/7b1f0e9c-1f0e-7b1f-8e9c-7b1f0e9c1f0e/x`,
+    `/${TIME_LOGS}`,
+    '//',
+    '/health/x',
+    '/%ff',
+    '/%',
+    '/%zz',
+    '/%E0%A4%A',
+    `${TIME_LOGS}%00`,
+    `${TIME_LOGS}/x/%ff`,
+    '/health%2f',
+    '/livez%20',
+    '/..%2f..%2fetc/passwd',
+    '/favicon.ico',
+  ])('that are unknown are not found (%s)', async (path) => {
+    const stranger = rawRequest(`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close');
+    expectRefusal(await exchange(app(), stranger), REFUSED.unauthorized);
+    const known = await exchange(app(), authorized(app(), `GET ${path}`, 'Connection: close'));
+    expectRefusal(known, REFUSED.unknown);
+    expect(known.headers.has('allow')).toBe(false);
+    const post = authorized(app(), `POST ${path}`, 'Content-Length: 0', 'Connection: close');
+    expectRefusal(await exchange(app(), post), REFUSED.unknown);
+  });
+
+  it.each(['/Health', '/HEALTH/', '/health/', '/health?', '/Api/V1/Time-Logs', `${TIME_LOGS}/`])(
+    'take any case and a trailing slash (%s)',
+    async (path) => {
+      expect((await send(app(), path)).status).toBe(200);
+      expect((await send(app(), path, { headers: { authorization: undefined } })).status).toBe(401);
+    },
+  );
+
+  it.each([
+    [TIME_LOGS, 'GET, HEAD, POST'],
+    [`${TIME_LOGS.toUpperCase()}/`, 'GET, HEAD, POST'],
+    ['/health', 'GET, HEAD'],
+    ['/livez', 'GET, HEAD'],
+    ['/readyz/', 'GET, HEAD'],
+  ])('that are known allow their own methods alone (%s)', async (path, allow) => {
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'TRACE', 'M-SEARCH']) {
+      const text = authorized(app(), `${method} ${path}`, 'Content-Length: 0', 'Connection: close');
+      const answer = await exchange(app(), text);
+      expectRefusal(answer, REFUSED.method);
+      expect(answer.headers.get('allow')).toBe(allow);
+    }
+  });
+
+  it.each(['*', 'http://', 'http:', 'http:///', 'http://x', 'http://x/nowhere', 'mailto:x'])(
+    'in other forms give nothing away (OPTIONS %s)',
+    async (target) => {
+      const text = rawRequest(`OPTIONS ${target} HTTP/1.1`, 'Host: x', 'Connection: close');
+      const answer = await exchange(app(), text);
+      expectRefusal(answer, answer.status === 400 ? REFUSED.malformed : REFUSED.unauthorized);
+    },
+  );
+
+  it('may come in absolute form', async () => {
+    const asked = authorized(app(), 'GET http://x/health', 'Connection: close');
+    const { status, text } = await exchange(app(), asked);
+    expect([status, text]).toEqual([200, 'OK']);
+  });
+});
