@@ -17,6 +17,7 @@ import { WRITE_LIMITS, type WriteLimits } from './infrastructure/typeorm-time-lo
 import { TimeLogModule } from './time-log.module.js';
 import { timeLogScopes } from './time-log.scopes.js';
 
+export { type CloudEvent, cloudEventOf } from './api/cloud-event.js';
 export { TimeLogService } from './application/time-log.service.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
 export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';

@@ -71,7 +71,7 @@ function* faultsOfAnswer({ method, path }: DocumentedRequest, { status, headers,
   if (headers['content-type'] !== `${mediaType}; charset=utf-8`) {
     yield `header Content-Type: is ${headers['content-type']}, not ${mediaType} in UTF-8`;
   } else if (method !== 'HEAD') {
-    yield* faultsOf('body', schema, mediaType === 'application/json' ? parsed(text) : text);
+    yield* faultsOf('body', schema, /[/+]json$/.test(mediaType) ? parsed(text) : text);
   }
 }
 

@@ -38,6 +38,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/time-logs/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what is recorded
+         * @description The feed: an event for each recorded log, as CloudEvents 1.0, oldest first, those after `lastEventId`. Ask again and again with the id of the last event that you got; an empty page means that there is nothing new.
+         *
+         *     **Every log once.** Whoever goes on like that gets every log once, in an order that never changes and is the same for all, whoever commits when. It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that had written something and was open when the log was stored.
+         *
+         *     **Corrections.** A log that was deleted by SQL is not there any more; one that was corrected is there as it is now. Every valid token sees every log of the deployment.
+         */
+        get: operations["listTimeLogEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/time-logs/{id}": {
         parameters: {
             query?: never;
@@ -237,6 +261,29 @@ export interface components {
             success: true;
             data: components["schemas"]["RecordedTimeLog"];
         };
+        /** @description A log was recorded (CloudEvents 1.0, JSON format). */
+        TimeLogEvent: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Never changes, and says where to go on: give it as `lastEventId`. */
+            id: string;
+            /** @constant */
+            source: "/api/v1/time-logs";
+            /** @constant */
+            type: "time-log.created";
+            /** @description The project of the log. */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When the log was recorded. The order of events is another.
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            data: components["schemas"]["RecordedTimeLog"];
+        };
+        /** @description The events in the order of the feed; empty where there is nothing new. */
+        TimeLogEvents: components["schemas"]["TimeLogEvent"][];
         /** @description A log to be recorded. A member that is not named here is refused. */
         NewTimeLog: {
             /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
@@ -615,6 +662,60 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    listTimeLogEvents: {
+        parameters: {
+            query?: {
+                /** @description The `id` of an event: those after it are answered, also where its log is gone. Without it, from the beginning. */
+                lastEventId?: string;
+                /** @description The most events of the answer. */
+                limit?: number;
+            };
+            header?: {
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next events. */
+            200: {
+                headers: {
+                    /** @description The next page (RFC 8288): from the last event of this one, or from the same place where there was nothing new. */
+                    Link: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/cloudevents-batch+json": components["schemas"]["TimeLogEvents"];
+                };
+            };
+            /** @description A parameter is malformed, unknown or repeated. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"] & {
+                        /** @constant */
+                        error: "VALIDATION_ERROR";
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getTimeLog: {

@@ -5,7 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import type { Page } from '../domain/page.js';
-import type { TimeLogListResponse } from './time-log.response.js';
+import type { CloudEvent } from './cloud-event.js';
+import { JSON_TYPE, type TimeLogListResponse } from './time-log.response.js';
 
 /** A page with more logs is big. 100 of the longest descriptions are 2 MB, 1000 are 20 MB. */
 const BIG = 100;
@@ -13,6 +14,9 @@ const BIG = 100;
 const UNSENT_LIMIT = 128 * 1024 * 1024;
 /** Logs that are turned into JSON without a pause: with the longest descriptions some 5 milliseconds. */
 const SLICE = 50;
+
+/** Logs or events, with what goes around them. */
+type List = TimeLogListResponse | readonly CloudEvent[];
 
 /**
  * Makes big lists one after the other, and only while their waiting bytes are below a limit. Other work of the process
@@ -25,7 +29,7 @@ export class BigLists {
   private readonly waiting: (() => void)[] = [];
 
   /** Whether `send` must be used for a page. */
-  isBig({ limit }: Page): boolean {
+  isBig({ limit }: Pick<Page, 'limit'>): boolean {
     return limit > BIG;
   }
 
@@ -36,7 +40,8 @@ export class BigLists {
   async send(
     request: object,
     response: ServerResponse,
-    make: () => Promise<TimeLogListResponse>,
+    make: () => Promise<List>,
+    type = JSON_TYPE,
   ): Promise<void> {
     const turn = this.turn();
     await withinDeadline(request, turn).catch((error: unknown) => {
@@ -56,7 +61,7 @@ export class BigLists {
       throw error;
     });
     response.statusCode = 200;
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Type', type);
     response.setHeader('Content-Length', lengthOf(pieces));
     // The access log reports a client that is gone.
     await pipeline(Readable.from(this.sending(pieces)), response).catch(() => undefined);
@@ -64,7 +69,7 @@ export class BigLists {
   }
 
   /** Makes a list. Its turn ends when the list is made, even if nobody waits for it any more. */
-  private async take(make: () => Promise<TimeLogListResponse>): Promise<Buffer[]> {
+  private async take(make: () => Promise<List>): Promise<Buffer[]> {
     try {
       const pieces = await piecesOf(await make());
       this.unsent += lengthOf(pieces);
@@ -107,13 +112,17 @@ function lengthOf(pieces: readonly Buffer[]): number {
 }
 
 /** The JSON of a list in UTF-8. Other work runs between two slices. */
-async function piecesOf({ success, data, meta }: TimeLogListResponse): Promise<Buffer[]> {
-  const pieces: Buffer[] = [Buffer.from(`{"success":${success},"data":[`)];
-  for (let start = 0; start < data.length; start += SLICE) {
-    const slice = JSON.stringify(data.slice(start, start + SLICE)).slice(1, -1);
+async function piecesOf(list: List): Promise<Buffer[]> {
+  const [before, items, after] =
+    'data' in list
+      ? [`{"success":${list.success},"data":[`, list.data, `],"meta":${JSON.stringify(list.meta)}}`]
+      : ['[', list, ']'];
+  const pieces: Buffer[] = [Buffer.from(before)];
+  for (let start = 0; start < items.length; start += SLICE) {
+    const slice = JSON.stringify(items.slice(start, start + SLICE)).slice(1, -1);
     pieces.push(Buffer.from(start === 0 ? slice : `,${slice}`));
     await nextTurn();
   }
-  pieces.push(Buffer.from(`],"meta":${JSON.stringify(meta)}}`));
+  pieces.push(Buffer.from(after));
   return pieces;
 }

@@ -22,3 +22,9 @@ export function pageLinks(
     .map(([relation, number]) => `<${path}?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`)
     .join(', ');
 }
+
+/** The `Link` header of a page of events: the next one goes on from the last event that was seen. */
+export function nextEventsLink(path: string, lastEventId: string | undefined, limit: number): string {
+  const place = lastEventId === undefined ? '' : `lastEventId=${lastEventId}&`;
+  return `<${path}?${place}limit=${limit}>; rel="next"`;
+}

@@ -14,10 +14,13 @@ import { READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { BigLists } from './big-lists.js';
+import { cloudEventOf, EVENTS_TYPE } from './cloud-event.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
-import { pageLinks } from './page-links.js';
+import { ListEventsDto } from './list-events.dto.js';
+import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
+import { EventsDocumentation } from './time-log-events.documentation.js';
 import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
 import { logResponse, listResponse, send } from './time-log.response.js';
 
@@ -48,6 +51,26 @@ export class TimeLogController {
     };
     if (this.bigLists.isBig(page)) await this.bigLists.send(request, response, make);
     else send(response, 200, await withinDeadline(request, make()));
+  }
+
+  // Before the route of an id, which would take it.
+  @Get('events')
+  @Scopes([READ])
+  @EventsDocumentation
+  async events(
+    @StrictQuery(ListEventsDto) query: ListEventsDto,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const limit = Number(query.limit);
+    const make = async () => {
+      const events = await this.timeLogs.events(query.lastEventId, limit);
+      const [path = ''] = request.originalUrl.split('?');
+      response.setHeader('Link', nextEventsLink(path, events.at(-1)?.id ?? query.lastEventId, limit));
+      return events.map(cloudEventOf);
+    };
+    if (this.bigLists.isBig({ limit })) await this.bigLists.send(request, response, make, EVENTS_TYPE);
+    else send(response, 200, await withinDeadline(request, make()), EVENTS_TYPE);
   }
 
   @Get(':id')

@@ -30,7 +30,7 @@ const { date, ...rest } = sent;
 const id = '019c1363-4a3b-7245-b697-5dec9f548a52';
 const createdAt = '2026-01-31T09:30:00.123Z';
 const listed = { id, ...rest, createdAt };
-const recorded = { id, ...rest, date, createdAt };
+export const RECORDED_EXAMPLE = { id, ...rest, date, createdAt };
 
 const PERIOD_FORM =
   '^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?([Zz]|[+\\- ]\\d{2}:\\d{2})?)?$';
@@ -169,7 +169,7 @@ export const GetDocumentation = Describes({
       content: {
         'application/json': {
           schema: TIME_LOG_RECORDED,
-          examples: { log: { value: { success: true, data: recorded } } },
+          examples: { log: { value: { success: true, data: RECORDED_EXAMPLE } } },
         },
       },
     },
@@ -230,7 +230,7 @@ export const RecordDocumentation = Describes({
       content: {
         'application/json': {
           schema: TIME_LOG_RECORDED,
-          examples: { log: { value: { success: true, data: recorded } } },
+          examples: { log: { value: { success: true, data: RECORDED_EXAMPLE } } },
         },
       },
     },

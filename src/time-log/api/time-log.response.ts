@@ -3,8 +3,10 @@ import type { Page } from '../domain/page.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import type { StoredTimeLog, TimeLog } from '../domain/time-log.js';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** A log as the service answers it: every field, and when it was recorded. */
-type TimeLogBody = StoredTimeLog & {
+export type TimeLogBody = StoredTimeLog & {
   /** UTC with milliseconds, `2026-01-31T09:30:00.123Z`. */
   readonly createdAt: string;
 };
@@ -37,7 +39,7 @@ function itemOf({ id, projectId, duration, description, createdAt }: TimeLog): T
   return { id, projectId, duration, description, createdAt: createdAt.toISOString() };
 }
 
-function bodyOf({ id, projectId, duration, description, date, createdAt }: TimeLog): TimeLogBody {
+export function bodyOf({ id, projectId, duration, description, date, createdAt }: TimeLog): TimeLogBody {
   return { id, projectId, duration, description, date, createdAt: createdAt.toISOString() };
 }
 
@@ -47,11 +49,12 @@ function bodyOf({ id, projectId, duration, description, date, createdAt }: TimeL
 export function send(
   response: ServerResponse,
   status: number,
-  body: TimeLogListResponse | TimeLogResponse,
+  body: TimeLogListResponse | TimeLogResponse | readonly object[],
+  type = JSON_TYPE,
 ): void {
   const text = JSON.stringify(body);
   response.statusCode = status;
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Type', type);
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
 }

@@ -1,5 +1,6 @@
 import type { SchemaObject } from '../../../libs/open-api/src/index.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
+import { EVENT_SOURCE, EVENT_TYPE } from './cloud-event.js';
 import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
 import type { StoredTimeLog } from '../domain/time-log.js';
 
@@ -118,6 +119,41 @@ export const TIME_LOG_LIST: SchemaObject = {
     },
     meta: PAGE_META,
   },
+};
+
+/** A position, and the id of a log. */
+export const EVENT_ID_PATTERN = `^(0|[1-9][0-9]{0,18})-${UUID_PATTERN.slice(1)}`;
+
+const TIME_LOG_EVENT: SchemaObject = {
+  title: 'TimeLogEvent',
+  type: 'object',
+  description: 'A log was recorded (CloudEvents 1.0, JSON format).',
+  required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'datacontenttype', 'data'],
+  properties: {
+    specversion: { type: 'string', enum: ['1.0'] },
+    id: {
+      type: 'string',
+      pattern: EVENT_ID_PATTERN,
+      description: 'Never changes, and says where to go on: give it as `lastEventId`.',
+    },
+    source: { type: 'string', enum: [EVENT_SOURCE] },
+    type: { type: 'string', enum: [EVENT_TYPE] },
+    subject: { ...recorded.projectId, description: 'The project of the log.' },
+    time: {
+      ...recorded.createdAt,
+      description: 'When the log was recorded. The order of events is another.',
+    },
+    datacontenttype: { type: 'string', enum: ['application/json'] },
+    data: RECORDED_TIME_LOG,
+  },
+};
+
+export const TIME_LOG_EVENTS: SchemaObject = {
+  title: 'TimeLogEvents',
+  type: 'array',
+  maxItems: PAGE_LIMIT,
+  items: TIME_LOG_EVENT,
+  description: 'The events in the order of the feed; empty where there is nothing new.',
 };
 
 function without(...names: (keyof typeof recorded)[]): Record<string, SchemaObject> {

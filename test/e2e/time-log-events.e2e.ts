@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { HTTP } from 'cloudevents';
+import { AccessTokenService } from '../../src/access-token/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { type Answer, create, LOG, outcome, PROJECT, refusal, send, TIME_LOGS } from '../support/requests.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const EVENTS = `${TIME_LOGS}/events`;
+const TYPE = 'application/cloudevents-batch+json; charset=utf-8';
+
+interface Event {
+  readonly id: string;
+  readonly data: { readonly id: string; readonly description: string };
+}
+
+let app: TestApp;
+let recorded: { readonly id: string; readonly createdAt: string }[];
+
+const feed = (query = '', sending = {}) => send(app, query === '' ? EVENTS : `${EVENTS}?${query}`, sending);
+const eventsIn = ({ body }: Answer) => body as Event[];
+const idsIn = (answer: Answer) => eventsIn(answer).map(({ data }) => data.id);
+const nextOf = ({ headers }: Answer) => /^<([^<>]+)>; rel="next"$/.exec(headers.get('link')!)![1]!;
+
+/** The answer as soon as it has so many events: transactions of other tests on the server may hold them back. */
+const fullFeed = (count = recorded.length, query = 'limit=1000') =>
+  eventually(async () => {
+    const answer = await feed(query);
+    expect(eventsIn(answer)).toHaveLength(count);
+    return answer;
+  });
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+describe('GET /api/v1/time-logs/events', () => {
+  it('has nothing before the first log, and says where to go on', async () => {
+    const answer = await feed();
+    expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([200, '[]', TYPE]);
+    expect(nextOf(answer)).toBe(`${EVENTS}?limit=50`);
+  });
+
+  it('answers an event for each log, oldest first, each a CloudEvent', async () => {
+    recorded = [];
+    for (const description of ['one', '', '\u{1F600} "three"\n']) {
+      const { body } = await create(app, { ...LOG, description });
+      recorded.push((body as { data: (typeof recorded)[number] }).data);
+    }
+    const answer = await fullFeed();
+    expect(outcome(answer)).toEqual([
+      200,
+      recorded.map((log) => ({
+        specversion: '1.0',
+        id: expect.stringMatching(new RegExp(`^[1-9]\\d*-${log.id}$`)),
+        source: TIME_LOGS,
+        type: 'time-log.created',
+        subject: PROJECT,
+        time: log.createdAt,
+        datacontenttype: 'application/json',
+        data: log,
+      })),
+    ]);
+  });
+
+  it("validates against CloudEvents' own JSON schema, which refuses an event without a source", async () => {
+    const { text } = await fullFeed();
+    // Both throw what their schema says against an event.
+    const read = (body: string) =>
+      HTTP.toEvent({ headers: { 'content-type': 'application/cloudevents-batch+json' }, body });
+    expect(JSON.parse(JSON.stringify(read(text)))).toEqual(JSON.parse(text));
+    expect(() => read(text.replaceAll('"source"', '"sauce"'))).toThrow('invalid payload');
+    expect(() => read(text.replaceAll('"time":"', '"time":"x'))).toThrow();
+  });
+
+  it('goes on after any event, so many at a time, and the link leads there', async () => {
+    const all = eventsIn(await fullFeed());
+    for (const [index, { id }] of all.entries()) {
+      const answer = await feed(`lastEventId=${id}&limit=1`);
+      expect(eventsIn(answer)).toEqual(all.slice(index + 1, index + 2));
+      const last = all[index + 1] ?? all[index]!;
+      expect(nextOf(answer)).toBe(`${EVENTS}?lastEventId=${last.id}&limit=1`);
+    }
+    const followed: unknown[] = [];
+    for (let path = `${EVENTS}?limit=2`; ;) {
+      const answer = await send(app, path);
+      if (eventsIn(answer).length === 0) break;
+      followed.push(...eventsIn(answer));
+      path = nextOf(answer);
+    }
+    expect(followed).toEqual(all);
+    expect(eventsIn(await feed(`lastEventId=${all[0]!.id.toUpperCase()}&limit=0001`))).toEqual([all[1]]);
+  });
+
+  it('goes on after a log that is gone, and tells one that was corrected as it is now, in its place', async () => {
+    const [first, second, third] = eventsIn(await fullFeed());
+    await app.dataSource.query('delete from time_logs where id = $1', [first!.data.id]);
+    await app.dataSource.query(`update time_logs set description = 'corrected' where id = $1`, [
+      second!.data.id,
+    ]);
+    const corrected = { ...second, data: { ...second!.data, description: 'corrected' } };
+    expect(eventsIn(await feed())).toEqual([corrected, third]);
+    expect(eventsIn(await feed(`lastEventId=${first!.id}`))).toEqual([corrected, third]);
+    recorded = recorded.slice(1);
+  });
+
+  it('tells a log with a key once', async () => {
+    const [last] = eventsIn(await fullFeed()).slice(-1);
+    for (let i = 0; i < 3; i++) await create(app, LOG, { 'idempotency-key': 'feed' });
+    await eventually(async () => expect(idsIn(await feed(`lastEventId=${last!.id}`))).toHaveLength(1));
+    const { body } = await create(app, LOG, { 'idempotency-key': 'feed' });
+    recorded.push((body as { data: (typeof recorded)[number] }).data);
+    expect(idsIn(await fullFeed())).toEqual(recorded.map(({ id }) => id));
+  });
+
+  it('gives way to an open transaction that has written, and tells its log after those before it', async () => {
+    const before = (await fullFeed()).text;
+    const runner = app.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const id = '019c1370-4e1b-7000-8000-000000000001';
+    await runner.query(
+      `insert into time_logs (id, project_id, duration, description, date) values ($1, $1, 1, 'late', '2026-01-31')`,
+      [id],
+    );
+    const { body } = await create(app);
+    expect((await feed('limit=1000')).text).toBe(before);
+    await runner.commitTransaction();
+    await runner.release();
+    const { id: later } = (body as { data: { id: string } }).data;
+    recorded.push(...[id, later].map((id) => ({ id, createdAt: '' })));
+    expect(idsIn(await fullFeed())).toEqual(recorded.map(({ id }) => id));
+  });
+
+  it('does not wait for one that has only read', async () => {
+    const runner = app.dataSource.createQueryRunner();
+    await runner.startTransaction('REPEATABLE READ');
+    await runner.query('select count(*) from time_logs');
+    const { body } = await create(app);
+    recorded.push((body as { data: (typeof recorded)[number] }).data);
+    expect(idsIn(await fullFeed())).toEqual(recorded.map(({ id }) => id));
+    await runner.rollbackTransaction();
+    await runner.release();
+  });
+
+  it('answers HEAD without the body, and a big page as it would answer small ones', async () => {
+    await Promise.all(
+      Array.from({ length: 150 }, () => create(app, { ...LOG, description: '\u{1F600}'.repeat(100) })),
+    );
+    const big = await fullFeed(recorded.length + 150);
+    const joined: unknown[] = [];
+    for (let last = ''; joined.length < eventsIn(big).length; last = eventsIn(big)[joined.length - 1]!.id) {
+      joined.push(...eventsIn(await feed(last === '' ? 'limit=60' : `lastEventId=${last}&limit=60`)));
+    }
+    expect(joined).toEqual(eventsIn(big));
+    for (const query of ['limit=1000', 'limit=5']) {
+      const whole = await feed(query);
+      const head = await feed(query, { method: 'HEAD' });
+      const of = ({ headers }: Answer) =>
+        ['content-type', 'content-length', 'link'].map((name) => headers.get(name));
+      expect([head.status, head.text, of(head)]).toEqual([200, '', of(whole)]);
+      expect(of(whole)[0]).toBe(TYPE);
+    }
+  });
+
+  const log = '019c1370-4e1b-7000-8000-000000000001';
+  it.each([
+    ['lastEventId=', 'lastEventId must be the id of an event'],
+    ['lastEventId=5', 'lastEventId must be the id of an event'],
+    [`lastEventId=${log}`, 'lastEventId must be the id of an event'],
+    [`lastEventId=05-${log}`, 'lastEventId must be the id of an event'],
+    [`lastEventId=-5-${log}`, 'lastEventId must be the id of an event'],
+    [`lastEventId=9223372036854775808-${log}`, 'lastEventId must be the id of an event'],
+    [`lastEventId=5-${log}0`, 'lastEventId must be the id of an event'],
+    [`lastEventId=5-${log}&lastEventId=5-${log}`, 'lastEventId must not be repeated'],
+    [
+      `lastEventId=x&limit=0`,
+      'lastEventId must be the id of an event; limit must be a whole number from 1 to 1000',
+    ],
+    ['limit=1001', 'limit must be a whole number from 1 to 1000'],
+    ['limit=1&page=2&projectId=x', 'unknown parameter: page; unknown parameter: projectId'],
+    ['lastEventId[]=x', 'unknown parameter: lastEventId[]'],
+  ])('refuses %s', async (query, message) => {
+    expect(outcome(await feed(query))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
+  });
+
+  it.each([`9223372036854775807-${log}`, `0-${log}`])('takes the place %s', async (place) => {
+    const count = place.startsWith('0') ? recorded.length + 150 : 0;
+    await fullFeed(count, `lastEventId=${place}&limit=1000`);
+  });
+
+  it('is for the holder of a token with the scope', async () => {
+    const { token } = await app.app
+      .get(AccessTokenService)
+      .create({ name: 'writer', scopes: ['time-logs:write'] });
+    expect(outcome(await feed('', { headers: { authorization: undefined } }))).toEqual([
+      401,
+      refusal('UNAUTHORIZED', 'a valid bearer token is required'),
+    ]);
+    expect(outcome(await send({ ...app, token }, `${EVENTS}?limit=x`))).toEqual([
+      403,
+      refusal('FORBIDDEN', 'the token lacks the scope time-logs:read'),
+    ]);
+  });
+
+  it('takes no other method', async () => {
+    const answer = await feed('', { method: 'DELETE' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});
