@@ -106,6 +106,13 @@ module.exports = {
       to: { path: '(^|/)node_modules/@nestjs/microservices/' },
     },
     {
+      name: 'sinks-alone-see-brokers',
+      comment: 'The driver of a broker is loaded where its sink is used, and nowhere else.',
+      severity: 'error',
+      from: { path: '^(src|libs)/', pathNot: '^src/[^/]+/sinks/' },
+      to: { path: '(^|/)node_modules/(@nats-io/[^/]+|amqplib|amqp-connection-manager)/' },
+    },
+    {
       name: 'modules-not-root',
       comment: 'The composition root and the configuration know the modules, never the reverse.',
       severity: 'error',

@@ -15,7 +15,7 @@ export default {
     '/node_modules/',
     '<rootDir>/test/(tools|package)/',
     ...(process.env.FAULTS === 'full' ? [] : LONG_FAULTS),
-    ...(process.env.ESTATE === 'full' ? [] : ['<rootDir>/test/messages/(nats|rabbitmq)']),
+    ...(process.env.ESTATE === 'full' ? [] : ['<rootDir>/test/(messages|events)/(nats|rabbitmq)']),
   ],
   testEnvironment: 'node',
   // Workspaces are tested as they are written, not as they were built.

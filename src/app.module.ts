@@ -10,6 +10,7 @@ import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';
 import type { Config } from './config.js';
 import { connectionOptions, migrate, openDataSource, requireDurability } from './database-setup/index.js';
+import { eventRelay } from './event-relay/index.js';
 import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
 import { timeLogs } from './time-log/index.js';
@@ -39,7 +40,7 @@ interface ServiceModule {
 /**
  * The modules of the service, one line each, in the order in which the router tries them. All else follows from them.
  */
-const MODULES: readonly ServiceModule[] = [accessTokens, timeLogs, health, apiDocs, metrics];
+const MODULES: readonly ServiceModule[] = [accessTokens, timeLogs, eventRelay, health, apiDocs, metrics];
 
 export const entities = MODULES.flatMap(({ entities = [] }) => entities);
 export const migrations = MODULES.flatMap(({ migrations = [] }) => migrations);
@@ -110,6 +111,11 @@ export class AppModule {
         }),
         ...bound.map(({ module }) => module),
         ...bound.flatMap(({ module, brings }) => (messages && brings === timeLogs ? [messages(module)] : [])),
+        ...bound.flatMap(({ module, brings }) =>
+          config.eventsUrl !== undefined && brings === timeLogs
+            ? [eventRelay.over(module, config.eventsUrl)]
+            : [],
+        ),
         RouterModule.register(routes),
         // Must be last: its controller answers everything that no other controller does.
         HttpEdgeModule.forRoot({

@@ -68,6 +68,7 @@ describe('loadConfig', () => {
         CORS_ORIGINS: 'https://app.example, http://localhost:5173',
         RATE_LIMIT: '600/minute',
         ...JWT,
+        EVENTS_URL: 'nats://user:password@broker:4222',
         AUTH_ACCESS_TOKENS: 'on',
         SHUTDOWN_DELAY: '15',
         API_DOCS: 'off',
@@ -88,6 +89,7 @@ describe('loadConfig', () => {
       host: '127.0.0.1',
       databaseUrl: 'postgres://a@b/c',
       migrationDatabaseUrl: 'postgresql://d@e/f?sslmode=require',
+      eventsUrl: 'nats://user:password@broker:4222',
       dataDir: resolve('some/where'),
       logLevel: 'debug',
       logAsJson: true,
@@ -232,6 +234,10 @@ describe('loadConfig', () => {
     ['TOKEN_CACHE', 'Infinity'],
     ['AUTH_ACCESS_TOKENS', 'false'],
     ['AUTH_ACCESS_TOKENS', 'OFF'],
+    ['EVENTS_URL', 'tcp://x:1'],
+    ['EVENTS_URL', 'http://x:1'],
+    ['EVENTS_URL', 'nats:'],
+    ['EVENTS_URL', 'x'],
   ])('refuses %s=%s in one line that names it', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must be `)]);
   });

@@ -15,6 +15,8 @@ export interface Config {
   readonly migrationDatabaseUrl: string | undefined;
   /** Where messages are taken, beside HTTP; undefined: nowhere. */
   readonly messagesUrl: string | undefined;
+  /** The broker that gets the event of every recorded log; undefined: none. */
+  readonly eventsUrl: string | undefined;
   /** Absolute path of the folder with the embedded PostgreSQL and the first token. */
   readonly dataDir: string;
   readonly logLevel: string;
@@ -112,6 +114,12 @@ const rate = z
 const messagesUrl = z
   .string()
   .refine(isMessagesUrl, 'must be tcp://HOST:PORT, nats://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT');
+const eventsUrl = z
+  .string()
+  .refine(
+    (text) => isUrlOf(text, ['nats:', 'amqp:']),
+    'must be nats://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT',
+  );
 const jwksUrl = z
   .string()
   .refine(isPlainHttpUrl, 'must be an https or http URL, without a user name or password');
@@ -126,6 +134,7 @@ const environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
   MIGRATION_DATABASE_URL: databaseUrl.optional(),
   MESSAGES_URL: messagesUrl.optional(),
+  EVENTS_URL: eventsUrl.optional(),
   DATA_DIR: z.string().default(join(PROJECT, '.data')),
   LOG_LEVEL: z.enum(LEVELS, `must be one of ${LEVELS.join(', ')}`).default('info'),
   ACCESS_TOKEN: tokens.optional(),
@@ -153,7 +162,13 @@ const environment = z.object({
 });
 
 /** These may also come from a file: the variable with `_FILE` at the end of its name holds the path. */
-const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN', 'MESSAGES_URL'] as const;
+const SECRETS = [
+  'DATABASE_URL',
+  'MIGRATION_DATABASE_URL',
+  'ACCESS_TOKEN',
+  'MESSAGES_URL',
+  'EVENTS_URL',
+] as const;
 
 /** The names of all variables that the service reads. */
 export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
@@ -224,6 +239,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     databaseUrl: data.DATABASE_URL,
     migrationDatabaseUrl: data.MIGRATION_DATABASE_URL,
     messagesUrl: data.MESSAGES_URL,
+    eventsUrl: data.EVENTS_URL,
     dataDir: resolve(data.DATA_DIR),
     logLevel: data.LOG_LEVEL,
     logAsJson: data.NODE_ENV === 'production' || !isTerminal,
@@ -280,9 +296,15 @@ function tokenFaults(given: Record<string, string | undefined>): string[] {
 }
 
 function isMessagesUrl(text: string): boolean {
+  if (!isUrlOf(text, ['tcp:', 'nats:', 'amqp:'])) return false;
+  const { protocol, port } = new URL(text);
+  return protocol !== 'tcp:' || port !== '';
+}
+
+function isUrlOf(text: string, protocols: readonly string[]): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, hostname, port } = new URL(text);
-  return hostname !== '' && (protocol === 'tcp:' ? port !== '' : ['nats:', 'amqp:'].includes(protocol));
+  const { protocol, hostname } = new URL(text);
+  return hostname !== '' && protocols.includes(protocol);
 }
 
 function isPlainHttpUrl(text: string): boolean {

@@ -1,3 +1,4 @@
+export { Condition } from './condition.js';
 export { Database } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { PreparedStatement } from './prepared-statements.js';

@@ -24,7 +24,12 @@ export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';
 export { Period } from './domain/period.js';
 export { type FeedPlace, placeOf, TimeLogEvent } from './domain/time-log-event.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
-export { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from './domain/time-log.repository.js';
+export {
+  type Backlog,
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+} from './domain/time-log.repository.js';
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { TimeLogCounts } from './infrastructure/counts/time-log-counts.js';

@@ -4,11 +4,12 @@ import { accessTokens } from '../../src/access-token/index.js';
 import { migrations } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
+import { eventRelayEntities } from '../../src/event-relay/index.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const { limits } = loadConfig({}, false);
-const entities = [...accessTokens.entities, ...timeLogEntities];
+const entities = [...accessTokens.entities, ...timeLogEntities, ...eventRelayEntities];
 const NAMES = [
   'CreateAccessTokens1763683100000',
   'CreateTimeLogs1763683200000',
@@ -22,8 +23,9 @@ const NAMES = [
   'FoldTimeLogCounts1764115200000',
   'AddTimeLogPositions1764201600000',
   'IndexTimeLogPositions1764201700000',
+  'CreateTimeLogRelays1764288000000',
 ];
-const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_logs'];
+const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_log_relays', 'time_logs'];
 
 let database: TestDatabase;
 let opened: DataSource[];

@@ -20,7 +20,7 @@ export interface Broker {
 /** `describe` for tests that need a program: skipped with one line where it is missing, unless REQUIRE_BROKERS is 1. */
 export function describeWith(program: string): typeof describe | typeof describe.skip {
   if (spawnSync('which', [program]).status === 0 || process.env.REQUIRE_BROKERS === '1') return describe;
-  process.stderr.write(`skipped: messages over a broker; ${program} is not installed\n`);
+  process.stderr.write(`skipped: what needs a broker; ${program} is not installed\n`);
   return describe.skip;
 }
 
@@ -34,10 +34,11 @@ export async function unusedPort(): Promise<number> {
   return port;
 }
 
-/** Starts NATS, on a port that may be given to start it again. */
-export async function startNats(port?: number): Promise<Broker> {
+/** Starts NATS, on a port that may be given to start it again; with JetStream where it has a folder for its streams. */
+export async function startNats(port?: number, streams?: string): Promise<Broker> {
   const chosen = port ?? (await unusedPort());
-  const child = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(chosen)], { stdio: 'ignore' });
+  const args = ['-a', '127.0.0.1', '-p', String(chosen), ...(streams ? ['-js', '-sd', streams] : [])];
+  const child = spawn('nats-server', args, { stdio: 'ignore' });
   await reached(chosen, child);
   return { url: `nats://127.0.0.1:${chosen}`, stop: () => end(child) };
 }

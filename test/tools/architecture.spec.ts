@@ -36,6 +36,8 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
   ['client-runs-anywhere', 'libs/time-log-client/src/random.ts', 'node:crypto'],
   ['client-runs-anywhere', 'libs/time-log-client/src/validated.ts', 'zod'],
   ['modules-not-root', 'src/alpha/config-reader.ts', '../config.js'],
+  ['sinks-alone-see-brokers', 'src/alpha/broker.ts', 'amqplib'],
+  ['sinks-alone-see-brokers', 'src/alpha/other-broker.ts', '@nats-io/jetstream'],
   ['declared-dependencies', 'src/alpha/tested.ts', 'fast-check'],
 ];
 

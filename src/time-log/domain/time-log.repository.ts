@@ -16,8 +16,17 @@ export interface TimeLogPage {
   readonly total: number;
 }
 
+/** The logs after a place in the feed, also those that are not yet in it. */
+export interface Backlog {
+  readonly events: number;
+  /** When the first of them was recorded. */
+  readonly oldest: Date | undefined;
+}
+
 /** The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. */
 export abstract class TimeLogRepository {
+  private readonly listeners: (() => void)[] = [];
+
   /** Resolves when the log is durably stored. */
   abstract add(log: TimeLog): Promise<void>;
 
@@ -44,5 +53,21 @@ export abstract class TimeLogRepository {
     throw new Error(
       `${this.constructor.name} must implement TimeLogRepository.eventsAfter: asked for ${asked}`,
     );
+  }
+
+  /** How many logs come after a place in the feed; it counts no more than `most`. Not abstract, like `eventsAfter`. */
+  backlog(place: FeedPlace, most: number): Promise<Backlog> {
+    const asked = `${most} after ${place.position}`;
+    throw new Error(`${this.constructor.name} must implement TimeLogRepository.backlog: asked for ${asked}`);
+  }
+
+  /** Has a listener called when this process has recorded logs. Others are not noticed: ask for events now and then. */
+  onRecorded(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** For adapters: logs were committed. */
+  protected recorded(): void {
+    for (const listener of this.listeners) listener();
   }
 }

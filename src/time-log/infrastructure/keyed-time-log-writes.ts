@@ -38,6 +38,8 @@ export class KeyedTimeLogWrites {
     private readonly database: Database,
     private readonly sweep: TimeLogSweep,
     private readonly limits: BatcherLimits,
+    /** Called after a commit. */
+    private readonly recorded: () => void,
   ) {
     this.writes = new Batcher((keyed) => halving(keyed, (some) => this.write(some), isRefusalOfRow), limits);
   }
@@ -57,6 +59,7 @@ export class KeyedTimeLogWrites {
   /** The id of each log; undefined where somebody else is using its key at the moment. */
   private async write(keyed: readonly KeyedLog[]): Promise<(string | undefined | Error)[]> {
     const made = await this.insert(keyed);
+    this.recorded();
     const others = keyed.filter(({ log }) => !made.has(log.id));
     // A separate statement: the snapshot of the first one lacks what another instance has committed meanwhile.
     const kept = others.length > 0 ? await this.find(others) : new Map<string, KeptKey>();

@@ -9,7 +9,12 @@ import { Database, isRefusalOfRow, isUnknownRoutine, PreparedStatement } from '.
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
-import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
+import {
+  type Backlog,
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+} from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
@@ -57,7 +62,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository implements OnMod
     const limits = { batch: BATCH, queue, wait };
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
-    this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits);
+    this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits, () => this.recorded());
   }
 
   /**
@@ -122,6 +127,19 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository implements OnMod
     return rows.map((row) => new TimeLogEvent(row.position, timeLogOf(row)));
   }
 
+  override async backlog(place: FeedPlace, most: number): Promise<Backlog> {
+    const [row] = await this.database.query<{ events: number; first: string | null }>(
+      `select count(*)::int as events, (array_agg(id))[1] as first
+         from (select id from ${this.table} where (position, id) > ($1, $2) order by position, id limit $3) following`,
+      [place.position, place.logId, most],
+    );
+    const { events, first } = row!;
+    return {
+      events,
+      oldest: first === null ? undefined : Object.assign(TimeLog.blank(), { id: first }).createdAt,
+    };
+  }
+
   /** Stores all logs in one commit. */
   private async insert(logs: readonly TimeLog[]): Promise<undefined[]> {
     this.insertion ??= new PreparedStatement(
@@ -129,6 +147,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository implements OnMod
        select * from unnest(${TIME_LOG_ARRAYS})`,
     );
     await this.database.change(this.insertion, timeLogArrays(logs));
+    this.recorded();
     this.sweep.begin();
     return logs.map(() => undefined);
   }

@@ -1,0 +1,130 @@
+import type { Condition } from '../database/index.js';
+import { cloudEventOf } from '../time-log/index.js';
+import type { EventSink } from './event-sink.js';
+import type { EventWindow, WaitingEvent } from './event-window.js';
+import { Pace } from './pace.js';
+
+/** The most events that are published and not acknowledged at a time. */
+const WIDTH = 128;
+/** Milliseconds before the next try after one that failed, at first and at most. */
+const PAUSE = 250;
+const LONGEST_PAUSE = 5_000;
+
+export interface PublisherOptions {
+  readonly window: EventWindow;
+  readonly sink: EventSink;
+  /** Whether this instance is still the one that publishes. */
+  readonly mayPublish: () => boolean;
+  /** Begins where events wait because the sink failed. */
+  readonly waiting: Condition;
+  /** Called after each acknowledgement. */
+  readonly onAcknowledged: () => void;
+}
+
+/**
+ * Publishes the events of a window, several at once. After a failure it connects anew and tries a single event, with
+ * pauses that grow, until one is acknowledged.
+ */
+export class EventPublisher {
+  private readonly pace = new Pace(() => this.advance());
+  private readonly underWay = new Set<Promise<void>>();
+  private isConnected = false;
+  /** Milliseconds of the last pause after a failure; 0 while all is well. */
+  private pause = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private isStopped = false;
+
+  constructor(private readonly options: PublisherOptions) {
+    this.pace.start();
+    this.advance();
+  }
+
+  /** Publishes what may be published now. Returns at once. */
+  advance(): void {
+    while (this.mayTry) {
+      if (!this.isConnected) {
+        if (this.underWay.size === 0) this.begin(this.connect());
+        return;
+      }
+      const { window } = this.options;
+      const waiting = window.next();
+      if (!waiting) return;
+      if (!this.pace.take()) {
+        window.giveBack(waiting);
+        return;
+      }
+      this.begin(this.publish(waiting));
+    }
+  }
+
+  /** Publishes nothing more. Resolves when everything under way has ended, at the latest after so many milliseconds. */
+  async stop(patience: number): Promise<void> {
+    this.isStopped = true;
+    this.pace.stop();
+    clearTimeout(this.timer);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, patience)));
+    await Promise.race([Promise.all(this.underWay), late]);
+    clearTimeout(timer);
+  }
+
+  private get mayTry(): boolean {
+    const width = this.pause === 0 ? WIDTH : 1;
+    return (
+      !this.isStopped && this.timer === undefined && this.underWay.size < width && this.options.mayPublish()
+    );
+  }
+
+  private begin(attempt: Promise<void>): void {
+    const ended = attempt.finally(() => {
+      this.underWay.delete(ended);
+      this.advance();
+    });
+    this.underWay.add(ended);
+  }
+
+  private async connect(): Promise<void> {
+    const { sink, window } = this.options;
+    const begun = performance.now();
+    try {
+      await sink.connect();
+    } catch (error) {
+      this.fail(begun, error);
+      return;
+    }
+    this.isConnected = true;
+    // With events that wait, only an acknowledgement shows that all is well.
+    if (window.size === 0) this.succeed(begun);
+  }
+
+  private async publish(waiting: WaitingEvent): Promise<void> {
+    const { sink, window, onAcknowledged } = this.options;
+    const begun = performance.now();
+    try {
+      await sink.publish(cloudEventOf(waiting.event));
+    } catch (error) {
+      window.giveBack(waiting);
+      this.fail(begun, error);
+      return;
+    }
+    window.acknowledge(waiting);
+    this.succeed(begun);
+    onAcknowledged();
+  }
+
+  private succeed(begun: number): void {
+    this.pause = 0;
+    this.options.waiting.end(begun);
+  }
+
+  private fail(begun: number, error: unknown): void {
+    this.isConnected = false;
+    this.options.waiting.begin(begun, error instanceof Error ? error.message : 'unknown');
+    if (this.timer !== undefined || this.isStopped) return;
+    this.pause = Math.min(LONGEST_PAUSE, Math.max(PAUSE, this.pause * 2));
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.advance();
+    }, this.pause).unref();
+  }
+}

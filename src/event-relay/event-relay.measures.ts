@@ -1,0 +1,62 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { DomainError } from '../../libs/errors/src/index.js';
+import { Measured, type Meter } from '../../libs/measures/src/index.js';
+import { Condition, Database } from '../database/index.js';
+import { type Backlog, TimeLogRepository } from '../time-log/index.js';
+import { EventSink } from './event-sink.js';
+import { RelayLease } from './relay-lease.js';
+
+/** Milliseconds between two looks. */
+const PAUSE = 5_000;
+/** More events than this are not counted: a metric must not become a load. */
+const MOST = 10_000;
+
+/** Measures by how much the relay is behind, in every instance: also where none of them publishes. */
+@Injectable()
+export class EventRelayMeasures extends Measured implements OnModuleDestroy {
+  private backlog: Backlog = { events: 0, oldest: undefined };
+  private readonly logger = new Logger(EventRelayMeasures.name);
+  private readonly failing = new Condition({
+    begin: (reason) => this.logger.error(`the lag of events is not known: ${reason}`),
+    end: () => this.logger.log('the lag of events is known again'),
+  });
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly timeLogs: TimeLogRepository,
+    private readonly sink: EventSink,
+  ) {
+    super();
+  }
+
+  override measure(meter: Meter): void {
+    void this.look();
+    this.timer = setInterval(() => void this.look(), PAUSE).unref();
+    meter.gauge(
+      'time_log_event_lag',
+      `Events of recorded time logs that are not known to be published; at most ${MOST}.`,
+      () => this.backlog.events,
+    );
+    meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', () => {
+      const { oldest } = this.backlog;
+      return oldest === undefined ? 0 : Math.max(0, Date.now() - oldest.getTime()) / 1_000;
+    });
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  private async look(): Promise<void> {
+    const begun = performance.now();
+    try {
+      const place = await RelayLease.placeOf(this.database, this.sink.name);
+      this.backlog = await this.timeLogs.backlog(place, MOST);
+      this.failing.end(begun);
+    } catch (error) {
+      // An outage of the database is logged elsewhere. Meanwhile the age grows on.
+      if (!(error instanceof DomainError)) this.failing.begin(begun, (error as Error).message);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { DomainError } from '../../libs/errors/src/index.js';
+import { Condition, Database } from '../database/index.js';
+import { type FeedPlace, type TimeLogEvent, TimeLogRepository } from '../time-log/index.js';
+import { Alarm } from './alarm.js';
+import { EventPublisher } from './event-publisher.js';
+import { EventSink } from './event-sink.js';
+import { EventWindow } from './event-window.js';
+import { RelayLease } from './relay-lease.js';
+
+/** Milliseconds between two looks where nobody rings, and between two reads at least. */
+const POLL = 1_000;
+const READ_PAUSE = 20;
+/** The most events of one read, and with how many in the window it reads no more. */
+const PAGE = 250;
+const ENOUGH = 500;
+/** Milliseconds that the end waits for events under way. */
+const PATIENCE = 2_000;
+
+/**
+ * Publishes the event of every recorded log, at least once, and each project's in the order of the feed. Of all instances
+ * one does so at a time.
+ */
+@Injectable()
+export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly logger = new Logger(EventRelay.name);
+  private readonly alarm = new Alarm();
+  private readonly holder = randomUUID();
+  private readonly waiting: Condition;
+  private readonly failing = new Condition({
+    begin: (reason) => this.logger.error(`events wait; the relay failed: ${reason}`),
+    end: () => this.logger.log('the relay works again'),
+  });
+  private isStopped = false;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly database: Database,
+    private readonly timeLogs: TimeLogRepository,
+    private readonly sink: EventSink,
+  ) {
+    this.waiting = new Condition({
+      begin: (reason) => this.logger.error(`events wait for ${sink.name}: ${reason}`),
+      end: () => this.logger.log(`events go to ${sink.name} again`),
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    this.timeLogs.onRecorded(() => this.alarm.ring());
+    this.running = this.run();
+  }
+
+  /** Begins to give the lease up, so that another instance goes on at once. The drain of requests need not wait for it. */
+  onModuleDestroy(): void {
+    this.isStopped = true;
+    this.alarm.ring();
+  }
+
+  /** The DataSource ends later. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isStopped) {
+      const lease = await this.tried(() => RelayLease.take(this.database, this.sink.name, this.holder));
+      if (lease) await this.relay(lease);
+      else await this.alarm.sleep(POLL);
+    }
+    await this.sink.close();
+  }
+
+  /** Publishes until the lease is lost, or the app ends. */
+  private async relay(lease: RelayLease): Promise<void> {
+    const window = new EventWindow(lease.place);
+    const publisher = new EventPublisher({
+      window,
+      sink: this.sink,
+      mayPublish: () => lease.isHeld,
+      waiting: this.waiting,
+      onAcknowledged: () => window.size === ENOUGH - 1 && this.alarm.ring(),
+    });
+    let read = lease.place;
+    while (!this.isStopped && lease.isHeld) {
+      const room = window.size < ENOUGH;
+      const events = room ? await this.eventsAfter(read) : [];
+      const last = events.at(-1);
+      if (last) read = { position: last.position, logId: last.log.id };
+      window.add(events);
+      publisher.advance();
+      if (lease.dueIn(window.settled) === 0) await this.tried(() => lease.note(window.settled));
+      const rest = events.length === PAGE ? READ_PAUSE : Math.min(POLL, lease.dueIn(window.settled));
+      await this.alarm.sleep(rest);
+    }
+    await publisher.stop(PATIENCE);
+    await this.tried(() => lease.giveUp(window.settled));
+  }
+
+  private async eventsAfter(place: FeedPlace): Promise<readonly TimeLogEvent[]> {
+    return (await this.tried(() => this.timeLogs.eventsAfter(place, PAGE))) ?? [];
+  }
+
+  /** The result, or undefined where the database is away, which is logged elsewhere, or fails. */
+  private async tried<T>(act: () => Promise<T>): Promise<T | undefined> {
+    const begun = performance.now();
+    try {
+      const result = await act();
+      this.failing.end(begun);
+      return result;
+    } catch (error) {
+      if (!(error instanceof DomainError)) {
+        this.failing.begin(begun, error instanceof Error ? error.message : 'unknown');
+      }
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { TimeLog, TimeLogEvent } from '../time-log/index.js';
+import { EventWindow } from './event-window.js';
+
+const START = { position: '0', logId: 'start' };
+
+/** Events of projects, in the order of their numbers. */
+const eventsOf = (...projects: string[]) =>
+  projects.map((projectId, number) => {
+    const log = Object.assign(TimeLog.blank(), { id: `log ${number}`, projectId });
+    return new TimeLogEvent(String(number + 1), log);
+  });
+const namesOf = (window: EventWindow) => {
+  const names: string[] = [];
+  for (let waiting = window.next(); waiting; waiting = window.next()) names.push(waiting.event.log.id);
+  return names;
+};
+
+describe('EventWindow', () => {
+  it('hands out one event of each project, and the next one after an acknowledgement', () => {
+    const window = new EventWindow(START);
+    window.add(eventsOf('a', 'a', 'b', 'a'));
+    const first = window.next()!;
+    expect([first.event.log.id, ...namesOf(window)]).toEqual(['log 0', 'log 2']);
+    window.acknowledge(first);
+    expect(namesOf(window)).toEqual(['log 1']);
+  });
+
+  it('is settled up to the first event that is not acknowledged', () => {
+    const window = new EventWindow(START);
+    window.add(eventsOf('a', 'b', 'c'));
+    const [first, second, third] = [window.next()!, window.next()!, window.next()!];
+    window.acknowledge(second);
+    expect([window.settled, window.size]).toEqual([START, 3]);
+    window.acknowledge(first);
+    expect([window.settled, window.size]).toEqual([{ position: '2', logId: 'log 1' }, 1]);
+    window.acknowledge(third);
+    expect([window.settled, window.size]).toEqual([{ position: '3', logId: 'log 2' }, 0]);
+  });
+
+  it('hands out an event again that was given back, before all that follow', () => {
+    const window = new EventWindow(START);
+    window.add(eventsOf('a', 'a', 'b'));
+    window.giveBack(window.next()!);
+    expect(namesOf(window)).toEqual(['log 0', 'log 2']);
+    expect(window.settled).toEqual(START);
+  });
+});

@@ -1,0 +1,105 @@
+import type { Database } from '../database/index.js';
+import type { FeedPlace } from '../time-log/index.js';
+import { EventRelayNote } from './event-relay-note.entity.js';
+
+/** Milliseconds for which a lease is given, and that its holder leaves unused: it must stop before the next one starts. */
+const LEASE = 10_000;
+const RESERVE = 2_000;
+/** Milliseconds after which a lease is renewed, and after which progress is noted. */
+const RENEWAL = 3_000;
+const NOTE_PAUSE = 500;
+/** Before the first event. */
+const BEGINNING: FeedPlace = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+
+/** The right of one instance to publish to a sink, for a few seconds at a time. It is a row, with how far it got. */
+export class RelayLease {
+  /** On the clock of `performance`. */
+  private begun = -Infinity;
+
+  private constructor(
+    private readonly database: Database,
+    private readonly sink: string,
+    private readonly holder: string,
+    private noted: FeedPlace,
+  ) {}
+
+  /**
+   * Takes the lease where nobody else has it. Undefined where somebody has, and on a server that takes no changes. Throws
+   * DomainError SERVICE_UNAVAILABLE.
+   */
+  static async take(database: Database, sink: string, holder: string): Promise<RelayLease | undefined> {
+    const table = database.table(EventRelayNote);
+    // Looks first: most instances find it taken, and a change that a standby refuses would be an alarm.
+    const [seen] = await database.query<{ isFree: boolean }>(
+      `select current_setting('transaction_read_only') = 'off' and not exists (
+         select from ${table} where sink = $1 and holder <> $2 and leased_until > clock_timestamp()) as "isFree"`,
+      [sink, holder],
+    );
+    if (!seen!.isFree) return undefined;
+    const begun = performance.now();
+    const [row] = await database.change<FeedPlace>(
+      `insert into ${table} as relay (sink, position, id, holder, leased_until)
+       values ($1, $3, $4, $2, clock_timestamp() + $5::int * interval '1 millisecond')
+       on conflict (sink) do update set holder = excluded.holder, leased_until = excluded.leased_until
+        where relay.holder = excluded.holder or relay.leased_until < clock_timestamp()
+       returning position, id as "logId"`,
+      [sink, holder, BEGINNING.position, BEGINNING.logId, LEASE],
+    );
+    if (!row) return undefined;
+    const lease = new RelayLease(database, sink, holder, row);
+    lease.begun = begun;
+    return lease;
+  }
+
+  /** How far the relay to a sink got, whoever has its lease. Throws like `take`. */
+  static async placeOf(database: Database, sink: string): Promise<FeedPlace> {
+    const [row] = await database.query<FeedPlace>(
+      `select position, id as "logId" from ${database.table(EventRelayNote)} where sink = $1`,
+      [sink],
+    );
+    return row ?? BEGINNING;
+  }
+
+  /** How far the last holder got. */
+  get place(): FeedPlace {
+    return this.noted;
+  }
+
+  /** Whether it is certain that nobody else has it. */
+  get isHeld(): boolean {
+    return performance.now() < this.begun + LEASE - RESERVE;
+  }
+
+  /** Milliseconds until `note` is due; 0 where it is. */
+  dueIn(place: FeedPlace): number {
+    const pause = place.logId === this.noted.logId ? RENEWAL : NOTE_PAUSE;
+    return Math.max(0, this.begun + pause - performance.now());
+  }
+
+  /**
+   * Notes how far it got, and renews the lease. From then on it is not held where somebody else has it. Throws like `take`.
+   */
+  async note(place: FeedPlace): Promise<void> {
+    await this.write(place, LEASE);
+  }
+
+  /** Notes how far it got, and gives the lease up. Throws like `take`. */
+  async giveUp(place: FeedPlace): Promise<void> {
+    await this.write(place, 0);
+    this.begun = -Infinity;
+  }
+
+  private async write(place: FeedPlace, milliseconds: number): Promise<void> {
+    const begun = performance.now();
+    const rows = await this.database.change<unknown>(
+      `with noted as (
+         update ${this.database.table(EventRelayNote)}
+            set position = $3, id = $4, leased_until = clock_timestamp() + $5::int * interval '1 millisecond'
+          where sink = $1 and holder = $2 returning 1)
+       select from noted`,
+      [this.sink, this.holder, place.position, place.logId, milliseconds],
+    );
+    this.begun = rows.length === 1 ? begun : -Infinity;
+    this.noted = place;
+  }
+}

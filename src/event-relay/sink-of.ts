@@ -1,0 +1,14 @@
+import { Logger } from '@nestjs/common';
+import type { EventSink } from './event-sink.js';
+
+/** The sink of a URL: `nats` or `amqp`. Loads no driver but its own. */
+export async function sinkOf(url: string): Promise<EventSink> {
+  const parsed = new URL(url);
+  if (parsed.protocol === 'amqp:') {
+    const { RabbitMqSink } = await import('./sinks/rabbitmq.sink.js');
+    return new RabbitMqSink(parsed);
+  }
+  const { NatsSink } = await import('./sinks/nats.sink.js');
+  const logger = new Logger(NatsSink.name);
+  return new NatsSink(parsed, (line) => logger.warn(line));
+}

@@ -1,0 +1,130 @@
+import {
+  DiscardPolicy,
+  jetstream,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
+import type { CloudEvent } from '../../time-log/index.js';
+import { EventSink } from '../event-sink.js';
+import { CONTENT_TYPE, NAME, SUBJECT } from './names.js';
+
+/** Milliseconds to connect, and to get an acknowledgement. */
+const LIMIT = 5_000;
+
+interface Session {
+  readonly connection: NatsConnection;
+  readonly stream: JetStreamClient;
+}
+
+/** Publishes to a stream of NATS JetStream. A repeat within the stream's window of duplicates is dropped by the server. */
+export class NatsSink extends EventSink {
+  readonly name: string;
+  private session: Session | undefined;
+  private hasWarned = false;
+
+  /** `warn` gets one line where the stream may lose events. */
+  constructor(
+    private readonly url: URL,
+    private readonly warn: (line: string) => void,
+  ) {
+    super();
+    this.name = `nats://${url.hostname}:${url.port || '4222'}`;
+  }
+
+  override async connect(): Promise<void> {
+    await this.close();
+    try {
+      this.session = await this.open();
+    } catch (error) {
+      throw new Error(reasonOf(error), { cause: error });
+    }
+  }
+
+  override async publish(event: CloudEvent): Promise<void> {
+    const about = headers();
+    about.set('content-type', CONTENT_TYPE);
+    try {
+      await this.session!.stream.publish(SUBJECT, JSON.stringify(event), {
+        msgID: event.id,
+        headers: about,
+        expect: { streamName: NAME },
+        timeout: LIMIT,
+      });
+    } catch (error) {
+      throw new Error(reasonOf(error), { cause: error });
+    }
+  }
+
+  override async close(): Promise<void> {
+    await this.session?.connection.close();
+    this.session = undefined;
+  }
+
+  private async open(): Promise<Session> {
+    const { hostname, port, username, password } = this.url;
+    const connection = await connect({
+      servers: `${hostname}:${port || '4222'}`,
+      name: NAME,
+      timeout: LIMIT,
+      // The relay tries again.
+      reconnect: false,
+      ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+    });
+    try {
+      await this.findOrMakeStream(connection);
+      return { connection, stream: jetstream(connection, { timeout: LIMIT }) };
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  private async findOrMakeStream(connection: NatsConnection): Promise<void> {
+    const { streams } = await jetstreamManager(connection, { timeout: LIMIT, checkAPI: false });
+    try {
+      const { config } = await streams.info(NAME);
+      const fault = faultOf(config);
+      if (fault !== undefined && !this.hasWarned) {
+        this.hasWarned = true;
+        this.warn(`the stream ${NAME} may lose events: ${fault}; it is left as it is`);
+      }
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound))
+        throw error;
+      await streams.add({
+        name: NAME,
+        subjects: [SUBJECT],
+        storage: StorageType.File,
+        retention: RetentionPolicy.Limits,
+        discard: DiscardPolicy.New,
+      });
+    }
+  }
+}
+
+/** Why a stream does not keep every event, or undefined. */
+function faultOf(config: StreamConfig): string | undefined {
+  const { retention, discard, storage, max_age, max_msgs, max_bytes, max_msgs_per_subject } = config;
+  if (retention !== RetentionPolicy.Limits) return `it removes what was read (retention: ${retention})`;
+  if (max_age > 0) return 'it removes old ones (max_age)';
+  const isLimited = [max_msgs, max_bytes, max_msgs_per_subject].some((limit) => limit > 0);
+  if (isLimited && discard !== DiscardPolicy.New) return 'it removes old ones when it is full (discard: old)';
+  if (storage !== StorageType.File) return 'it keeps them in memory (storage: memory)';
+  return undefined;
+}
+
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : 'unknown';
+  if (/jetstream is not enabled|no responders/i.test(message)) {
+    return `no JetStream answers, or no stream ${NAME} takes ${SUBJECT}: start nats-server with -js, and see its stream`;
+  }
+  if (/maximum|resource|storage/i.test(message))
+    return `the stream ${NAME} is full (${message}): give it more room`;
+  return `NATS is out of reach or refuses (${message})`;
+}

@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
+import type { CloudEvent } from '../../time-log/index.js';
+import { EventSink } from '../event-sink.js';
+import { CONTENT_TYPE, NAME, SUBJECT } from './names.js';
+
+/** Milliseconds to connect, and to get a confirmation. */
+const LIMIT = 5_000;
+/** Milliseconds for a goodbye. */
+const GOODBYE = 1_000;
+/** Seconds between two signs of life on a connection. After two that are missed it ends. */
+const HEARTBEAT = 5;
+/** A message that no queue takes comes back with its id, before its confirmation (RabbitMQ, publisher confirms). */
+const UNROUTABLE = `no queue is bound to the exchange ${NAME} for ${SUBJECT}: bind one`;
+
+/** What is told about an event: nothing where a queue keeps it. */
+type Verdict = (fault?: string) => void;
+
+/** Publishes to a durable topic exchange of RabbitMQ. An event counts only when a queue has taken it. */
+export class RabbitMqSink extends EventSink {
+  readonly name: string;
+  private connection: ChannelModel | undefined;
+  private channel: ConfirmChannel | undefined;
+  /** Of the events under way, by id. */
+  private readonly verdicts = new Map<string, Verdict>();
+
+  constructor(private readonly url: URL) {
+    super();
+    const { hostname, port, pathname } = url;
+    this.name = `amqp://${hostname}:${port || '5672'}${pathname === '/' ? '' : pathname}`;
+  }
+
+  override async connect(): Promise<void> {
+    this.cut();
+    try {
+      await this.open();
+    } catch (error) {
+      throw new Error(`RabbitMQ is out of reach or refuses (${(error as Error).message})`, { cause: error });
+    }
+  }
+
+  override async publish(event: CloudEvent): Promise<void> {
+    const { id } = event;
+    let timer: NodeJS.Timeout | undefined;
+    const fault = await new Promise<string | undefined>((tell) => {
+      this.verdicts.set(id, tell);
+      timer = setTimeout(() => tell(`RabbitMQ gave no confirmation within ${LIMIT} ms`), LIMIT);
+      const options = { messageId: id, contentType: CONTENT_TYPE, persistent: true, mandatory: true };
+      this.channel!.publish(NAME, SUBJECT, Buffer.from(JSON.stringify(event)), options, (error: unknown) =>
+        tell(error ? `RabbitMQ did not keep it (${(error as Error).message})` : undefined),
+      );
+    }).finally(() => {
+      clearTimeout(timer);
+      this.verdicts.delete(id);
+    });
+    if (fault !== undefined) throw new Error(fault);
+  }
+
+  override async close(): Promise<void> {
+    // A goodbye that nobody answers must not hold up the end.
+    await Promise.race([
+      this.connection?.close().catch(() => undefined),
+      delay(GOODBYE, undefined, { ref: false }),
+    ]);
+    this.cut();
+  }
+
+  private async open(): Promise<void> {
+    const url = new URL(this.url);
+    if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT));
+    const connection = await connect(url.href, {
+      timeout: LIMIT,
+      clientProperties: { connection_name: NAME },
+    });
+    this.connection = connection;
+    // Whoever waits for a confirmation is told as well.
+    connection.on('error', () => undefined);
+    connection.on('blocked', (reason) => this.tellAll(`RabbitMQ takes nothing now (${reason})`));
+    const channel = await connection.createConfirmChannel();
+    channel.on('error', () => undefined);
+    channel.on('return', ({ properties }) => this.verdicts.get(String(properties.messageId))?.(UNROUTABLE));
+    await channel.assertExchange(NAME, 'topic', { durable: true });
+    this.channel = channel;
+  }
+
+  private tellAll(fault: string): void {
+    for (const tell of this.verdicts.values()) tell(fault);
+  }
+
+  /** Ends a connection that may never answer again. */
+  private cut(): void {
+    const { connection } = this;
+    if (connection === undefined) return;
+    this.connection = this.channel = undefined;
+    this.tellAll('the connection to RabbitMQ is cut');
+    connection.close().catch(() => undefined);
+    (connection.connection as unknown as { stream: { destroy(): void } }).stream.destroy();
+  }
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.js';
+import type { TimeLog } from '../../src/time-log/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { MemorySink } from './memory-sink.js';
+import { migrateForRelay, type RelayHost, startRelayHost } from './relay-host.js';
+
+let database: TestDatabase;
+let hosts: RelayHost[];
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await migrateForRelay(database.url);
+  hosts = [];
+});
+afterEach(async () => {
+  for (const host of hosts) await host.close();
+  await database.drop();
+});
+
+const start = async (sink: MemorySink) => {
+  const host = await startRelayHost(database.url, sink);
+  hosts.push(host);
+  return host;
+};
+const stop = async (host: RelayHost) => {
+  hosts = hosts.filter((other) => other !== host);
+  await host.close();
+};
+const record = (host: RelayHost, projectId: string = randomUUID()) =>
+  host.timeLogs.record({ projectId, duration: 1.5, description: 'Wrote tests', date: '2026-01-31' });
+/** Resolves when a sink has the events of so many logs. */
+const arrived = (sink: MemorySink, logs: number) =>
+  eventually(() => expect(new Set(sink.kept.map(({ id }) => id)).size).toBe(logs), 20_000);
+/** The logs of one project, or of all, in the order in which their events came first. */
+const order = ({ kept }: MemorySink, projectId?: string) => [
+  ...new Set(
+    kept.filter(({ subject }) => projectId === undefined || subject === projectId).map(({ data }) => data.id),
+  ),
+];
+const feed = (projectId: string) =>
+  queryOnce<{ id: string }>(
+    database.url,
+    'select id from time_logs where project_id = $1 order by position, id',
+    [projectId],
+  );
+const note = async () => {
+  const [row] = await queryOnce<{ id: string; isFree: boolean }>(
+    database.url,
+    'select id, leased_until < now() as "isFree" from time_log_relays',
+  );
+  return row;
+};
+
+describe('the relay', () => {
+  it('publishes the event of every log once, several at a time, but one of a project and in its order', async () => {
+    const sink = new MemorySink();
+    const [first, second] = [await start(sink), await start(sink)];
+    const projects = Array.from({ length: 12 }, () => randomUUID());
+    const logs: TimeLog[] = [];
+    for (let round = 0; round < 10; round++) {
+      const batch = projects.flatMap((project) => [record(first, project), record(second, project)]);
+      logs.push(...(await Promise.all(batch)));
+    }
+    await arrived(sink, logs.length);
+    expect(sink.kept.map(({ data }) => data.id).sort()).toEqual(logs.map(({ id }) => id).sort());
+    for (const project of projects) {
+      expect(order(sink, project)).toEqual((await feed(project)).map(({ id }) => id));
+    }
+    expect(sink.most.ofProject).toBe(1);
+    expect(sink.most.inAll).toBeGreaterThan(1);
+  });
+
+  it('publishes logs of SQL, and those from before it was there', async () => {
+    const add = (id: string) =>
+      queryOnce(
+        database.url,
+        `insert into time_logs (id, project_id, duration, description, date) values ($1, $2, 1, '', '2026-01-31')`,
+        [id, randomUUID()],
+      );
+    const ids = ['019c1370-4e1b-7000-8000-000000000002', '019c1370-4e1b-7000-8000-000000000001'];
+    await add(ids[0]!);
+    const sink = new MemorySink();
+    await start(sink);
+    await arrived(sink, 1);
+    await add(ids[1]!);
+    await arrived(sink, 2);
+    expect(order(sink)).toEqual(ids);
+  });
+
+  it('waits while nobody takes an event, says so once, and loses nothing', async () => {
+    const sink = new MemorySink();
+    const host = await start(sink);
+    await record(host);
+    await arrived(sink, 1);
+    sink.fault = 'it is full';
+    const project = randomUUID();
+    for (let i = 0; i < 5; i++) await record(host, project);
+    await eventually(() => expect(sink.connections).toBeGreaterThan(3), 20_000);
+    sink.fault = undefined;
+    await arrived(sink, 6);
+    expect(order(sink, project)).toEqual((await feed(project)).map(({ id }) => id));
+    expect(host.lines).toEqual(['events wait for memory: it is full', 'events go to memory again']);
+  });
+
+  it('notes how far it got, never ahead of an event that is not acknowledged', async () => {
+    const sink = new MemorySink();
+    const host = await start(sink);
+    const before = await record(host);
+    await eventually(async () => expect((await note())?.id).toBe(before.id), 20_000);
+    const project = randomUUID();
+    const gate = sink.hold(project);
+    const held = await record(host, project);
+    for (let i = 0; i < 20; i++) await record(host);
+    await arrived(sink, 21);
+    const other = new MemorySink();
+    await start(other);
+    // As if the first instance were gone without a word.
+    const free = await queryOnce<{ id: string }>(
+      database.url,
+      `update time_log_relays set holder = gen_random_uuid(), leased_until = now() - interval '1 second' returning id`,
+    );
+    expect(free).toEqual([{ id: before.id }]);
+    await arrived(other, 21);
+    expect(order(other)).toContain(held.id);
+    expect(order(other)).not.toContain(before.id);
+    gate.open();
+  });
+
+  it('is taken over at once from an instance that ends, which publishes no more', async () => {
+    const [one, two] = [new MemorySink(), new MemorySink()];
+    const first = await start(one);
+    await record(first);
+    await arrived(one, 1);
+    const second = await start(two);
+    await record(second);
+    await arrived(one, 2);
+    await stop(first);
+    expect([one.closed, (await note())?.isFree]).toEqual([1, true]);
+    const logs = [await record(second), await record(second)];
+    await arrived(two, 2);
+    expect([order(one).length, order(two)]).toEqual([2, logs.map(({ id }) => id)]);
+  });
+
+  it('measures by how much it is behind, also where nobody publishes', async () => {
+    const sink = new MemorySink();
+    const host = await start(sink);
+    await record(host);
+    await arrived(sink, 1);
+    sink.fault = 'it is full';
+    await record(host);
+    await record(host);
+    const reads: (() => number)[] = [];
+    host.app.get(EventRelayMeasures).measure({
+      gauge: (_name: string, _help: string, read: () => number) => void reads.push(read),
+    } as never);
+    await eventually(() => expect(reads[0]!()).toBe(2), 20_000);
+    expect(reads[1]!()).toBeGreaterThan(0);
+    expect(reads[1]!()).toBeLessThan(60);
+    sink.fault = undefined;
+    await eventually(() => expect(reads.map((read) => read())).toEqual([0, 0]), 20_000);
+  });
+});

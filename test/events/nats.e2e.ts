@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { sinkOf } from '../../src/event-relay/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { type Broker, describeWith, startNats } from '../messages/brokers.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { eventsOfStream } from './consumers.js';
+import { migrateForRelay, type RelayHost, startRelayHost } from './relay-host.js';
+
+const KEEPS_ALL = {
+  subjects: ['time-log.created'],
+  storage: 'file',
+  retention: 'limits',
+  discard: 'new',
+  max_msgs: -1,
+  max_bytes: -1,
+  max_age: 0,
+  max_msgs_per_subject: -1,
+  max_msg_size: -1,
+};
+
+describeWith('nats-server')('the events in NATS JetStream', () => {
+  let database: TestDatabase;
+  let folder: string;
+  let broker: Broker;
+  let host: RelayHost | undefined;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    await migrateForRelay(database.url);
+    folder = await mkdtemp(join(tmpdir(), 'streams-'));
+    broker = await startNats(undefined, folder);
+  });
+  afterEach(async () => {
+    await host?.close();
+    await broker.stop();
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const start = async () => (host = await startRelayHost(database.url, await sinkOf(broker.url)));
+  const record = (from: RelayHost) =>
+    from.timeLogs.record({
+      projectId: randomUUID(),
+      duration: 1.5,
+      description: 'Schrieb Prüfungen 😀',
+      date: '2026-01-31',
+    });
+  const withStreams = async <T>(act: (streams: StreamAPI) => Promise<T>): Promise<T> => {
+    const connection = await connect({ servers: broker.url.slice('nats://'.length) });
+    try {
+      return await act((await jetstreamManager(connection)).streams);
+    } finally {
+      await connection.close();
+    }
+  };
+  const configOf = async () => (await withStreams((streams) => streams.info('time-logs'))).config;
+  const line = (text: string) => text.replace('BROKER', broker.url);
+
+  it('arrive in a stream that is made and keeps everything, each with its id', async () => {
+    const from = await start();
+    await eventually(async () => expect(await configOf()).toMatchObject(KEEPS_ALL));
+    const { id, projectId, createdAt } = await record(from);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    const [delivery] = await eventsOfStream(broker.url);
+    const time = createdAt.toISOString();
+    const eventId = expect.stringMatching(new RegExp(`^[1-9]\\d*-${id}$`));
+    expect(delivery).toEqual({
+      id: eventId,
+      contentType: 'application/cloudevents+json',
+      event: {
+        specversion: '1.0',
+        id: delivery!.id,
+        source: '/api/v1/time-logs',
+        type: 'time-log.created',
+        subject: projectId,
+        time,
+        datacontenttype: 'application/json',
+        data: {
+          id,
+          projectId,
+          duration: 1.5,
+          description: 'Schrieb Prüfungen 😀',
+          date: '2026-01-31',
+          createdAt: time,
+        },
+      },
+    });
+    expect(from.lines).toEqual([]);
+  });
+
+  it('leave a stream as it is, with a warning where it discards', async () => {
+    const mine = { subjects: ['time-log.*'], discard: 'old' as const, max_msgs: 2 };
+    await withStreams((streams) => streams.add({ name: 'time-logs', ...mine }));
+    const from = await start();
+    for (let i = 0; i < 5; i++) await record(from);
+    await eventually(async () => {
+      const { state } = await withStreams((streams) => streams.info('time-logs'));
+      expect(state).toMatchObject({ last_seq: 5, messages: 2 });
+    });
+    expect(await configOf()).toMatchObject(mine);
+    expect(from.lines).toEqual([
+      'the stream time-logs may lose events: it removes old ones when it is full (discard: old); it is left as it is',
+    ]);
+  });
+
+  it('wait for a stream that is full until it has room', async () => {
+    const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const, max_msgs: 2 };
+    await withStreams((streams) => streams.add(mine));
+    const from = await start();
+    const logs = [];
+    for (let i = 0; i < 5; i++) logs.push(await record(from));
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        line(
+          'events wait for BROKER: the stream time-logs is full (maximum messages exceeded): give it more room',
+        ),
+      ]),
+    );
+    await withStreams((streams) => streams.update('time-logs', { ...mine, max_msgs: 10 }));
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(5));
+    const ids = (await eventsOfStream(broker.url)).map(({ event }) => event.data.id);
+    expect(ids.sort()).toEqual(logs.map(({ id }) => id).sort());
+    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
+  });
+
+  it('wait for a broker that is away at the start and later, with one line each way', async () => {
+    const port = Number(new URL(broker.url).port);
+    await broker.stop();
+    const from = await start();
+    await record(from);
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        expect.stringMatching(line('^events wait for BROKER: NATS is out of reach or refuses ')),
+      ]),
+    );
+    broker = await startNats(port, folder);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
+    await broker.stop();
+    await record(from);
+    await eventually(() => expect(from.lines).toHaveLength(3));
+    broker = await startNats(port, folder);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2));
+    await eventually(() => expect(from.lines).toHaveLength(4));
+  });
+
+  it('say what is missing where the server has no JetStream', async () => {
+    const port = Number(new URL(broker.url).port);
+    await broker.stop();
+    broker = await startNats(port);
+    const from = await start();
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        line(
+          'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.created: start nats-server with -js, and see its stream',
+        ),
+      ]),
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../../libs/auth/src/index.js';
+import { connectionOptions, migrate } from '../../src/database-setup/index.js';
+import {
+  eventRelayEntities,
+  eventRelayMigrations,
+  EventRelayModule,
+  type EventSink,
+} from '../../src/event-relay/index.js';
+import {
+  timeLogEntities,
+  timeLogMigrations,
+  TimeLogModule,
+  TimeLogService,
+} from '../../src/time-log/index.js';
+
+/** An app of somebody else that records logs and relays their events into a sink of its own. */
+export interface RelayHost {
+  readonly app: INestApplicationContext;
+  readonly timeLogs: TimeLogService;
+  /** What it has logged as errors, and that these ended. */
+  readonly lines: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function migrateForRelay(url: string): Promise<void> {
+  await migrate({ url, migrations: [...timeLogMigrations, ...eventRelayMigrations] });
+}
+
+export async function startRelayHost(url: string, sink: EventSink): Promise<RelayHost> {
+  @Module({
+    imports: [
+      TypeOrmModule.forRoot(
+        connectionOptions(url, [...timeLogEntities, ...eventRelayEntities], { poolSize: 4, deadline: 2_500 }),
+      ),
+      AuthModule.forRoot({ verifier: { verify: () => Promise.resolve(undefined) }, realm: 'host' }),
+      TimeLogModule,
+      EventRelayModule.over(TimeLogModule, () => sink),
+    ],
+  })
+  class HostModule {}
+
+  const lines: string[] = [];
+  const note = (line: unknown) => void lines.push(String(line));
+  const nothing = () => undefined;
+  const logger = { log: note, error: note, warn: note, debug: nothing, verbose: nothing };
+  const app = await NestFactory.createApplicationContext(HostModule, { logger, abortOnError: false });
+  return {
+    app,
+    timeLogs: app.get(TimeLogService),
+    get lines() {
+      return lines.filter((line) => line.includes('event'));
+    },
+    close: () => app.close(),
+  };
+}
