@@ -22,6 +22,7 @@ const PEERS = {
   // 11.0.0 and 11.0.1 ask for Nest 10.
   '@nestjs/passport': '^11.0.2 || ^12.0.0',
   '@nestjs/swagger': '^11.0.0 || ^12.0.0',
+  '@nestjs/typeorm': '^11.0.0 || ^12.0.0',
   'class-validator': '^0.14.0 || ^0.15.1',
   rxjs: '^7.8.1',
   typeorm: '^0.3.20 || ^1.0.0',

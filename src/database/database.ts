@@ -93,6 +93,16 @@ export class Database implements OnModuleDestroy {
     return parts.map((part) => this.dataSource.driver.escape(part)).join('.');
   }
 
+  /** False for a DataSource that its app opens later by itself. */
+  get isOpen(): boolean {
+    return this.dataSource.isInitialized;
+  }
+
+  /** Whether an entity is registered. */
+  knows(entity: Parameters<DataSource['getMetadata']>[0]): boolean {
+    return this.dataSource.hasMetadata(entity);
+  }
+
   /** The quoted name of a function that a migration has made. */
   routine(name: string): string {
     return qualified(this.dataSource, name);

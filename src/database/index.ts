@@ -1,6 +1,6 @@
 export { Condition } from './condition.js';
 export { Database } from './database.js';
-export { DatabaseModule } from './database.module.js';
+export { DatabaseModule, databaseOf, registerEntities } from './database.module.js';
 export { PreparedStatement } from './prepared-statements.js';
 export { isRefusalOfRow, isUnknownRoutine } from './unavailability.js';
 export { dataSourceOf, fullyQualified, qualified } from './qualified.js';

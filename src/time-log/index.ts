@@ -9,11 +9,9 @@ import { CreateTimeLogPageV21764028800000 } from './infrastructure/migrations/17
 import { FoldTimeLogCounts1764115200000 } from './infrastructure/migrations/1764115200000-fold-time-log-counts.js';
 import { AddTimeLogPositions1764201600000 } from './infrastructure/migrations/1764201600000-add-time-log-positions.js';
 import { IndexTimeLogPositions1764201700000 } from './infrastructure/migrations/1764201700000-index-time-log-positions.js';
-import { TimeLog } from './domain/time-log.js';
-import { TimeLogKey } from './infrastructure/time-log-key.entity.js';
-import './infrastructure/time-log.mapping.js';
+import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import { TIME_LOGS_TAG } from './api/time-log.documentation.js';
-import { WRITE_LIMITS, type WriteLimits } from './infrastructure/typeorm-time-log.repository.js';
+import type { TimeLogLimits } from './time-log.limits.js';
 import { TimeLogModule } from './time-log.module.js';
 import { timeLogScopes } from './time-log.scopes.js';
 
@@ -38,11 +36,12 @@ export {
   WRITE_LIMITS,
   type WriteLimits,
 } from './infrastructure/typeorm-time-log.repository.js';
-export { TIME_LOG_LIMITS } from './time-log.limits.js';
+export { timeLogEntities };
+export { TIME_LOG_LIMITS, type TimeLogLimits } from './time-log.limits.js';
+export { TimeLogCoreModule } from './time-log-core.module.js';
 export { TimeLogModule } from './time-log.module.js';
+export { type TimeLogCoreOptions, type TimeLogOptions } from './time-log.options.js';
 
-/** The entities that a DataSource needs to store time logs. */
-export const timeLogEntities = [TimeLog, TimeLogKey];
 /** The migrations that make their tables, in order. */
 export const timeLogMigrations = [
   CreateTimeLogs1763683200000,
@@ -59,17 +58,13 @@ export const timeLogMigrations = [
 ];
 
 interface Settings {
-  readonly limits: { readonly writeQueue: number; readonly deadline: number };
+  readonly limits: TimeLogLimits;
 }
 
 /** The module, as the service binds it. */
 export const timeLogs = {
   prefix: 'api/v1',
-  bind: ({ limits }: Settings) =>
-    TimeLogModule.withAdapters({
-      provide: WRITE_LIMITS,
-      useValue: { queue: limits.writeQueue, wait: limits.deadline } satisfies WriteLimits,
-    }),
+  bind: ({ limits }: Settings) => TimeLogModule.forRoot({ limits }),
   entities: timeLogEntities,
   migrations: timeLogMigrations,
   scopes: timeLogScopes,

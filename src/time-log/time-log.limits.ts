@@ -10,3 +10,17 @@ export const TIME_LOG_LIMITS = {
   /** The most creates that wait for the next commit. */
   writeQueue: 2_000,
 };
+
+export type TimeLogLimits = typeof TIME_LOG_LIMITS;
+
+/** The limits of a host, with the defaults for those that it leaves out. */
+export function limitsOf(
+  given: { readonly [Name in keyof TimeLogLimits]?: number | undefined } = {},
+): TimeLogLimits {
+  const { bodyLimit, deadline, writeQueue } = TIME_LOG_LIMITS;
+  return {
+    bodyLimit: given.bodyLimit ?? bodyLimit,
+    deadline: given.deadline ?? deadline,
+    writeQueue: given.writeQueue ?? writeQueue,
+  };
+}

@@ -1,38 +1,39 @@
-import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { REQUEST_BOUNDS } from '../../libs/strict-request/src/index.js';
-import { DatabaseModule } from '../database/index.js';
+import { type CanActivate, type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { HOST_ACCESS, HOST_GUARD, type HostAccess } from '../../libs/auth/src/index.js';
+import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { BigLists } from './api/big-lists.js';
+import { ExpressOnly } from './api/express-only.js';
 import { TimeLogController } from './api/time-log.controller.js';
-import { TimeLogService } from './application/time-log.service.js';
-import { TimeLogIds } from './domain/time-log-ids.js';
-import { TimeLogRepository } from './domain/time-log.repository.js';
-import { TimeLogMeasures } from './infrastructure/time-log.measures.js';
-import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
-import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
-import { TIME_LOG_LIMITS } from './time-log.limits.js';
+import { CORE } from './time-log-core.module.js';
+import { limitsOf } from './time-log.limits.js';
+import { ConfigurableTimeLogModule, TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 
 /**
- * Time logs: recorded and listed over HTTP, and through the exported service. Needs AuthModule, and a DataSource with
- * `timeLogEntities`.
+ * Time logs over HTTP, and all that TimeLogCoreModule has. Needs what that needs, and AuthModule, unless `forRoot` is
+ * given a guard or a principal.
  */
 @Module({
-  imports: [DatabaseModule],
+  imports: CORE.imports,
   controllers: [TimeLogController],
   providers: [
-    TimeLogService,
+    ...CORE.providers,
     BigLists,
-    TypeOrmTimeLogRepository,
-    TimeLogMeasures,
-    { provide: TimeLogRepository, useExisting: TypeOrmTimeLogRepository },
+    ExpressOnly,
     {
-      provide: TimeLogIds,
-      useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
+      provide: REQUEST_BOUNDS,
+      inject: [TIME_LOG_OPTIONS],
+      useFactory: ({ limits }: TimeLogOptions): RequestBounds => limitsOf(limits),
     },
-    { provide: REQUEST_BOUNDS, useValue: TIME_LOG_LIMITS },
+    {
+      provide: HOST_ACCESS,
+      inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],
+      useFactory: ({ principal }: TimeLogOptions, guard?: CanActivate): HostAccess | undefined =>
+        guard || principal ? { guard, principal } : undefined,
+    },
   ],
-  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository],
+  exports: [...CORE.exports, HOST_ACCESS],
 })
-export class TimeLogModule {
+export class TimeLogModule extends ConfigurableTimeLogModule {
   /**
    * The module with adapters of a host: `{ provide: TimeLogRepository, useClass: … }`, `TimeLogIds` or `WRITE_LIMITS`.
    */

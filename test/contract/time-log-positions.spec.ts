@@ -67,7 +67,7 @@ describe('the positions of logs', () => {
   it('of another server come before new ones, and hide nothing: the clock is moved, once', async () => {
     const ids = [await write(), await write(FAR), await write(FAR - 1n)];
     expect(await repository.eventsAfter(undefined, 10)).not.toHaveLength(3);
-    await repository.onModuleInit();
+    await repository.keepPositions();
     expect(await keep()).toBe(0n);
     ids.push(await write(), await write());
     const [one, far, before, ...later] = ids;
@@ -111,7 +111,7 @@ describe('the positions of logs', () => {
 
   it('start without their function where a host migrates later', async () => {
     await dataSource.query('drop function keep_time_log_positions');
-    await repository.onModuleInit();
+    await repository.keepPositions();
     await dataSource.query('drop table time_logs cascade');
     await expect(repository.eventsAfter(undefined, 1)).rejects.toThrow();
   });

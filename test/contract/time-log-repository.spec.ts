@@ -10,7 +10,7 @@ import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
 import { TimeLog } from '../../src/time-log/domain/time-log.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
-import { FakeTimeLogRepository } from '../support/fake-time-log.repository.js';
+import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { describeTimeLogRepository } from './time-log-repository.contract.js';
 
@@ -37,7 +37,7 @@ afterAll(async () => {
   await Promise.all(databases.map((database) => database.drop()));
 });
 
-describeTimeLogRepository('FakeTimeLogRepository', async () => new FakeTimeLogRepository());
+describeTimeLogRepository('InMemoryTimeLogRepository', async () => new InMemoryTimeLogRepository());
 describeTimeLogRepository(
   'TypeOrmTimeLogRepository',
   async () => new TypeOrmTimeLogRepository(new Database(await openDataSource())),

@@ -58,7 +58,6 @@ async function dependenciesOf(versions: HostBuild['versions'], tarball: string):
     ...Object.fromEntries(BESIDES.map((name) => [name, pins[name]])),
     ...peers,
     '@nestjs/platform-express': nest,
-    '@nestjs/typeorm': `^${Number.parseInt(nest)}.0.0`,
   };
 }
 

@@ -72,6 +72,7 @@ describe('the package for hosts', () => {
         '@nestjs/microservices',
         '@nestjs/passport',
         '@nestjs/swagger',
+        '@nestjs/typeorm',
         'class-validator',
         'rxjs',
         'typeorm',

@@ -7,7 +7,8 @@ import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
 import { OpenRoute } from './open.decorator.js';
-import { RequiredScopes } from './scopes.decorator.js';
+import { keepCaller } from './caller.js';
+import { missingScope } from './scopes.decorator.js';
 import type { Principal } from './token-verifier.js';
 
 /**
@@ -60,15 +61,13 @@ export class BearerAuthGuard extends AuthGuard() {
 
   /** Puts the principal where the handler finds it. */
   protected keep(principal: Principal, context: ExecutionContext): void {
+    keepCaller(context, principal);
     context.switchToHttp().getRequest<Request>().user = principal;
   }
 
   private requireScopes(principal: Principal, context: ExecutionContext): void {
-    const targets = [context.getHandler(), context.getClass()];
-    const required =
-      (this.reflector.getAllAndOverride(RequiredScopes, targets) as readonly string[] | undefined) ?? [];
-    if (required.every((scope) => principal.scopes.includes(scope))) return;
-    const scope = required.join(' ');
+    const scope = missingScope(this.reflector, principal, context);
+    if (scope === undefined) return;
     this.challenge(
       context,
       `Bearer realm="${this.auth.realm}", error="insufficient_scope", scope="${scope}"`,

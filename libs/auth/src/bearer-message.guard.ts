@@ -1,14 +1,8 @@
-import { createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
+import { keepCaller } from './caller.js';
 import type { Principal } from './token-verifier.js';
-
-const principals = new WeakMap<object, Principal>();
-
-/** The Principal that BearerMessageGuard found for a message. */
-export const MessagePrincipal = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  principals.get(context.switchToRpc().getData<object>()),
-);
 
 /**
  * BearerAuthGuard for messages (Nest's `rpc` context). The token is the member `accessToken` of the data, since not all
@@ -35,7 +29,7 @@ export class BearerMessageGuard extends BearerAuthGuard {
   }
 
   protected override keep(principal: Principal, context: ExecutionContext): void {
-    principals.set(context.switchToRpc().getData<object>(), principal);
+    keepCaller(context, principal);
   }
 
   /** Does nothing: a message has no header for a challenge. */

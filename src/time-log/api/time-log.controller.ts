@@ -1,7 +1,7 @@
 import { Controller, Get, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { BearerAuthGuard, type Principal, Scopes } from '../../../libs/auth/src/index.js';
-import { ErrorEnvelopeFilter } from '../../../libs/errors/src/index.js';
+import { AccessGuard, callerOf, Scopes } from '../../../libs/auth/src/index.js';
+import { HostErrorFilter } from '../../../libs/errors/src/index.js';
 import {
   RequestBoundsGuard,
   StrictBody,
@@ -12,6 +12,7 @@ import {
 } from '../../../libs/strict-request/src/index.js';
 import { READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
+import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { BigLists } from './big-lists.js';
 import { cloudEventOf, EVENTS_TYPE } from './cloud-event.js';
@@ -24,10 +25,11 @@ import { EventsDocumentation } from './time-log-events.documentation.js';
 import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
 import { logResponse, listResponse, send } from './time-log.response.js';
 
-/** Time logs over HTTP. It brings its own guard and filter, and so does not touch a host's own routes. */
+/** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so does not touch
+ * other routes. */
 @Controller('time-logs')
-@UseGuards(RequestBoundsGuard, BearerAuthGuard)
-@UseFilters(ErrorEnvelopeFilter)
+@UseGuards(RequestBoundsGuard, AccessGuard)
+@UseFilters(HostErrorFilter)
 export class TimeLogController {
   constructor(
     private readonly timeLogs: TimeLogService,
@@ -98,7 +100,7 @@ export class TimeLogController {
       send(response, 201, logResponse(await withinDeadline(request, this.timeLogs.record(body))));
       return;
     }
-    const key = { principal: (request.user as Principal).id, text };
+    const key = keyOf(callerOf(request)?.id, text);
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
     send(response, 201, logResponse(log));

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeTimeLogRepository } from '../../../test/support/fake-time-log.repository.js';
+import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.repository.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { Page } from '../domain/page.js';
 import { Period } from '../domain/period.js';
@@ -23,19 +23,19 @@ class CountingIds extends TimeLogIds {
   }
 }
 
-class RefusingRepository extends FakeTimeLogRepository {
+class RefusingRepository extends InMemoryTimeLogRepository {
   override async add(): Promise<void> {
     throw new DomainError('SERVICE_UNAVAILABLE', 'away');
   }
 }
 
 describe('TimeLogService', () => {
-  let repository: FakeTimeLogRepository;
+  let repository: InMemoryTimeLogRepository;
   let ids: CountingIds;
   let service: TimeLogService;
 
   beforeEach(() => {
-    repository = new FakeTimeLogRepository();
+    repository = new InMemoryTimeLogRepository();
     ids = new CountingIds();
     service = new TimeLogService(repository, ids);
   });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { type FieldTable, keptValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
 
 /** The most characters of a key. */
@@ -21,6 +22,15 @@ export function idempotencyKeyFault(value: unknown): string | undefined {
   return isKey
     ? undefined
     : `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`;
+}
+
+/**
+ * The key of a caller with this id. Throws DomainError VALIDATION_ERROR where it has none: the same text of others must
+ * be another key.
+ */
+export function keyOf(principal: string | undefined, text: string): IdempotencyKey {
+  if (principal !== undefined) return { principal, text };
+  throw new DomainError('VALIDATION_ERROR', 'Idempotency-Key is only for callers with an id');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import {
   Batcher,
   type BatcherLimits,
@@ -26,6 +26,7 @@ import {
   timeLogSelection,
   type TimeLogRow,
 } from './time-log-rows.js';
+import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 
 /** A row of a page. The first one only has the total. */
@@ -39,12 +40,14 @@ export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
 const SELECTION = timeLogSelection('log');
+/** The functions of the database that are called, here and by the sweep. */
+const ROUTINES = ['time_log_page_v2', 'time_log_events', 'fold_time_log_counts', 'keep_time_log_positions'];
 /** The most logs in one statement. */
 const BATCH = 200;
 
 /** Stores time logs in PostgreSQL. Logs that arrive during a write are written together, in one commit. */
 @Injectable()
-export class TypeOrmTimeLogRepository extends TimeLogRepository implements OnModuleInit {
+export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
   private readonly sweep: TimeLogSweep;
@@ -69,13 +72,37 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository implements OnMod
    * Before the first write: logs that have come from another server must not stand after new ones in the feed. Throws
    * DomainError SERVICE_UNAVAILABLE.
    */
-  async onModuleInit(): Promise<void> {
+  async keepPositions(): Promise<void> {
+    if (!this.database.isOpen) return;
     await this.database
       .change(`select ${this.database.routine('keep_time_log_positions')}()`)
       .catch((error: unknown) => {
         // A host that migrates later: its logs will get positions of this server.
         if (!isUnknownRoutine(error)) throw error;
       });
+  }
+
+  /** Throws an Error that says what to do where the DataSource lacks entities, or the database tables or functions. */
+  async requireTables(): Promise<void> {
+    const { database } = this;
+    if (!database.isOpen) return;
+    if (!timeLogEntities.every((entity) => database.knows(entity))) {
+      throw new Error(
+        'the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule.forRoot()',
+      );
+    }
+    const [row] = await database.query<{ isWhole: boolean }>(
+      `select not exists (select from unnest($1::text[]) name where to_regclass(name) is null)
+          and not exists (select from unnest($2::text[]) name where to_regproc(name) is null) as "isWhole"`,
+      [
+        timeLogEntities.map((entity) => database.table(entity)),
+        ROUTINES.map((name) => database.routine(name)),
+      ],
+    );
+    if (row!.isWhole) return;
+    throw new Error(
+      'the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them',
+    );
   }
 
   /** The batches in which logs wait for their commit. */

@@ -1,16 +1,12 @@
 import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
-import {
-  BearerMessageGuard,
-  MessagePrincipal,
-  type Principal,
-  Scopes,
-} from '../../../libs/auth/src/index.js';
+import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
 import { MessageErrorFilter, MessageGate } from '../../../libs/message-edge/src/index.js';
 import { StrictMessage } from '../../../libs/strict-request/src/index.js';
 import { CreateTimeLogDto } from '../api/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../api/list-time-logs.dto.js';
 import { listResponse, logResponse } from '../api/time-log.response.js';
+import { keyOf } from '../domain/idempotency-key.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { asText, ListTimeLogsMessage } from './list-time-logs.message.js';
 import { READ, WRITE } from '../time-log.scopes.js';
@@ -21,7 +17,7 @@ const TO_ONE = { queue: 'time-logs' };
 
 /** Time logs over Nest's transports: the use cases, rules and errors of HTTP. */
 @Controller()
-@UseGuards(MessageGate, BearerMessageGuard)
+@UseGuards(MessageGate, AccessGuard)
 @UseInterceptors(MessageGate)
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {
@@ -48,10 +44,10 @@ export class TimeLogMessagesController {
   async record(
     @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
     { idempotencyKey: text, timeLog }: RecordTimeLogMessage,
-    @MessagePrincipal() principal: Principal,
+    @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     if (text === undefined) return logResponse(await this.timeLogs.record(timeLog));
-    const key = { principal: principal.id, text };
+    const key = keyOf(caller?.id, text);
     const { log, isReplay } = await this.timeLogs.recordOnce(timeLog, key);
     return isReplay ? { ...logResponse(log), replayed: true } : logResponse(log);
   }

@@ -1,16 +1,15 @@
-import { DomainError } from '../../libs/errors/src/index.js';
-import { fingerprintOf, type IdempotencyKey } from '../../src/time-log/domain/idempotency-key.js';
-import type { Page } from '../../src/time-log/domain/page.js';
-import {
-  type TimeLogFilter,
-  type TimeLogPage,
-  TimeLogRepository,
-} from '../../src/time-log/domain/time-log.repository.js';
-import { type FeedPlace, TimeLogEvent } from '../../src/time-log/domain/time-log-event.js';
-import type { TimeLog } from '../../src/time-log/domain/time-log.js';
+import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
+import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
+import type { Page } from '../domain/page.js';
+import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
+import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
+import type { TimeLog } from '../domain/time-log.js';
 
-/** Keeps time logs in memory; the contract suite holds it equal to the one over PostgreSQL. */
-export class FakeTimeLogRepository extends TimeLogRepository {
+/**
+ * Keeps time logs in memory, for tests: `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`. It does
+ * what the one over PostgreSQL does. Keys do not expire.
+ */
+export class InMemoryTimeLogRepository extends TimeLogRepository {
   private readonly logs = new Map<string, TimeLog>();
   private readonly keys = new Map<string, TimeLog>();
 
@@ -27,7 +26,7 @@ export class FakeTimeLogRepository extends TimeLogRepository {
       return log.id;
     }
     if (fingerprintOf(first) !== fingerprintOf(log))
-      throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'the Idempotency-Key was used with other values');
+      throw new DomainError('IDEMPOTENCY_KEY_REUSED', ERROR_KINDS.IDEMPOTENCY_KEY_REUSED.message);
     return first.id;
   }
 

@@ -1,0 +1,6 @@
+import { TimeLog } from '../domain/time-log.js';
+import { TimeLogKey } from './time-log-key.entity.js';
+import './time-log.mapping.js';
+
+/** The entities that a DataSource needs to store time logs. */
+export const timeLogEntities = [TimeLog, TimeLogKey];

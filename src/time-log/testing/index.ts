@@ -1,0 +1,1 @@
+export { InMemoryTimeLogRepository } from './in-memory-time-log.repository.js';

@@ -1,0 +1,239 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type ArgumentsHost,
+  type CanActivate,
+  Catch,
+  type ExceptionFilter,
+  type ExecutionContext,
+  HttpException,
+  type INestApplicationContext,
+  Injectable,
+  Module,
+  type ModuleMetadata,
+  UnauthorizedException,
+} from '@nestjs/common';
+import { NestFactory, RouterModule } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Request, Response } from 'express';
+import { DataSource } from 'typeorm';
+import { migrate } from '../../src/database-setup/index.js';
+import {
+  Page,
+  Period,
+  TimeLogCoreModule,
+  timeLogMigrations,
+  TimeLogModule,
+  TimeLogRepository,
+  TimeLogService,
+} from '../../src/time-log/index.js';
+import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { LOG } from '../support/requests.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+interface User {
+  readonly sub?: string;
+  readonly permissions: readonly string[];
+}
+const USERS: Readonly<Record<string, User>> = {
+  ada: { sub: 'ada', permissions: ['time-logs:read', 'time-logs:write'] },
+  reader: { sub: 'reader', permissions: ['time-logs:read'] },
+  nameless: { permissions: ['time-logs:read', 'time-logs:write'] },
+};
+
+/** What the guard of the host needs. */
+@Injectable()
+class Users {
+  find(name: unknown): User | undefined {
+    return USERS[String(name)];
+  }
+}
+
+/** The host's own way in: another header, another user, another error. */
+@Injectable()
+class HostGuard implements CanActivate {
+  constructor(private readonly users: Users) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<Request>();
+    const user = this.users.find(request.headers['x-user']);
+    if (user === undefined) throw new UnauthorizedException('who are you?');
+    request.user = user;
+    return true;
+  }
+}
+
+@Module({ providers: [Users], exports: [Users] })
+class UsersModule {}
+
+@Catch(HttpException)
+class HostFilter implements ExceptionFilter {
+  catch(error: HttpException, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    response.status(error.getStatus()).json({ host: error.message });
+  }
+}
+
+const principal = (context: ExecutionContext) => {
+  const { sub: id, permissions: scopes } = context.switchToHttp().getRequest<Request>().user as User;
+  return { id, scopes };
+};
+
+describe('a host that chooses', () => {
+  let database: TestDatabase;
+  let app: INestApplicationContext | undefined;
+  let port: number;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations: timeLogMigrations });
+  });
+  afterEach(async () => {
+    await app?.close();
+    app = undefined;
+  });
+  afterAll(() => database.drop());
+
+  /** A DataSource that knows nothing of time logs by itself. */
+  const dataSource = (name?: string) =>
+    TypeOrmModule.forRoot({
+      type: 'postgres',
+      url: database.url,
+      autoLoadEntities: true,
+      poolErrorHandler: () => undefined,
+      ...(name !== undefined && { name }),
+    });
+  const serve = async (imports: ModuleMetadata['imports'] = []) => {
+    const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
+    @Module({ imports: [...imports, routes] })
+    class HostModule {}
+    const served = await NestFactory.create(HostModule, {
+      logger: false,
+      abortOnError: false,
+      bodyParser: false,
+    });
+    app = served;
+    await served.listen(0, '127.0.0.1');
+    ({ port } = (served.getHttpServer() as { address(): AddressInfo }).address());
+  };
+  const send = async (
+    user: string,
+    log?: object,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<[number, unknown]> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/time-logs`, {
+      method: log === undefined ? 'GET' : 'POST',
+      headers: { 'x-user': user, 'content-type': 'application/json', ...headers },
+      ...(log !== undefined && { body: JSON.stringify(log) }),
+    });
+    return [response.status, await response.json()];
+  };
+  const refusal = (error: string, message: string) => ({ success: false, error, message });
+
+  it('keeps time logs in a DataSource with a name, which loads its entities by itself; no other gets them', async () => {
+    await serve([
+      dataSource(),
+      dataSource('work'),
+      TimeLogModule.forRoot({
+        dataSource: 'work',
+        principal: () => USERS.ada && { scopes: USERS.ada.permissions },
+      }),
+    ]);
+    expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
+    expect(
+      app!
+        .get<DataSource>('workDataSource')
+        .entityMetadatas.map(({ name }) => name)
+        .sort(),
+    ).toEqual(['TimeLog', 'TimeLogKey']);
+    expect(app!.get(DataSource).entityMetadatas).toEqual([]);
+  });
+
+  describe('its own guard, filter and principal', () => {
+    const own = { dataSource: 'own', guard: HostGuard, filter: HostFilter, imports: [UsersModule] };
+
+    it('lets pass whom its guard knows, and answers by its filter', async () => {
+      await serve([dataSource('own'), TimeLogModule.forRoot({ ...own, principal })]);
+      expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
+      expect(await send('reader')).toMatchObject([200, { success: true }]);
+      expect(await send('nobody')).toEqual([401, { host: 'who are you?' }]);
+      expect(await send('reader', LOG)).toEqual([403, { host: 'the token lacks the scope time-logs:write' }]);
+      expect(await send('ada', { ...LOG, duration: 0 })).toEqual([
+        400,
+        { host: 'duration must be a positive number' },
+      ]);
+    });
+
+    it('takes keys of callers with an id, each their own, and refuses those of others', async () => {
+      await serve([dataSource('own'), TimeLogModule.forRoot({ ...own, filter: undefined, principal })]);
+      const key = { 'idempotency-key': 'once' };
+      const first = await send('ada', LOG, key);
+      expect(first).toMatchObject([201, { data: LOG }]);
+      expect(await send('ada', LOG, key)).toEqual(first);
+      expect(await send('nameless', LOG)).toMatchObject([201, { data: LOG }]);
+      expect(await send('nameless', LOG, key)).toEqual([
+        400,
+        refusal('VALIDATION_ERROR', 'Idempotency-Key is only for callers with an id'),
+      ]);
+    });
+
+    it('refuses keys, and asks for no scope, where nobody tells the caller', async () => {
+      await serve([dataSource('own'), TimeLogModule.forRoot({ ...own, filter: undefined })]);
+      expect(await send('reader', LOG)).toMatchObject([201, { data: LOG }]);
+      expect(await send('ada', LOG, { 'idempotency-key': 'once' })).toEqual([
+        400,
+        refusal('VALIDATION_ERROR', 'Idempotency-Key is only for callers with an id'),
+      ]);
+    });
+
+    it('makes options and guard later, from what it injects', async () => {
+      const late = TimeLogModule.forRootAsync({
+        ...own,
+        inject: [Users],
+        useFactory: (users: Users) => ({
+          principal: async () => {
+            const user = users.find('ada')!;
+            return { id: user.sub, scopes: user.permissions };
+          },
+          limits: { bodyLimit: 10 },
+        }),
+      });
+      await serve([dataSource('own'), late]);
+      expect(await send('reader')).toMatchObject([200, { success: true }]);
+      expect(await send('reader', LOG)).toEqual([413, { host: 'the request body must be at most 10 bytes' }]);
+    });
+
+    it('refuses whom the principal does not name', async () => {
+      await serve([
+        dataSource('own'),
+        TimeLogModule.forRoot({ dataSource: 'own', principal: () => undefined }),
+      ]);
+      expect(await send('ada')).toEqual([401, refusal('UNAUTHORIZED', 'a valid bearer token is required')]);
+    });
+  });
+
+  it('records without HTTP and tokens, in a worker', async () => {
+    @Module({ imports: [dataSource('own'), TimeLogCoreModule.forRoot({ dataSource: 'own' })] })
+    class Worker {}
+    app = await NestFactory.createApplicationContext(Worker, { logger: false, abortOnError: false });
+    const log = await app.get(TimeLogService).record(LOG);
+    expect(await app.get(TimeLogRepository).get(log.id)).toEqual(log);
+  });
+
+  it.each([
+    ['TimeLogCoreModule', () => TimeLogCoreModule],
+    ['TimeLogModule', () => TimeLogModule.forRoot({ guard: { canActivate: () => true } })],
+  ])('tests over a repository in memory, without any database: %s', async (_name, timeLogs) => {
+    const testing = await Test.createTestingModule({ imports: [timeLogs()] })
+      .overrideProvider(TimeLogRepository)
+      .useClass(InMemoryTimeLogRepository)
+      .compile();
+    app = await testing.init();
+    const log = await testing.get(TimeLogService).record(LOG);
+    expect(await testing.get(TimeLogService).list({ period: Period.of() }, Page.of(1, 1))).toEqual({
+      logs: [log],
+      total: 1,
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Module, type ModuleMetadata } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { migrate } from '../../src/database-setup/index.js';
+import { timeLogEntities, timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** Any adapter that is not Express. */
+class OtherAdapter extends ExpressAdapter {
+  override getType(): string {
+    return 'fastify';
+  }
+}
+
+describe('a host that lacks something ends its start and says what to do', () => {
+  let empty: TestDatabase;
+  let migrated: TestDatabase;
+
+  beforeAll(async () => {
+    [empty, migrated] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    await migrate({ url: migrated.url, migrations: timeLogMigrations });
+  });
+  afterAll(() => Promise.all([empty.drop(), migrated.drop()]));
+
+  const run = async (sql: string) => {
+    const owner = await new DataSource({ type: 'postgres', url: migrated.url }).initialize();
+    await owner.query(sql);
+    await owner.destroy();
+  };
+  const principal = () => ({ scopes: [] });
+  const dataSource = ({ url }: TestDatabase, options: object = { entities: timeLogEntities }) =>
+    TypeOrmModule.forRoot({ type: 'postgres', url, poolErrorHandler: () => undefined, ...options });
+  const start = async (imports: ModuleMetadata['imports'] = [], adapter = new ExpressAdapter()) => {
+    @Module({ imports })
+    class HostModule {}
+    const app = await NestFactory.create(HostModule, adapter, { logger: false, abortOnError: false });
+    try {
+      await app.init();
+    } finally {
+      await app.close();
+    }
+  };
+
+  it('a DataSource', async () => {
+    await expect(start([TimeLogModule.forRoot({ principal })])).rejects.toThrow(
+      /^time logs have no DataSource: import TypeOrmModule\.forRoot\(…\), and where it has a name give it to TimeLogModule\.forRoot\(\{ dataSource \}\)$/,
+    );
+  });
+
+  it('the entities', async () => {
+    const noEntities = { autoLoadEntities: false };
+    await expect(
+      start([dataSource(migrated, noEntities), TimeLogModule.forRoot({ principal })]),
+    ).rejects.toThrow(
+      /^the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule\.forRoot\(\)$/,
+    );
+  });
+
+  it('the tables, or a function', async () => {
+    const message =
+      /^the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them$/;
+    const modules = (database: TestDatabase) => [dataSource(database), TimeLogModule.forRoot({ principal })];
+    await expect(start(modules(empty))).rejects.toThrow(message);
+    await expect(start(modules(migrated))).resolves.toBeUndefined();
+    await run('alter function time_log_page_v2 rename to another');
+    await expect(start(modules(migrated))).rejects.toThrow(message);
+    await run('alter function another rename to time_log_page_v2');
+  });
+
+  it('somebody who decides who may call', async () => {
+    await expect(start([dataSource(migrated), TimeLogModule])).rejects.toThrow(
+      /^nobody decides who may call: import AuthModule\.forRoot\(\{ verifier, realm \}\), or bind a guard or a principal of your own$/,
+    );
+  });
+
+  it('Express', async () => {
+    await expect(
+      start([dataSource(migrated), TimeLogModule.forRoot({ principal })], new OtherAdapter()),
+    ).rejects.toThrow(
+      /^time logs answer HTTP on @nestjs\/platform-express alone: create the app with it, or import TimeLogCoreModule, which needs no HTTP$/,
+    );
+  });
+});
