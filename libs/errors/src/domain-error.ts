@@ -30,7 +30,7 @@ export class DomainError extends Error {
   /** `instanceof` knows the errors of every build. A class that extends this one has no brand of its own. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this !== DomainError) return super[Symbol.hasInstance](value);
-    return typeof value === 'object' && value !== null && BRAND in value;
+    return typeof value === 'object' && value !== null && BRAND in (Object.getPrototypeOf(value) ?? {});
   }
 
   override readonly name = 'DomainError';

@@ -76,6 +76,13 @@ describe('TimeLog.restore', () => {
   });
 });
 
+it('knows its logs, and takes nothing else for one, not even its prototype, about which TypeORM asks', () => {
+  const log = TimeLog.restore({ id: idAt(INSTANT), ...values });
+  expect(log instanceof TimeLog).toBe(true);
+  const others: unknown[] = [values, Object.create(null), TimeLog.prototype, 'text', null, undefined];
+  expect(others.filter((value) => value instanceof TimeLog)).toEqual([]);
+});
+
 it('can be constructed without values, as TypeORM does', () => {
   expect(() => Reflect.construct(TimeLog, []) as unknown).not.toThrow();
 });

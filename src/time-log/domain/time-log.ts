@@ -75,9 +75,9 @@ export class TimeLog implements AllTimeLogValues {
     // TypeORM calls it too, without values. So it must not throw, and record() applies the rules.
   }
 
-  /** `instanceof` knows the logs of every build. */
+  /** `instanceof` knows the logs of every build. The prototype is no log: TypeORM asks to find child entities. */
   static [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === 'object' && value !== null && BRAND in value;
+    return typeof value === 'object' && value !== null && BRAND in (Object.getPrototypeOf(value) ?? {});
   }
 
   /** A new log with a UUIDv7. Throws DomainError VALIDATION_ERROR with one message for each wrong value. */
