@@ -41,7 +41,8 @@ export async function withDatabase<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const config = loadProcessConfig();
-  const database = await openDatabaseForCommand({ ...config, log: () => undefined, signal });
+  const onNew = (dataDir: string) => console.error(`made a new database in ${dataDir}, where there was none`);
+  const database = await openDatabaseForCommand({ ...config, log: () => undefined, onNew, signal });
   try {
     return await act(database, config);
   } finally {

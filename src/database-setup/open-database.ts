@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { lchown, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
@@ -27,8 +28,18 @@ export function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase
 }
 
 /** The same for a command. An embedded database that runs already is used and left running. */
-export function openDatabaseForCommand(options: OpenDatabaseOptions): Promise<OpenDatabase> {
-  return open(options, (embedded) => EmbeddedPostgres.attachOrStart(embedded));
+export function openDatabaseForCommand(
+  options: OpenDatabaseOptions & {
+    /** Told where the embedded database was made just now. The command may have another DATA_DIR than the service. */
+    readonly onNew?: (dataDir: string) => void;
+  },
+): Promise<OpenDatabase> {
+  return open(options, async (embedded) => {
+    const isNew = !existsSync(embedded.dataDirectory);
+    const server = await EmbeddedPostgres.attachOrStart(embedded);
+    if (isNew) options.onNew?.(options.dataDir);
+    return server;
+  });
 }
 
 async function open(

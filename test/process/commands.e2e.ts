@@ -116,7 +116,8 @@ describe('the commands on the embedded database', () => {
 
   it('migrates once', async () => {
     const first = await run('migrate', [], env());
-    expect([first.code, first.stderr]).toEqual([0, '']);
+    const told = `made a new database in ${directory}, where there was none\n`;
+    expect([first.code, first.stderr]).toEqual([0, told]);
     expect(first.stdout).toMatch(/^migrated CreateTimeLogs\d+$/m);
     expect(await run('migrate', [], env())).toEqual({
       code: 0,
