@@ -1,7 +1,10 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Principal } from '../libs/auth/src/index.js';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Principal } from '../libs/auth/src/index.js';
+import { ERROR_KINDS } from '../libs/errors/src/index.js';
+import type { AnsweredMessage } from '../libs/message-edge/src/index.js';
+import type { Tracing } from './tracing.js';
 
 /** Contexts in which Nest reports what ended a start, with a stack or in the system's words. */
 const ENDS_OF_A_START = new Set(['ExceptionHandler', 'NestApplication']);
@@ -13,6 +16,7 @@ const WIRING = new Set([
   'RoutesResolver',
   'RouterExplorer',
   'NestApplication',
+  'NestMicroservice',
 ]);
 
 /** The lines that PostgreSQL writes whenever it starts, stops or makes a checkpoint. */
@@ -23,10 +27,11 @@ const ROUTINE =
 export class ServiceLogger implements LoggerService {
   private constructor(private readonly pino: Logger) {}
 
-  /** Writes lines of JSON, or lines for a person at a terminal. */
-  static async open(level: string, asJson: boolean): Promise<ServiceLogger> {
+  /** Writes lines of JSON, or lines for a person at a terminal, each with the ids of the trace that it belongs to. */
+  static async open(level: string, asJson: boolean, tracing?: Tracing): Promise<ServiceLogger> {
     const options = {
       level,
+      ...(tracing && { mixin: () => tracing.ids() ?? {} }),
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label: string) => ({ level: label }) },
     };
@@ -55,6 +60,14 @@ export class ServiceLogger implements LoggerService {
       ...(!response.writableFinished && { aborted: true }),
     };
     this.pino[level](line, 'request');
+  }
+
+  /** Writes one line for a message, as logRequest does for a request. */
+  logMessage({ id: requestId, pattern, error, reason, caller, milliseconds }: AnsweredMessage): void {
+    const level = levelFor(error === undefined ? 200 : ERROR_KINDS[error].status);
+    if (!this.pino.isLevelEnabled(level)) return;
+    const line = { requestId, pattern, error, reason, caller, milliseconds: Math.round(milliseconds) };
+    this.pino[level](line, 'message');
   }
 
   /** Writes a line of the embedded PostgreSQL; routine lines go to `debug`. */

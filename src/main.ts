@@ -12,6 +12,7 @@ import { firstSteps } from './first-steps.js';
 import { listen } from './listening.js';
 import { ServiceLogger } from './logging.js';
 import { openDatabase } from './database-setup/index.js';
+import { findTracing } from './tracing.js';
 
 /** The most milliseconds that the end may take after the shutdown delay. */
 const END_LIMIT = 9_500;
@@ -51,7 +52,8 @@ function isAbort(reason: unknown): boolean {
 /** Serves until the signal, then drains. Ends everything that was started, even if the start fails half-way. */
 async function serve(config: Config, notes: readonly string[], stop: AbortController): Promise<void> {
   const { signal } = stop;
-  const logger = await ServiceLogger.open(config.logLevel, config.logAsJson);
+  const tracing = await findTracing();
+  const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing);
   for (const note of notes) logger.log(note, 'Main');
   signal.addEventListener('abort', () => {
     logger.log('shutting down');
@@ -75,7 +77,13 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
         config,
         databaseUrl,
         migrationUrl,
-        messages: messages && ((timeLogs) => messages.TimeLogMessagesModule.over(timeLogs, config.limits)),
+        messages:
+          messages &&
+          ((timeLogs) =>
+            messages.TimeLogMessagesModule.over(timeLogs, {
+              bounds: config.limits,
+              onMessage: (message) => logger.logMessage(message),
+            })),
         signal,
         onClose: (...request) => logger.logRequest(...request),
       }),
@@ -91,7 +99,10 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
         (await ensureFirstToken(app.get(AccessTokenService), tokenFile, defaultScopes));
       if (hasToken) await database.keepOwner(tokenFile);
       const port = await listen(app, config);
-      await messages?.connectMessages(app, config.messagesUrl!, (line) => logger.log(line, 'Main'));
+      await messages?.connectMessages(app, config.messagesUrl!, {
+        say: (line) => logger.log(line, 'Main'),
+        tracing,
+      });
       logger.log(`listening on port ${port}`, 'Main');
       if (hasToken) {
         const { host, apiDocs } = config;

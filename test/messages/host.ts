@@ -82,7 +82,7 @@ export async function startMessageHost(messagesUrl: string): Promise<MessageHost
   // First HTTP: handlers may otherwise run before the hooks of the start.
   await app.listen(0, '127.0.0.1');
   const lines: string[] = [];
-  await connectMessages(app, messagesUrl, (line) => lines.push(line));
+  await connectMessages(app, messagesUrl, { say: (line) => lines.push(line) });
   return {
     app,
     port: (app.getHttpServer().address() as { port: number }).port,

@@ -1,14 +1,32 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { Response } from 'express';
+import { type Observable, throwError } from 'rxjs';
 import { DomainError } from './domain-error.js';
-import { answerForThrown } from './error-envelope.js';
+import { answerForThrown, type ErrorEnvelope } from './error-envelope.js';
 
-/** Answers everything that is thrown with the error envelope. Details of an unexpected error go to the log alone. */
+/**
+ * Answers everything that is thrown with the error envelope: as the body over HTTP, as the RPC error of a message.
+ * Details of an unexpected error go to the log alone.
+ */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorEnvelopeFilter.name);
 
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  catch(thrown: unknown, host: ArgumentsHost): Observable<never> | undefined {
+    // As an answer to a message, anything else would let its sender wait for ever.
+    if (host.getType() === 'rpc') return this.answerMessage(thrown);
+    this.answerRequest(thrown, host);
+    return undefined;
+  }
+
+  /** The RPC error. `id` is for the log. */
+  protected answerMessage(thrown: unknown, id?: string): Observable<never> {
+    const { body } = answerForThrown(thrown);
+    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, id);
+    return throwError((): ErrorEnvelope => body);
+  }
+
+  private answerRequest(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<{ readonly id?: unknown }>();
     const response = host.switchToHttp().getResponse<Response>();
     const { status, body, headers } = answerForThrown(thrown);

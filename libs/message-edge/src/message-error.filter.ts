@@ -1,28 +1,20 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
-import { type Observable, throwError } from 'rxjs';
-import { answerForThrown, type ErrorEnvelope } from '../../errors/src/index.js';
+import { type ArgumentsHost, Catch } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import { answerForThrown, DomainError, ErrorEnvelopeFilter } from '../../errors/src/index.js';
 import { MessagesUnderWay } from './messages-under-way.js';
 
-/**
- * Answers everything that is thrown while a message is handled with the error envelope, as the RPC error. Details of an
- * unexpected error go to the log alone.
- */
+/** ErrorEnvelopeFilter for messages that MessageGate counts: they are answered then. */
 @Catch()
-export class MessageErrorFilter implements ExceptionFilter {
-  private readonly logger = new Logger(MessageErrorFilter.name);
-
-  constructor(private readonly underWay: MessagesUnderWay) {}
-
-  catch(thrown: unknown, host: ArgumentsHost): Observable<never> {
-    this.underWay.delete(host.switchToRpc().getData());
-    const { body } = answerForThrown(thrown);
-    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown);
-    return throwError((): ErrorEnvelope => body);
+export class MessageErrorFilter extends ErrorEnvelopeFilter {
+  constructor(private readonly underWay: MessagesUnderWay) {
+    super();
   }
 
-  /** Only name, message and stack: a driver's error also has the SQL and its parameters. */
-  private logUnexpected(thrown: unknown): void {
-    if (thrown instanceof Error) this.logger.error(`${thrown.name}: ${thrown.message}`, thrown.stack);
-    else this.logger.error(`thrown: ${typeof thrown}`);
+  override catch(thrown: unknown, host: ArgumentsHost): Observable<never> {
+    const { id } = this.underWay.end(host, {
+      error: answerForThrown(thrown).body.error,
+      reason: thrown instanceof DomainError ? thrown.logged : undefined,
+    });
+    return this.answerMessage(thrown, id);
   }
 }

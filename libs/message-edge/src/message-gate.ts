@@ -6,7 +6,7 @@ import {
   Injectable,
   type NestInterceptor,
 } from '@nestjs/common';
-import { from, lastValueFrom, type Observable } from 'rxjs';
+import { from, lastValueFrom, type Observable, tap } from 'rxjs';
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import {
   limitWaiting,
@@ -32,7 +32,7 @@ export class MessageGate implements CanActivate, NestInterceptor {
   canActivate(context: ExecutionContext): boolean {
     const data: unknown = context.switchToRpc().getData();
     if (typeof data !== 'object' || data === null || Array.isArray(data)) throw refusal('UNAUTHORIZED');
-    if (!this.underWay.add(data)) throw refusal('SERVICE_UNAVAILABLE');
+    if (!this.underWay.begin(context)) throw refusal('SERVICE_UNAVAILABLE');
     limitWaiting(data, this.bounds.deadline);
     return true;
   }
@@ -44,8 +44,10 @@ export class MessageGate implements CanActivate, NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const data: object = context.switchToRpc().getData();
     requireBoundedMessage(data, this.bounds.bodyLimit);
-    const answer = withinDeadline(data, lastValueFrom(next.handle()));
-    return from(answer.finally(() => this.underWay.delete(data)));
+    // What fails ends in the filter.
+    return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(
+      tap(() => this.underWay.end(context)),
+    );
   }
 }
 

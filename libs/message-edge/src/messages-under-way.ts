@@ -1,9 +1,38 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  Optional,
+} from '@nestjs/common';
+import { callerOf } from '../../auth/src/index.js';
+import type { ErrorCode } from '../../errors/src/index.js';
+import { messageIdOf, messageOf, patternOf } from './rpc-message.js';
 
 /** The most milliseconds that a shutdown waits for the answers to messages. */
 const GRACE = 5_000;
 /** Milliseconds for the last answers to leave the process: a closed transport loses what it has not sent. */
 const FLUSH = 100;
+
+/** How a message was answered with an error. */
+export interface MessageFault {
+  readonly error: ErrorCode;
+  /** The message of the error for the log: without names that the caller made up. */
+  readonly reason: string | undefined;
+}
+
+/** A message that has its answer. */
+export interface AnsweredMessage extends Partial<MessageFault> {
+  readonly id: string;
+  readonly pattern: string;
+  /** The id of its principal, where it has passed the guard. */
+  readonly caller: string | undefined;
+  readonly milliseconds: number;
+}
+
+/** Called with each message when it has its answer: the access log of an app. */
+export type OnMessage = (message: AnsweredMessage) => void;
+export const ON_MESSAGE = Symbol('ON_MESSAGE');
 
 /**
  * The messages without an answer yet. The shutdown waits for them before Nest closes the transports, which would lose
@@ -11,31 +40,41 @@ const FLUSH = 100;
  */
 @Injectable()
 export class MessagesUnderWay implements BeforeApplicationShutdown {
-  private readonly messages = new Set<object>();
+  /** When each came, in milliseconds. */
+  private readonly begun = new Map<object, number>();
   private isShuttingDown = false;
   private onLast: (() => void) | undefined;
 
-  /** Adds a message. Returns false during a shutdown, when no more are taken. */
-  add(message: object): boolean {
+  constructor(@Optional() @Inject(ON_MESSAGE) private readonly onMessage?: OnMessage) {}
+
+  /** Counts a message. Returns false during a shutdown, when no more are taken. */
+  begin(host: ArgumentsHost): boolean {
     if (this.isShuttingDown) return false;
-    this.messages.add(message);
+    this.begun.set(messageOf(host), performance.now());
     return true;
   }
 
-  /** Removes a message that has its answer. Further calls for the same message do nothing. */
-  delete(message: unknown): void {
-    this.messages.delete(message as object);
-    if (this.messages.size === 0) this.onLast?.();
-  }
-
-  /** How many there are. */
-  get size(): number {
-    return this.messages.size;
+  /** A message has its answer, also one that was not counted. Returns its id. */
+  end(host: ArgumentsHost, fault?: MessageFault): { readonly id: string } {
+    const now = performance.now();
+    const message = messageOf(host);
+    const milliseconds = now - (this.begun.get(message) ?? now);
+    this.begun.delete(message);
+    const id = messageIdOf(host);
+    this.onMessage?.({
+      id,
+      pattern: patternOf(host.switchToRpc().getContext()),
+      caller: callerIdOf(host.switchToRpc().getData()),
+      milliseconds,
+      ...fault,
+    });
+    if (this.begun.size === 0) this.onLast?.();
+    return { id };
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isShuttingDown = true;
-    if (this.messages.size > 0) await this.last();
+    if (this.begun.size > 0) await this.last();
     await new Promise((resolve) => setTimeout(resolve, FLUSH));
   }
 
@@ -48,4 +87,8 @@ export class MessagesUnderWay implements BeforeApplicationShutdown {
       };
     });
   }
+}
+
+function callerIdOf(data: unknown): string | undefined {
+  return typeof data === 'object' && data !== null ? callerOf(data)?.id : undefined;
 }

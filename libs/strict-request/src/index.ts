@@ -4,5 +4,6 @@ export { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from './json-body.documentation.js'
 export { Omittable } from './omittable.decorator.js';
 export { Obeys, type Rule } from './obeys.decorator.js';
 export { REQUEST_BOUNDS, type RequestBounds, RequestBoundsGuard } from './request-bounds.guard.js';
+export { wellFormedId } from './request-id.js';
 export { StrictBody, StrictHeaders, StrictPath, StrictQuery } from './strict-request.decorators.js';
 export { type MessageShape, requireBoundedMessage, StrictMessage } from './strict-message.js';
