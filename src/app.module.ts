@@ -1,7 +1,7 @@
 import { type DynamicModule, Logger, Module, type Type } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { DataSourceOptions, MigrationInterface } from 'typeorm';
+import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import { AuthModule, rateLimit, type TokenVerifier } from '../libs/auth/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
@@ -27,6 +27,8 @@ interface ServiceModule {
   readonly entities?: Extract<DataSourceOptions['entities'], unknown[]>;
   /** The migrations that make its tables, in order. */
   readonly migrations?: readonly Type<MigrationInterface & { readonly name: string }>[];
+  /** What must follow where rows have come from another server, in the transaction of a restore. */
+  readonly settle?: (runner: QueryRunner) => Promise<void>;
   /** The scopes that a token can have, and what each allows. New tokens get the default ones unless told otherwise. */
   readonly scopes?: readonly {
     readonly name: string;
@@ -44,6 +46,9 @@ const MODULES: readonly ServiceModule[] = [accessTokens, timeLogs, eventRelay, h
 
 export const entities = MODULES.flatMap(({ entities = [] }) => entities);
 export const migrations = MODULES.flatMap(({ migrations = [] }) => migrations);
+export const settle = async (runner: QueryRunner) => {
+  for (const module of MODULES) await module.settle?.(runner);
+};
 export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
 export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
 export const tags = MODULES.flatMap(({ tags = [] }) => tags);

@@ -21,6 +21,11 @@ export async function checkBackup({
   );
 }
 
+export interface RestoreOptions extends BackupOptions {
+  /** Done at the end of the transaction. */
+  readonly settle: (runner: QueryRunner) => Promise<void>;
+}
+
 /**
  * Puts the rows of a backup into a migrated database, in one transaction. Returns how many. A column that an older
  * backup lacks gets its default. Throws an Error with one clear line, and changes nothing, where a table already has
@@ -31,8 +36,9 @@ export async function restore({
   entities,
   report,
   signal,
+  settle,
   ...backup
-}: BackupOptions): Promise<RowCounts> {
+}: RestoreOptions): Promise<RowCounts> {
   const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 1 });
   const runner = dataSource.createQueryRunner();
   try {
@@ -50,6 +56,7 @@ export async function restore({
       if (columns) await copyInto(`copy ${table} (${quotedList(dataSource, columns)}) from stdin`);
       else await insertJson(dataSource, runner, table, copyInto);
     });
+    await settle(runner);
     await runner.commitTransaction();
     return progress.counts;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { entities, migrations } from '../app.module.js';
+import { entities, migrations, settle } from '../app.module.js';
 import { checkBackup, restore } from '../backup/index.js';
 import { loadProcessConfig } from '../config.js';
 import { migrate } from '../database-setup/index.js';
@@ -18,7 +18,7 @@ Puts the data of FILE, made by npm run backup, into the configured database, who
     await checkBackup(backup);
     return withDatabase(async ({ migrationUrl: url }) => {
       await migrate({ url, migrations, signal });
-      const counts = await restore({ url, entities, ...backup });
+      const counts = await restore({ url, entities, settle, ...backup });
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
       return `restored ${backup.file}: ${rows.join(', ')}`;
     }, signal);

@@ -10,6 +10,7 @@ import { FoldTimeLogCounts1764115200000 } from './infrastructure/migrations/1764
 import { AddTimeLogPositions1764201600000 } from './infrastructure/migrations/1764201600000-add-time-log-positions.js';
 import { IndexTimeLogPositions1764201700000 } from './infrastructure/migrations/1764201700000-index-time-log-positions.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
+import { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
 import { TIME_LOGS_TAG } from './api/time-log.documentation.js';
 import type { TimeLogLimits } from './time-log.limits.js';
 import { TimeLogModule } from './time-log.module.js';
@@ -30,6 +31,7 @@ export {
 } from './domain/time-log.repository.js';
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
+export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
 export { TimeLogCounts } from './infrastructure/counts/time-log-counts.js';
 export {
   TypeOrmTimeLogRepository,
@@ -67,6 +69,7 @@ export const timeLogs = {
   bind: ({ limits }: Settings) => TimeLogModule.forRoot({ limits }),
   entities: timeLogEntities,
   migrations: timeLogMigrations,
+  settle: keepTimeLogPositions,
   scopes: timeLogScopes,
   tags: [TIME_LOGS_TAG],
 };

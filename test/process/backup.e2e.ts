@@ -8,7 +8,7 @@ import { migrations } from '../../src/app.module.js';
 import { migrate, openDatabaseForCommand } from '../../src/database-setup/index.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand as run } from '../support/commands.js';
-import { list } from '../support/requests.js';
+import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -40,6 +40,9 @@ describe('backup and restore on the embedded database', () => {
     source = fresh();
     token = lastLineOf(await run('token', ['create', '--name', 'Ada'], { DATA_DIR: source }));
     await withSqlIn(source, async (sql) => {
+      // Its transactions have higher numbers than those of a new server.
+      await sql.query(`do $$ begin
+        for n in 1..2000 loop perform pg_current_xact_id(); commit; end loop; end $$`);
       await addOddRows(sql);
       await addRows(sql, 10, 2_500);
       await sql.query(
@@ -49,29 +52,55 @@ describe('backup and restore on the embedded database', () => {
     });
   });
 
-  it('bring every row back as it was, and the tokens with them', async () => {
+  const withService = async <T>(dataDir: string, act: (service: Target) => Promise<T>) => {
+    const service = await startService({ DATA_DIR: dataDir });
+    try {
+      return await act({ port: service.port, token });
+    } finally {
+      await service.end();
+    }
+  };
+  /** The ids of all events after the one with an id. */
+  const feedOf = async (service: Target, after?: string) => {
+    const ids: string[] = [];
+    for (let last = after; ;) {
+      const place = last === undefined ? '' : `&lastEventId=${last}`;
+      const { body } = await send(service, `${TIME_LOGS}/events?limit=1000${place}`);
+      const events = body as { readonly id: string }[];
+      ids.push(...events.map(({ id }) => id));
+      last = events.at(-1)?.id;
+      if (last === undefined) return ids;
+    }
+  };
+
+  it('bring every row back as it was, with the tokens, and whoever follows the feed goes on', async () => {
     const [file, target] = [fresh(), fresh()];
     expect(await run('backup', [file], { DATA_DIR: source })).toEqual({
       code: 0,
-      stdout: `saved ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
+      stdout: `saved ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
       stderr: '',
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await run('restore', [file], { DATA_DIR: target })).toEqual({
       code: 0,
-      stdout: `restored ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
+      stdout: `restored ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
       stderr: '',
     });
     const before = await withSqlIn(source, everything);
     expect(before.time_logs).toHaveLength(2_491 + ODD_ROWS.length);
     expect(await withSqlIn(target, everything)).toEqual(before);
     expect(await run('counts', ['verify'], { DATA_DIR: target })).toMatchObject({ code: 0 });
-    const service = await startService({ DATA_DIR: target });
-    try {
-      expect((await list({ port: service.port, token })).status).toBe(200);
-    } finally {
-      await service.end();
-    }
+    const [was, is] = [await withService(source, feedOf), await withService(target, feedOf)];
+    expect(was.length).toBe(2_491 + ODD_ROWS.length);
+    expect(is).toEqual(was);
+    await withService(target, async (service) => {
+      const { body } = await create(service, LOG);
+      const [event, ...others] = await feedOf(service, was.at(-1));
+      expect([(body as { data: { id: string } }).data.id, others]).toEqual([
+        event?.split('-').slice(1).join('-'),
+        [],
+      ]);
+    });
   });
 
   it('save every table that the migrations make, as gzip of what COPY writes', async () => {
@@ -80,7 +109,7 @@ describe('backup and restore on the embedded database', () => {
     const lines = gunzipSync(await readFile(file)).toString();
     const tables = [...lines.matchAll(/^\{"table":"(\w+)","columns":\["\w+"(?:,"\w+")*\]\}$/gm)];
     expect(tables.map(([, name]) => name).sort()).toEqual(Object.keys(await withSqlIn(source, everything)));
-    expect(lines).toMatch(/^[-0-9a-f]{36}\t[-0-9a-f]{36}\t0\.1\ta\\\\b \\\\n "quoted" .*\t2024-02-29$/m);
+    expect(lines).toMatch(/^[-0-9a-f]{36}\t[-0-9a-f]{36}\t0\.1\ta\\\\b \\\\n "quoted" .*\t2024-02-29\t\d+$/m);
   });
 
   it('work while the service runs, and leave it running', async () => {
@@ -159,6 +188,22 @@ describe('backup and restore by DATABASE_URL', () => {
     databases.push(target);
     expect((await run('restore', [saved], { DATABASE_URL: target.url })).code).toBe(0);
     expect(await withSql(target.url, everything)).toEqual(await withSql(source, everything));
+  });
+
+  it('leave logs of another server before new ones in the feed, also where a service runs already', async () => {
+    const [far, target, file] = [await migrated(), await migrated(), fresh()];
+    await withSql(far, async (sql) => {
+      await addRows(sql, 1, 3);
+      await sql.query('update time_logs set position = position + 1000000000000');
+    });
+    expect((await run('backup', [file], { DATABASE_URL: far })).code).toBe(0);
+    expect((await run('restore', [file], { DATABASE_URL: target })).code).toBe(0);
+    await withSql(target, async (sql) => {
+      await addRows(sql, 4, 4);
+      expect(
+        await sql.query('select duration::float as n from time_logs order by position desc, id desc'),
+      ).toEqual([4.1, 3.1, 2.1, 1.1].map((n) => ({ n })));
+    });
   });
 
   it('refuse a target with rows, and add none', async () => {
@@ -252,7 +297,7 @@ describe('backup and restore by DATABASE_URL', () => {
   it('add nothing where a row is refused in the middle', async () => {
     const [file, target] = [fresh(), await migrated()];
     const text = gunzipSync(await readFile(saved)).toString();
-    const [row = ''] = /^.*2024-02-29\n/m.exec(text) ?? [];
+    const [row = ''] = /^.*2024-02-29\t\d+\n/m.exec(text) ?? [];
     const rows = ODD_ROWS.length + 1;
     await writeFile(
       file,
