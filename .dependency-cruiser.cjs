@@ -133,9 +133,10 @@ module.exports = {
     {
       name: 'resolvable',
       comment:
-        'Scripts of tests, and hosts by our exports, import compiled code, which need not be there yet.',
+        'Scripts of tests, and hosts by our exports, import compiled code, which need not be there yet. The hosts in ' +
+        'test/estate have packages of their own.',
       severity: 'error',
-      from: { pathNot: '\\.mjs$' },
+      from: { pathNot: ['\\.mjs$', '^test/estate/nest-'] },
       to: { couldNotResolve: true, pathNot: '^time-logs/' },
     },
   ],

@@ -13,9 +13,9 @@ export default {
   // What has a command of its own (CONTRIBUTING.md): it takes long, or needs more than the lockfile installs.
   testPathIgnorePatterns: [
     '/node_modules/',
-    '<rootDir>/test/(tools|package)/',
+    '<rootDir>/test/(tools|package|estate/nest-.*)/',
     ...(process.env.FAULTS === 'full' ? [] : LONG_FAULTS),
-    ...(process.env.ESTATE === 'full' ? [] : ['<rootDir>/test/(messages|events)/(nats|rabbitmq)']),
+    ...(process.env.ESTATE === 'full' ? [] : ['<rootDir>/test/(estate/|(messages|events)/(nats|rabbitmq))']),
   ],
   testEnvironment: 'node',
   // Workspaces are tested as they are written, not as they were built.

@@ -39,7 +39,7 @@ export async function buildHost(directory: string, tarball: string, build: HostB
   const dependencies = await dependenciesOf(versions, tarball);
   await writeJson(join(directory, 'package.json'), { name: 'host', private: true, type, dependencies });
   await writeJson(join(directory, 'tsconfig.json'), { compilerOptions: { ...COMPILER_OPTIONS, ...own } });
-  await run('npm', [...INSTALL, tarball], directory);
+  await installTarball(directory, tarball);
   await compile(directory);
 }
 
@@ -65,13 +65,31 @@ export function compile(directory: string, ...options: string[]): Promise<string
   return node('node_modules/typescript/bin/tsc', ['--project', '.', ...options], directory);
 }
 
-/** Starts a host that was built, and resolves when it listens. Throws with its output where it does not. */
-export async function startBuiltHost(
+/** Installs the packages of a project, and the tarball beside them. */
+export async function installTarball(directory: string, tarball: string): Promise<void> {
+  await run('npm', [...INSTALL, tarball], directory);
+}
+
+/** Starts a host that was built. */
+export function startBuiltHost(
   directory: string,
   { databaseUrl, inMemory }: HostOptions,
 ): Promise<RunningHost> {
-  const env = environment({ DATABASE_URL: databaseUrl, ...(inMemory && { IN_MEMORY: '1' }) });
-  const child = spawn(process.execPath, ['program.js'], { cwd: directory, env });
+  return startProgram(directory, 'program.js', {
+    DATABASE_URL: databaseUrl,
+    ...(inMemory && { IN_MEMORY: '1' }),
+  });
+}
+
+/**
+ * Starts a program that prints its address, and resolves when it has done so. Throws with its output where it does not.
+ */
+export async function startProgram(
+  directory: string,
+  script: string,
+  env: Readonly<Record<string, string>>,
+): Promise<RunningHost> {
+  const child = spawn(process.execPath, [script], { cwd: directory, env: environment(env) });
   return { url: await addressOf(child), close: () => endProcess(child) };
 }
 

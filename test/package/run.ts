@@ -9,9 +9,15 @@ export const PROJECT = join(import.meta.dirname, '..', '..');
 const LIMIT = 240_000;
 
 /** Runs a program to its end and resolves with what it printed. Throws with all of that where it fails. */
-export async function run(program: string, args: readonly string[], cwd = PROJECT): Promise<string> {
+export async function run(
+  program: string,
+  args: readonly string[],
+  cwd = PROJECT,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const options = { cwd, env: { ...process.env, ...env }, timeout: LIMIT, maxBuffer: 2 ** 24 };
   try {
-    return (await promisify(execFile)(program, args, { cwd, timeout: LIMIT, maxBuffer: 2 ** 24 })).stdout;
+    return (await promisify(execFile)(program, args, options)).stdout;
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });

@@ -1,0 +1,40 @@
+import {
+  Controller,
+  Get,
+  Param,
+  ParseUUIDPipe,
+  Post,
+  Query,
+  Req,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
+import { MessagePattern } from '@nestjs/microservices';
+import { ErrorEnvelopeFilter } from 'time-logs/errors';
+import { Approval } from './approval.entity.js';
+import { ApprovalsService } from './approvals.service.js';
+import { type Staff, StaffGuard } from './staff.guard.js';
+
+@Controller('approvals')
+export class ApprovalsController {
+  constructor(private readonly approvals: ApprovalsService) {}
+
+  /** A route of ours, with the filter of time logs for their errors. */
+  @Post(':logId')
+  @UseGuards(StaffGuard)
+  @UseFilters(ErrorEnvelopeFilter)
+  approve(@Param('logId', ParseUUIDPipe) logId: string, @Req() request: { user: Staff }): Promise<Approval> {
+    return this.approvals.approve(logId, request.user.name);
+  }
+
+  @Get()
+  list(@Query('projectId', ParseUUIDPipe) projectId: string): Promise<Approval[]> {
+    return this.approvals.of(projectId);
+  }
+
+  /** A message of ours, beside `time-log.record.v1` and `time-log.list.v1`. */
+  @MessagePattern('approvals.of-project')
+  ofProject({ projectId }: { projectId: string }): Promise<Approval[]> {
+    return this.approvals.of(projectId);
+  }
+}
