@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Page } from '../domain/page.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import type { StoredTimeLog, TimeLog } from '../domain/time-log.js';
+import { isoText } from './iso-text.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -36,11 +37,11 @@ export function logResponse(log: TimeLog): TimeLogResponse {
 // Each member is named: an answer has these and no others, whatever a host's adapter puts into a log.
 
 function itemOf({ id, projectId, duration, description, createdAt }: TimeLog): TimeLogItem {
-  return { id, projectId, duration, description, createdAt: createdAt.toISOString() };
+  return { id, projectId, duration, description, createdAt: isoText(createdAt) };
 }
 
 export function bodyOf({ id, projectId, duration, description, date, createdAt }: TimeLog): TimeLogBody {
-  return { id, projectId, duration, description, date, createdAt: createdAt.toISOString() };
+  return { id, projectId, duration, description, date, createdAt: isoText(createdAt) };
 }
 
 /**
