@@ -1,5 +1,8 @@
 import type { DataSource } from 'typeorm';
 
+/** A statement, as text or as the driver takes one that is prepared. */
+type Sql = string | { readonly text: string };
+
 /** Stands around every statement that a DataSource runs, until the returned function is called. */
 export function aroundStatements(
   dataSource: DataSource,
@@ -8,8 +11,9 @@ export function aroundStatements(
   const createQueryRunner = dataSource.createQueryRunner.bind(dataSource);
   dataSource.createQueryRunner = (mode) => {
     const runner = createQueryRunner(mode);
-    const query = runner.query.bind(runner) as (sql: string, parameters?: unknown[]) => Promise<unknown>;
-    const watched = (sql: string, parameters?: unknown[]) => around(sql, () => query(sql, parameters));
+    const query = runner.query.bind(runner) as (sql: Sql, parameters?: unknown[]) => Promise<unknown>;
+    const watched = (sql: Sql, parameters?: unknown[]) =>
+      around(typeof sql === 'string' ? sql : sql.text, () => query(sql, parameters));
     runner.query = watched as typeof runner.query;
     return runner;
   };
