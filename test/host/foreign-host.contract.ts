@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { unusedPort } from '../messages/brokers.js';
 import { type HostOptions, SCHEMA } from './host.js';
 import { expectOurRoutes } from './our-routes.js';
 
@@ -23,11 +26,27 @@ export interface RunningHost {
 
 const refusal = (error: string, message: string) => ({ success: false, error, message });
 
+/** The answer of a host to a message over TCP: its length, `#`, and JSON, as Nest writes it. */
+async function answerTo(port: number, pattern: string, data: unknown): Promise<unknown> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const message = JSON.stringify({ pattern, data, id: '1' });
+  socket.write(`${message.length}#${message}`);
+  let answer = '';
+  for await (const chunk of socket) {
+    answer += String(chunk);
+    const [length, text] = answer.split(/#(.*)/s) as [string, string?];
+    if (text?.length === Number(length)) return JSON.parse(text);
+  }
+  throw new Error('the connection ended without an answer');
+}
+
 /** What every host app gets, whatever it is built with and however it has got hold of time logs. */
 export function describeForeignHost(name: string, startHost: (options: HostOptions) => Promise<RunningHost>) {
   describe(name, () => {
     let database: TestDatabase;
     let host: RunningHost;
+    let messagesPort: number;
 
     const send = async (path: string, init: Sending = {}) => {
       const headers = {
@@ -62,7 +81,8 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
     beforeAll(async () => {
       database = await createTestDatabase();
       await query(`create schema "${SCHEMA}"`);
-      host = await startHost({ databaseUrl: database.url, inMemory: false });
+      messagesPort = await unusedPort();
+      host = await startHost({ databaseUrl: database.url, inMemory: false, messagesPort });
     });
     afterAll(async () => {
       await host.close();
@@ -133,6 +153,21 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       ]);
     });
 
+    it('guards a message handler of its own, and answers what is thrown there', async () => {
+      const ask = (pattern: string, data: unknown) => answerTo(messagesPort, pattern, data);
+      const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
+      expect(await ask('whose', { accessToken: 'approver' })).toMatchObject({ response: { of: 'approver' } });
+      for (const data of [{}, [], 'x', null, { accessToken: 'stranger' }]) {
+        expect(await ask('whose', data)).toMatchObject({ err: unauthorized });
+      }
+      expect(await ask('whose', { accessToken: 'worker' })).toMatchObject({
+        err: refusal('FORBIDDEN', 'the token lacks the scope approvals:read'),
+      });
+      expect(await ask('conflict', {})).toMatchObject({ err: { success: false } });
+      expect(await ask('guarded', {})).toMatchObject({ err: { message: 'Internal server error' } });
+      expect(await ask('guarded', { accessToken: 'worker' })).toMatchObject({ response: {} });
+    });
+
     it('extends time logs through the exported service and port', async () => {
       const projectId = randomUUID();
       const [status, approval] = await send(`/approvals/${projectId}`, { method: 'POST' });
@@ -185,7 +220,7 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
 
     it('puts an adapter of its own in the place of ours, also one that cannot get a log yet', async () => {
       await host.close();
-      host = await startHost({ databaseUrl: database.url, inMemory: true });
+      host = await startHost({ databaseUrl: database.url, inMemory: true, messagesPort });
       await post('/work/time-logs', 'worker', { description: 'in memory' });
       const [, listed] = await send('/work/time-logs', { token: 'reader' });
       expect(descriptions(listed)).toEqual(['in memory']);

@@ -18,11 +18,12 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { APP_FILTER, NestFactory, RouterModule } from '@nestjs/core';
+import { MessagePattern, Payload, Transport } from '@nestjs/microservices';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { AuthModule, BearerAuthGuard, type Principal, Scopes, TokenVerifier } from 'time-logs/auth';
+import { AuthModule, BearerAuthGuard, callerOf, type Principal, Scopes, TokenVerifier } from 'time-logs/auth';
 import { DomainError, ERROR_KINDS, ErrorEnvelopeFilter } from 'time-logs/errors';
 import {
   Page,
@@ -162,6 +163,32 @@ class ApprovalController {
   }
 }
 
+@Controller()
+class WhoseMessages {
+  /** A message handler of the host behind our guard and filter. */
+  @MessagePattern('whose')
+  @UseGuards(BearerAuthGuard)
+  @UseFilters(ErrorEnvelopeFilter)
+  @Scopes(['approvals:read'])
+  whose(@Payload() data: object): object {
+    return { of: callerOf(data)?.id };
+  }
+
+  /** One behind our filter alone. */
+  @MessagePattern('conflict')
+  @UseFilters(ErrorEnvelopeFilter)
+  refuse(): never {
+    throw new ConflictException('a conflict of the host');
+  }
+
+  /** One behind our guard alone. */
+  @MessagePattern('guarded')
+  @UseGuards(BearerAuthGuard)
+  guarded(): object {
+    return {};
+  }
+}
+
 /** As many hosts have one: rebuilds whatever it is given. */
 class TrimmingPipe implements PipeTransform {
   transform(value: unknown): unknown {
@@ -199,7 +226,7 @@ function hostModule({ databaseUrl, inMemory }: HostOptions) {
     ? TimeLogModule.withAdapters({ provide: TimeLogRepository, useClass: MemoryTimeLogRepository })
     : TimeLogModule;
 
-  @Module({ imports: [timeLogs], controllers: [ApprovalController] })
+  @Module({ imports: [timeLogs], controllers: [ApprovalController, WhoseMessages] })
   class ApprovalModule {}
 
   @Module({
@@ -229,6 +256,8 @@ export interface HostOptions {
   readonly databaseUrl: string;
   /** With a repository of its own in the place of ours. */
   readonly inMemory: boolean;
+  /** Where it takes messages over TCP. */
+  readonly messagesPort: number;
 }
 
 /** Starts the host on a free port of loopback. */
@@ -242,6 +271,11 @@ export async function startHost(options: HostOptions): Promise<NestExpressApplic
   app.useGlobalGuards({ canActivate: (context) => requirePayment(context) });
   const description = new DocumentBuilder().setTitle('Host').addBearerAuth().build();
   SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description));
+  app.connectMicroservice({
+    transport: Transport.TCP,
+    options: { host: '127.0.0.1', port: options.messagesPort },
+  });
   await app.listen(0, '127.0.0.1');
+  await app.startAllMicroservices();
   return app;
 }

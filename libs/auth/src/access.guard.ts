@@ -4,7 +4,6 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
-import { BearerMessageGuard } from './bearer-message.guard.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
 import { type CallerOf, keepCaller } from './caller.js';
 import { missingScope } from './scopes.decorator.js';
@@ -23,13 +22,12 @@ export const HOST_GUARD = Symbol.for('time-logs.HOST_GUARD');
 export const HOST_ACCESS = Symbol.for('time-logs.HOST_ACCESS');
 
 /**
- * Lets requests and messages pass as the host decides; without a HostAccess as BearerAuthGuard and BearerMessageGuard
- * do, which need AuthModule. It keeps the caller (`callerOf`). Throws DomainError UNAUTHORIZED or FORBIDDEN.
+ * Lets requests and messages pass as the host decides; without a HostAccess as BearerAuthGuard does, which needs
+ * AuthModule. It keeps the caller (`callerOf`). Throws DomainError UNAUTHORIZED or FORBIDDEN.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  private readonly requests: CanActivate;
-  private readonly messages: CanActivate;
+  private readonly guard: CanActivate;
 
   constructor(
     reflector: Reflector,
@@ -38,10 +36,9 @@ export class AccessGuard implements CanActivate {
     @Optional() @Inject(AUTH_OPTIONS) auth?: AuthOptions,
   ) {
     if (access !== undefined) {
-      this.requests = this.messages = new HostGuard(access, reflector);
+      this.guard = new HostGuard(access, reflector);
     } else if (strategy !== undefined && auth !== undefined) {
-      this.requests = new BearerAuthGuard(strategy, auth, reflector);
-      this.messages = new BearerMessageGuard(strategy, auth, reflector);
+      this.guard = new BearerAuthGuard(strategy, auth, reflector);
     } else {
       throw new Error(
         'nobody decides who may call: import AuthModule.forRoot({ verifier, realm }), or bind a guard or a principal of your own',
@@ -50,7 +47,7 @@ export class AccessGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): ReturnType<CanActivate['canActivate']> {
-    return (context.getType() === 'rpc' ? this.messages : this.requests).canActivate(context);
+    return this.guard.canActivate(context);
   }
 }
 
@@ -63,7 +60,11 @@ class HostGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const { guard, principal } = this.access;
     const verdict = guard?.canActivate(context) ?? true;
-    if (!(await (isObservable(verdict) ? lastValueFrom(verdict) : verdict))) return false;
+    if (!(await (isObservable(verdict) ? lastValueFrom(verdict) : verdict))) {
+      // What Nest throws then for a message tells nobody that it is a refusal.
+      if (context.getType() === 'rpc') throw new DomainError('FORBIDDEN', ERROR_KINDS.FORBIDDEN.message);
+      return false;
+    }
     if (principal === undefined) return true;
     const caller = await principal(context);
     if (caller === undefined) throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);

@@ -15,6 +15,9 @@ import type { Principal } from './token-verifier.js';
  * Lets a request pass if its bearer token is valid and has the scopes of the route, and puts its Principal into
  * `request.user`. On an `Open` route it lets every request pass. Throws DomainError UNAUTHORIZED or FORBIDDEN and sets
  * the challenge (RFC 6750, section 3), or throws what the app's `admit` throws.
+ *
+ * The token of a message (Nest's `rpc` context) is the member `accessToken` of its data: not all transports carry
+ * headers. Its principal is found by `callerOf(data)`.
  */
 @Injectable()
 export class BearerAuthGuard extends AuthGuard() {
@@ -26,17 +29,18 @@ export class BearerAuthGuard extends AuthGuard() {
     super({ defaultStrategy: strategy.name });
   }
 
-  override canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.get(OpenRoute, context.getHandler())) return Promise.resolve(true);
-    const request = context.switchToHttp().getRequest<Request>();
-    return withinDeadline(request, super.canActivate(context) as Promise<boolean>);
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.reflector.get(OpenRoute, context.getHandler())) return true;
+    return withinDeadline(calledOf(context), super.canActivate(context) as Promise<boolean>);
   }
 
   /**
    * The object that passport works on: a copy, so that passport leaves nothing on the request. It needs only headers.
    */
   override getRequest(context: ExecutionContext): never {
-    const { headers, rawHeaders } = context.switchToHttp().getRequest<Request>();
+    const { headers, rawHeaders } = isMessage(context)
+      ? { headers: credentialsIn(calledOf(context)), rawHeaders: [] }
+      : context.switchToHttp().getRequest<Request>();
     return { headers, rawHeaders } as never;
   }
 
@@ -53,16 +57,11 @@ export class BearerAuthGuard extends AuthGuard() {
       throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
     }
     // Before the refusals below, so that their lines in the log name the caller too.
-    this.keep(principal, context);
+    keepCaller(context, principal);
+    if (!isMessage(context)) context.switchToHttp().getRequest<Request>().user = principal;
     this.requireScopes(principal, context);
     this.auth.admit?.(principal, context);
     return principal;
-  }
-
-  /** Puts the principal where the handler finds it. */
-  protected keep(principal: Principal, context: ExecutionContext): void {
-    keepCaller(context, principal);
-    context.switchToHttp().getRequest<Request>().user = principal;
   }
 
   private requireScopes(principal: Principal, context: ExecutionContext): void {
@@ -75,7 +74,27 @@ export class BearerAuthGuard extends AuthGuard() {
     throw new DomainError('FORBIDDEN', `the token lacks the scope ${scope}`);
   }
 
-  protected challenge(context: ExecutionContext, challenge: string): void {
+  /** A message has no header for a challenge. */
+  private challenge(context: ExecutionContext, challenge: string): void {
+    if (isMessage(context)) return;
     context.switchToHttp().getResponse<Response>().setHeader('WWW-Authenticate', challenge);
   }
+}
+
+function isMessage(context: ExecutionContext): boolean {
+  return context.getType() === 'rpc';
+}
+
+/** The request, or the data of the message. Throws DomainError UNAUTHORIZED for data that is no object. */
+function calledOf(context: ExecutionContext): object {
+  const called = context.getArgByIndex<unknown>(0);
+  if (typeof called === 'object' && called !== null && !Array.isArray(called)) return called;
+  throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
+}
+
+/** The headers of a request whose only one is the token of a message. */
+function credentialsIn(data: { readonly accessToken?: unknown }): { readonly authorization?: string } {
+  const { accessToken } = data;
+  const isToken = typeof accessToken === 'string' && !accessToken.startsWith(' ');
+  return isToken ? { authorization: `Bearer ${accessToken}` } : {};
 }

@@ -2,7 +2,6 @@ export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.
 export { AuthModule } from './auth.module.js';
 export { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
-export { BearerMessageGuard } from './bearer-message.guard.js';
 export { BearerStrategy } from './bearer.strategy.js';
 export { type Caller, callerOf, type CallerOf, MessageCaller } from './caller.js';
 export { guardAnswers, RATE_LIMIT_ANSWERS, RATE_LIMIT_HEADERS } from './auth.documentation.js';
