@@ -6,6 +6,7 @@ import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { Database } from '../../src/database/index.js';
 import { TimeLogCounts } from '../../src/time-log/index.js';
+import { eventually } from '../faults/support/eventually.js';
 import { functionsIn } from '../support/count-functions.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -77,6 +78,29 @@ describe('a database of version 0.1', () => {
            from time_logs order by date desc, id desc`,
       ),
     );
+  });
+
+  it('tells every log in its feed, by their ids, and new ones after them', async () => {
+    const ids: string[] = [];
+    let last = '';
+    const readOn = () =>
+      eventually(async () => {
+        const events = (await send(`/events?limit=500${last && `&lastEventId=${last}`}`)) as { id: string }[];
+        last = events.at(-1)?.id ?? last;
+        ids.push(...events.map(({ id }) => id.slice(id.indexOf('-') + 1)));
+        expect(ids).toHaveLength(contents.total);
+      });
+    await readOn();
+    expect(ids).toEqual(ids.toSorted());
+    // As an instance of version 0.1 writes it, which may run beside this one.
+    const [row] = await owner.query<{ id: string }[]>(
+      `insert into time_logs (id, project_id, duration, description, date)
+       values ('019a0000-0000-7000-8000-000000000000', gen_random_uuid(), 1, '', '2026-01-31') returning id`,
+    );
+    await eventually(async () =>
+      expect(await send(`/events?lastEventId=${last}`)).toMatchObject([{ data: row }]),
+    );
+    await owner.query('delete from time_logs where id = $1', [row!.id]);
   });
 
   it('has the functions of a new database', async () => {
