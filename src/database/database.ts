@@ -5,7 +5,7 @@ import { Condition } from './condition.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
 import { type PreparedStatement, PreparedStatements } from './prepared-statements.js';
-import { qualified } from './qualified.js';
+import { dataSourceOf, qualified } from './qualified.js';
 import { inTransaction } from './transaction.js';
 import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
 
@@ -15,6 +15,9 @@ const RETRY_PAUSE = 500;
 /** The message when the server stores commits, but not on the standby that it waits for. */
 const WITHOUT_STANDBY =
   'commits wait for a synchronous standby: bring it back, or take it out of synchronous_standby_names';
+
+/** Runs one statement that reads, or one that changes something. */
+export type Statements = Pick<Database, 'query' | 'change'>;
 
 /** The one door to SQL: TypeORM's DataSource. It tells an outage from a fault of ours. */
 @Injectable()
@@ -79,6 +82,32 @@ export class Database implements OnModuleDestroy {
     this.away.end(begun);
     this.takesNoChanges.end(begun);
     return rows;
+  }
+
+  /**
+   * Runs statements in a transaction that the caller has begun and will end, whatever its isolation level is. Throws an
+   * Error at once where there is no such transaction in this DataSource; its statements throw like `query`.
+   */
+  within(transaction: { readonly queryRunner?: object | undefined }): Statements {
+    const runner = transaction.queryRunner as QueryRunner | undefined;
+    if (!runner?.isTransactionActive) {
+      throw new Error(
+        'this is the manager of no open transaction: take it from dataSource.transaction(async (manager) => …)',
+      );
+    }
+    if (dataSourceOf(runner) !== this.dataSource) {
+      throw new Error('the transaction belongs to another DataSource: begin it in that of time logs');
+    }
+    const run = async <Row>(sql: PreparedStatement | string, parameters: readonly unknown[] = []) => {
+      // Not prepared: behind a pooler its session may not know the statement, and then the transaction would be lost.
+      const text = typeof sql === 'string' ? sql : sql.text;
+      try {
+        return (await runner.query(text, parameters as unknown[])) as Row[];
+      } catch (error) {
+        throw isUnavailability(error) ? unavailable(error) : error;
+      }
+    };
+    return { query: run, change: run };
   }
 
   /** Connections in the pool now, and statements that wait for one. */

@@ -1,5 +1,5 @@
 export { Condition } from './condition.js';
-export { Database } from './database.js';
+export { Database, type Statements } from './database.js';
 export { DatabaseModule, databaseOf, registerEntities } from './database.module.js';
 export { PreparedStatement } from './prepared-statements.js';
 export { isRefusalOfRow, isUnknownRoutine } from './unavailability.js';

@@ -6,6 +6,16 @@ import { placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import type { Transaction } from '../domain/transaction.js';
+
+/** How a log is recorded. */
+export interface RecordOptions {
+  /**
+   * A transaction of the caller: the log is committed or rolled back with it, and shares no commit with other logs. Its
+   * isolation level is READ COMMITTED, or it may fail where others record at the same time.
+   */
+  readonly manager?: Transaction | undefined;
+}
 
 /** The use cases of time logs. */
 @Injectable()
@@ -15,23 +25,27 @@ export class TimeLogService {
     private readonly ids: TimeLogIds,
   ) {}
 
-  /** Records a log. Resolves when it is durably stored. Throws DomainError VALIDATION_ERROR or SERVICE_UNAVAILABLE. */
-  async record(values: TimeLogValues): Promise<TimeLog> {
+  /**
+   * Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. Throws DomainError
+   * VALIDATION_ERROR or SERVICE_UNAVAILABLE.
+   */
+  async record(values: TimeLogValues, { manager }: RecordOptions = {}): Promise<TimeLog> {
     const log = TimeLog.record(values, this.ids.next());
-    await this.timeLogs.add(log);
+    await this.storeOf(manager).add(log);
     return log;
   }
 
   /**
-   * Records a log, unless the key has recorded one before: then it returns that one. Resolves when the log is durably
-   * stored. Throws like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
+   * Records a log, unless the key has recorded one before: then it returns that one. Resolves like `record`. Throws like
+   * `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
    */
   async recordOnce(
     values: TimeLogValues,
     key: IdempotencyKey,
+    { manager }: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
     const log = TimeLog.record(values, this.ids.next());
-    const id = await this.timeLogs.addOnce(log, key);
+    const id = await this.storeOf(manager).addOnce(log, key);
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
   }
 
@@ -53,5 +67,9 @@ export class TimeLogService {
    */
   async events(lastEventId: string | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
     return this.timeLogs.eventsAfter(lastEventId === undefined ? undefined : placeOf(lastEventId), limit);
+  }
+
+  private storeOf(transaction: Transaction | undefined): Pick<TimeLogRepository, 'add' | 'addOnce'> {
+    return transaction === undefined ? this.timeLogs : this.timeLogs.within(transaction);
   }
 }

@@ -3,6 +3,7 @@ import type { Page } from './page.js';
 import type { Period } from './period.js';
 import type { FeedPlace, TimeLogEvent } from './time-log-event.js';
 import type { TimeLog } from './time-log.js';
+import type { Transaction } from './transaction.js';
 
 /** Which logs to list: all, or those of one project, within a period of days. */
 export interface TimeLogFilter {
@@ -35,6 +36,16 @@ export abstract class TimeLogRepository {
    * of the log that the key made. Throws DomainError IDEMPOTENCY_KEY_REUSED where that log has other values.
    */
   abstract addOnce(log: TimeLog, key: IdempotencyKey): Promise<string>;
+
+  /**
+   * Stores logs in a transaction of the caller: durably when that is committed, not at all where it is rolled back. Not
+   * abstract, like `get`.
+   */
+  within(transaction: Transaction): Pick<TimeLogRepository, 'add' | 'addOnce'> {
+    throw new Error(
+      `${this.constructor.name} must implement TimeLogRepository.within: it was given an ${typeof transaction}`,
+    );
+  }
 
   /** The log with an id in lower case, or undefined. Not abstract: adapters from the time of version 0.1 lack it. */
   get(id: string): Promise<TimeLog | undefined> {

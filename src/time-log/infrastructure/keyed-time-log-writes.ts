@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
 import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
-import { type Database, isRefusalOfRow, PreparedStatement } from '../../database/index.js';
+import { type Database, isRefusalOfRow, PreparedStatement, type Statements } from '../../database/index.js';
 import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
@@ -44,25 +44,37 @@ export class KeyedTimeLogWrites {
     this.writes = new Batcher((keyed) => halving(keyed, (some) => this.write(some), isRefusalOfRow), limits);
   }
 
-  /** The id of the log that the key made, now or before. Throws DomainError IDEMPOTENCY_KEY_REUSED or SERVICE_UNAVAILABLE. */
-  async add(log: TimeLog, key: IdempotencyKey): Promise<string> {
+  /**
+   * The id of the log that the key made, now or before. In a transaction of the caller the log has no batch. Throws
+   * DomainError IDEMPOTENCY_KEY_REUSED or SERVICE_UNAVAILABLE.
+   */
+  async add(log: TimeLog, key: IdempotencyKey, within?: Statements): Promise<string> {
     const keyed = { log, key, fingerprint: fingerprintOf(log) };
     const end = performance.now() + this.limits.wait;
     while (performance.now() < end) {
-      const id = await this.writes.add(keyed);
+      const id = within === undefined ? await this.writes.add(keyed) : await this.writeOne(keyed, within);
       if (id !== undefined) return id;
       await delay(KEY_IN_USE_PAUSE);
     }
     throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
   }
 
+  private async writeOne(keyed: KeyedLog, within: Statements): Promise<string | undefined> {
+    const [outcome] = await this.write([keyed], within);
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  }
+
   /** The id of each log; undefined where somebody else is using its key at the moment. */
-  private async write(keyed: readonly KeyedLog[]): Promise<(string | undefined | Error)[]> {
-    const made = await this.insert(keyed);
-    this.recorded();
+  private async write(
+    keyed: readonly KeyedLog[],
+    within: Statements = this.database,
+  ): Promise<(string | undefined | Error)[]> {
+    const made = await this.insert(keyed, within);
+    if (within === this.database) this.recorded();
     const others = keyed.filter(({ log }) => !made.has(log.id));
     // A separate statement: the snapshot of the first one lacks what another instance has committed meanwhile.
-    const kept = others.length > 0 ? await this.find(others) : new Map<string, KeptKey>();
+    const kept = others.length > 0 ? await this.find(others, within) : new Map<string, KeptKey>();
     this.sweep.begin();
     return keyed.map(({ log, key, fingerprint }) => {
       if (made.has(log.id)) return log.id;
@@ -75,10 +87,10 @@ export class KeyedTimeLogWrites {
    * Stores logs whose key is neither known nor in use. Returns their ids. Of several logs with one key it takes the
    * first.
    */
-  private async insert(keyed: readonly KeyedLog[]): Promise<ReadonlySet<string>> {
+  private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
     this.insertion ??= new PreparedStatement(insertionInto(keys, this.database.table(TimeLog)));
-    const rows = await this.database.change<{ id: string }>(this.insertion, [
+    const rows = await within.change<{ id: string }>(this.insertion, [
       ...timeLogArrays(keyed.map(({ log }) => log)),
       keyed.map(({ key }) => key.principal),
       keyed.map(({ key }) => key.text),
@@ -88,8 +100,8 @@ export class KeyedTimeLogWrites {
     return new Set(rows.map(({ id }) => id));
   }
 
-  private async find(keyed: readonly KeyedLog[]): Promise<ReadonlyMap<string, KeptKey>> {
-    const rows = await this.database.query<KeptKey>(
+  private async find(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlyMap<string, KeptKey>> {
+    const rows = await within.query<KeptKey>(
       `select principal, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId"
          from ${this.database.table(TimeLogKey)}
          join (select distinct * from unnest($1::text[], $2::text[]) as given (principal, text)) asked using (principal, text)

@@ -5,7 +5,13 @@ import {
   halving,
   type WatchedBatcher,
 } from '../../../libs/batching/src/index.js';
-import { Database, isRefusalOfRow, isUnknownRoutine, PreparedStatement } from '../../database/index.js';
+import {
+  Database,
+  isRefusalOfRow,
+  isUnknownRoutine,
+  PreparedStatement,
+  type Statements,
+} from '../../database/index.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
@@ -16,6 +22,7 @@ import {
   TimeLogRepository,
 } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
+import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import {
@@ -122,6 +129,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.add(log, key);
   }
 
+  override within(transaction: Transaction): Pick<TimeLogRepository, 'add' | 'addOnce'> {
+    const statements = this.database.within(transaction);
+    return {
+      add: async (log) => void (await this.insert([log], statements)),
+      addOnce: (log, key) => this.keyedWrites.add(log, key, statements),
+    };
+  }
+
   override async get(id: string): Promise<TimeLog | undefined> {
     const [row] = await this.database.query<TimeLogRow>(
       `select ${SELECTION} from ${this.table} log where id = $1`,
@@ -167,14 +182,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     };
   }
 
-  /** Stores all logs in one commit. */
-  private async insert(logs: readonly TimeLog[]): Promise<undefined[]> {
+  /** Stores all logs in one commit, or as a part of a transaction. */
+  private async insert(logs: readonly TimeLog[], within: Statements = this.database): Promise<undefined[]> {
     this.insertion ??= new PreparedStatement(
       `insert into ${this.table} (${TIME_LOG_COLUMN_NAMES})
        select * from unnest(${TIME_LOG_ARRAYS})`,
     );
-    await this.database.change(this.insertion, timeLogArrays(logs));
-    this.recorded();
+    await within.change(this.insertion, timeLogArrays(logs));
+    if (within === this.database) this.recorded();
     this.sweep.begin();
     return logs.map(() => undefined);
   }

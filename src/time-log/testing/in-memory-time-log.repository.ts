@@ -30,6 +30,11 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return first.id;
   }
 
+  /** Logs stay after a rollback: this repository knows nothing of transactions. */
+  override within(): this {
+    return this;
+  }
+
   override async get(id: string): Promise<TimeLog | undefined> {
     return this.logs.get(id);
   }

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource, type EntityManager } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { loadConfig } from '../../src/config.js';
+import { Database } from '../../src/database/index.js';
+import { connectionOptions, migrate } from '../../src/database-setup/index.js';
+import {
+  Page,
+  Period,
+  timeLogEntities,
+  TimeLogRepository,
+  TimeLogService,
+  TypeOrmTimeLogRepository,
+} from '../../src/time-log/index.js';
+import {
+  randomBytesInAdvance,
+  UuidV7TimeLogIds,
+} from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+import { LOG } from '../support/requests.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const { limits } = loadConfig({}, false);
+const key = (text: string) => ({ principal: 'ada', text });
+
+/** What a host throws to roll back. */
+class Rollback extends Error {}
+
+describe('recording in a transaction of the caller', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let timeLogs: TimeLogService;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    dataSource = await open();
+    timeLogs = new TimeLogService(
+      new TypeOrmTimeLogRepository(new Database(dataSource)),
+      new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
+    );
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  const open = () => new DataSource(connectionOptions(database.url, timeLogEntities, limits)).initialize();
+  /** The logs of a project, and their number from the table of counts. */
+  const listed = (projectId: string) => timeLogs.list({ projectId, period: Period.of() }, Page.of(1, 50));
+  const rolledBack = (act: (manager: EntityManager) => Promise<unknown>) =>
+    expect(
+      dataSource.transaction(async (manager) => {
+        await act(manager);
+        throw new Rollback();
+      }),
+    ).rejects.toThrow(Rollback);
+  const values = () => ({ ...LOG, projectId: crypto.randomUUID() });
+
+  it('stores and counts the log with the commit, and not before', async () => {
+    const given = values();
+    const log = await dataSource.transaction(async (manager) => {
+      const recorded = await timeLogs.record(given, { manager });
+      expect(await listed(given.projectId)).toEqual({ logs: [], total: 0 });
+      return recorded;
+    });
+    expect(await listed(given.projectId)).toEqual({ logs: [log], total: 1 });
+  });
+
+  it('leaves neither log nor count after a rollback', async () => {
+    const given = values();
+    const before = (await timeLogs.list({ period: Period.of() }, Page.of(1, 1))).total;
+    await rolledBack((manager) => timeLogs.record(given, { manager }));
+    expect(await listed(given.projectId)).toEqual({ logs: [], total: 0 });
+    expect((await timeLogs.list({ period: Period.of() }, Page.of(1, 1))).total).toBe(before);
+  });
+
+  it('rolls back to a savepoint of the caller', async () => {
+    const given = values();
+    const log = await dataSource.transaction(async (manager) => {
+      const kept = await timeLogs.record(given, { manager });
+      const inner = manager.transaction(async (nested) => {
+        await timeLogs.record(given, { manager: nested });
+        throw new Rollback();
+      });
+      await expect(inner).rejects.toThrow(Rollback);
+      return kept;
+    });
+    expect(await listed(given.projectId)).toEqual({ logs: [log], total: 1 });
+  });
+
+  it('keeps a key with the commit, and forgets it after a rollback', async () => {
+    const given = values();
+    await rolledBack((manager) => timeLogs.recordOnce(given, key('once'), { manager }));
+    const [first, again] = await dataSource.transaction(async (manager) => [
+      await timeLogs.recordOnce(given, key('once'), { manager }),
+      await timeLogs.recordOnce(given, key('once'), { manager }),
+    ]);
+    expect([first.isReplay, again]).toEqual([false, { log: first.log, isReplay: true }]);
+    expect(await timeLogs.recordOnce(given, key('once'))).toEqual(again);
+    expect(await listed(given.projectId)).toEqual({ logs: [first.log], total: 1 });
+    const other = dataSource.transaction((manager) =>
+      timeLogs.recordOnce({ ...given, duration: 9 }, key('once'), { manager }),
+    );
+    await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+  });
+
+  it('makes others with the same key wait for its end', async () => {
+    const given = values();
+    const { first, waiting } = await dataSource.transaction(async (manager) => {
+      const recorded = await timeLogs.recordOnce(given, key('shared'), { manager });
+      return { first: recorded, waiting: [timeLogs.recordOnce(given, key('shared'))] };
+    });
+    expect(await waiting[0]).toEqual({ log: first.log, isReplay: true });
+    expect(await listed(given.projectId)).toEqual({ logs: [first.log], total: 1 });
+  });
+
+  it('refuses values, and what is no open transaction of its DataSource', async () => {
+    const given = values();
+    const refused = dataSource.transaction((manager) =>
+      timeLogs.record({ ...given, duration: 0 }, { manager }),
+    );
+    await expect(refused).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    const none =
+      'this is the manager of no open transaction: take it from dataSource.transaction(async (manager) => …)';
+    await expect(timeLogs.record(given, { manager: dataSource.manager })).rejects.toThrow(none);
+    let ended: EntityManager | undefined;
+    await dataSource.transaction(async (manager) => void (ended = manager));
+    await expect(timeLogs.record(given, { manager: ended })).rejects.toThrow(none);
+    const other = await open();
+    await expect(other.transaction((manager) => timeLogs.record(given, { manager }))).rejects.toThrow(
+      'the transaction belongs to another DataSource: begin it in that of time logs',
+    );
+    await other.destroy();
+    expect(await listed(given.projectId)).toEqual({ logs: [], total: 0 });
+  });
+
+  it('says what an adapter lacks that cannot do it', async () => {
+    class OlderRepository extends TimeLogRepository {
+      add = () => Promise.resolve();
+      addOnce = () => Promise.resolve('');
+      find = () => Promise.resolve({ logs: [], total: 0 });
+    }
+    const over = new TimeLogService(new OlderRepository(), { next: () => crypto.randomUUID() });
+    await expect(dataSource.transaction((manager) => over.record(values(), { manager }))).rejects.toThrow(
+      /^OlderRepository must implement TimeLogRepository\.within/,
+    );
+  });
+});
