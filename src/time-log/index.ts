@@ -17,7 +17,16 @@ import { TimeLogModule } from './time-log.module.js';
 import { timeLogScopes } from './time-log.scopes.js';
 
 export { type CloudEvent, cloudEventOf } from './api/cloud-event.js';
-export { TimeLogService } from './application/time-log.service.js';
+export { CreateTimeLogDto } from './api/create-time-log.dto.js';
+export { criteriaOf, ListTimeLogsDto } from './api/list-time-logs.dto.js';
+export {
+  listResponse,
+  logResponse,
+  type TimeLogBody,
+  type TimeLogListResponse,
+  type TimeLogResponse,
+} from './api/time-log.response.js';
+export { type RecordOptions, TimeLogService } from './application/time-log.service.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
 export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';
 export { Period } from './domain/period.js';
@@ -32,6 +41,7 @@ export {
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
+export { type Transaction } from './domain/transaction.js';
 export { TimeLogCounts } from './infrastructure/counts/time-log-counts.js';
 export {
   TypeOrmTimeLogRepository,

@@ -2,8 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type ArgumentsHost,
+  Body,
   type CanActivate,
   Catch,
+  Controller,
   type ExceptionFilter,
   type ExecutionContext,
   HttpException,
@@ -11,7 +13,9 @@ import {
   Injectable,
   Module,
   type ModuleMetadata,
+  Post,
   UnauthorizedException,
+  ValidationPipe,
 } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
@@ -20,12 +24,15 @@ import type { Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { migrate } from '../../src/database-setup/index.js';
 import {
+  CreateTimeLogDto,
+  logResponse,
   Page,
   Period,
   TimeLogCoreModule,
   timeLogMigrations,
   TimeLogModule,
   TimeLogRepository,
+  type TimeLogResponse,
   TimeLogService,
 } from '../../src/time-log/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
@@ -80,6 +87,20 @@ const principal = (context: ExecutionContext) => {
   return { id, scopes };
 };
 
+/** A route of the host, made of our parts. */
+@Controller('quick')
+class QuickController {
+  constructor(private readonly timeLogs: TimeLogService) {}
+
+  @Post()
+  async record(
+    @Body(new ValidationPipe({ transform: true, whitelist: true, forbidNonWhitelisted: true }))
+    values: CreateTimeLogDto,
+  ): Promise<TimeLogResponse> {
+    return logResponse(await this.timeLogs.record(values));
+  }
+}
+
 describe('a host that chooses', () => {
   let database: TestDatabase;
   let app: INestApplicationContext | undefined;
@@ -104,14 +125,14 @@ describe('a host that chooses', () => {
       poolErrorHandler: () => undefined,
       ...(name !== undefined && { name }),
     });
-  const serve = async (imports: ModuleMetadata['imports'] = []) => {
+  const serve = async (imports: ModuleMetadata['imports'] = [], bodyParser = true) => {
     const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
     @Module({ imports: [...imports, routes] })
     class HostModule {}
     const served = await NestFactory.create(HostModule, {
       logger: false,
       abortOnError: false,
-      bodyParser: false,
+      bodyParser,
     });
     app = served;
     await served.listen(0, '127.0.0.1');
@@ -121,8 +142,9 @@ describe('a host that chooses', () => {
     user: string,
     log?: object,
     headers: Readonly<Record<string, string>> = {},
+    path = '/api/v1/time-logs',
   ): Promise<[number, unknown]> => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/time-logs`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: log === undefined ? 'GET' : 'POST',
       headers: { 'x-user': user, 'content-type': 'application/json', ...headers },
       ...(log !== undefined && { body: JSON.stringify(log) }),
@@ -199,7 +221,7 @@ describe('a host that chooses', () => {
           limits: { bodyLimit: 10 },
         }),
       });
-      await serve([dataSource('own'), late]);
+      await serve([dataSource('own'), late], false);
       expect(await send('reader')).toMatchObject([200, { success: true }]);
       expect(await send('reader', LOG)).toEqual([413, { host: 'the request body must be at most 10 bytes' }]);
     });
@@ -211,6 +233,30 @@ describe('a host that chooses', () => {
       ]);
       expect(await send('ada')).toEqual([401, refusal('UNAUTHORIZED', 'a valid bearer token is required')]);
     });
+  });
+
+  it('takes and answers logs on a route of its own, by our DTO and our mapper', async () => {
+    const timeLogs = TimeLogCoreModule.forRoot({ dataSource: 'own' });
+    @Module({ imports: [timeLogs], controllers: [QuickController] })
+    class QuickModule {}
+    await serve([dataSource('own'), QuickModule]);
+    const { projectId, duration, date } = LOG;
+    const values = { projectId, duration, date };
+    expect(await send('ada', values, {}, '/quick')).toEqual([
+      201,
+      {
+        success: true,
+        data: {
+          ...{ ...values, description: '' },
+          id: expect.any(String),
+          createdAt: expect.any(String),
+        },
+      },
+    ]);
+    expect(await send('ada', { ...values, duration: 0, x: 1 }, {}, '/quick')).toMatchObject([
+      400,
+      { message: ['property x should not exist', 'duration must be a positive number'] },
+    ]);
   });
 
   it('records without HTTP and tokens, in a worker', async () => {

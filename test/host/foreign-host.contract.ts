@@ -178,12 +178,24 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       expect(await send(`/approvals/total/${projectId}`)).toEqual([200, { total: 1 }]);
     });
 
+    it('takes a log back with its own transaction', async () => {
+      const projectId = randomUUID();
+      expect(await send(`/approvals/${projectId}/revoked`, { method: 'POST' })).toEqual([
+        409,
+        { host: 'revoked' },
+      ]);
+      expect(await send(`/approvals/total/${projectId}`)).toEqual([200, { total: 0 }]);
+    });
+
     it('relates an entity of its own to a log', async () => {
       const projectId = randomUUID();
       const [, approval] = await send(`/approvals/${projectId}`, { method: 'POST' });
       await send(`/approvals/${randomUUID()}`, { method: 'POST' });
       const { logId, approvedBy } = approval as { logId: string; approvedBy: string };
-      const log = { id: logId, projectId, duration: 1, description: 'approved', date: '2026-01-31' };
+      const log = {
+        ...{ id: logId, projectId, duration: 1, description: 'approved', date: '2026-01-31' },
+        createdAt: expect.any(String),
+      };
       expect(await send(`/approvals/of/${projectId}`)).toEqual([200, [{ logId, approvedBy, log }]]);
     });
 

@@ -129,16 +129,23 @@ class ApprovalController {
     return { of: (request as Request & { user: Principal }).user.id };
   }
 
-  /** Records through the exported service, in the host's own terms. */
+  /** Records through the exported service, in the host's own terms, together with a row of its own. */
   @Post(':projectId')
   async recordApproved(@Param('projectId') projectId: string): Promise<Approval> {
-    const log = await this.timeLogs.record({
-      projectId,
-      duration: 1,
-      description: 'approved',
-      date: '2026-01-31',
+    return this.dataSource.transaction(async (manager) => {
+      const values = { projectId, duration: 1, description: 'approved', date: '2026-01-31' };
+      const log = await this.timeLogs.record(values, { manager });
+      return manager.getRepository(Approval).save({ logId: log.id, approvedBy: 'Ada' });
     });
-    return this.dataSource.getRepository(Approval).save({ logId: log.id, approvedBy: 'Ada' });
+  }
+
+  /** Thinks better of it. */
+  @Post(':projectId/revoked')
+  async recordRevoked(@Param('projectId') projectId: string): Promise<never> {
+    return this.dataSource.transaction(async (manager) => {
+      await this.timeLogs.record({ projectId, duration: 1, date: '2026-01-31' }, { manager });
+      throw new ConflictException('revoked');
+    });
   }
 
   /** Reads through the exported port. */
@@ -224,7 +231,7 @@ class MemoryTimeLogRepository extends TimeLogRepository {
 function hostModule({ databaseUrl, inMemory }: HostOptions) {
   const timeLogs = inMemory
     ? TimeLogModule.withAdapters({ provide: TimeLogRepository, useClass: MemoryTimeLogRepository })
-    : TimeLogModule;
+    : TimeLogModule.forRoot({ limits: { deadline: 5_000 } });
 
   @Module({ imports: [timeLogs], controllers: [ApprovalController, WhoseMessages] })
   class ApprovalModule {}
@@ -236,7 +243,8 @@ function hostModule({ databaseUrl, inMemory }: HostOptions) {
         url: databaseUrl,
         schema: SCHEMA,
         entityPrefix: PREFIX,
-        entities: [...timeLogEntities, Approval],
+        autoLoadEntities: true,
+        entities: inMemory ? [...timeLogEntities, Approval] : [Approval],
         migrations: [...timeLogMigrations, CreateApprovals1800000000000],
         migrationsRun: true,
         installExtensions: false,

@@ -15,21 +15,25 @@ export type TimeLogBody = StoredTimeLog & {
 /** An item of a list. The contract leaves `date` out of lists. */
 type TimeLogItem = Omit<TimeLogBody, 'date'>;
 
+/** The body of an answer with a page of logs. */
 export interface TimeLogListResponse {
   readonly success: true;
   readonly data: readonly TimeLogItem[];
   readonly meta: { readonly total: number; readonly page: number; readonly limit: number };
 }
 
-interface TimeLogResponse {
+/** The body of an answer with one log. */
+export interface TimeLogResponse {
   readonly success: true;
   readonly data: TimeLogBody;
 }
 
+/** The answer to a list, as a host can give it too. */
 export function listResponse({ logs, total }: TimeLogPage, { number, limit }: Page): TimeLogListResponse {
   return { success: true, data: logs.map(itemOf), meta: { total, page: number, limit } };
 }
 
+/** The answer with one log, as a host can give it too. */
 export function logResponse(log: TimeLog): TimeLogResponse {
   return { success: true, data: bodyOf(log) };
 }

@@ -10,6 +10,8 @@ const values = {
 };
 /** As version 0.1 has stored it, in `time_log_keys`. */
 const stored = '91ef5d32b69341bbfbaa4d4fbe8b2af9cac8c42664bd000c5d95037ebeba25a4';
+/** That of the same values with an empty description. */
+const EMPTY = '2c8b07fc328e6576328372f72d2618575a2200e1bc3f2909ac6eecce93764291';
 
 describe('fingerprintOf', () => {
   it.each([
@@ -34,6 +36,13 @@ describe('fingerprintOf', () => {
     ],
   ])('is that of version 0.1: %j', (given, fingerprint) => {
     expect(fingerprintOf(given)).toBe(fingerprint);
+  });
+
+  it('has a description that is left out as an empty one, as version 0.1 had it', () => {
+    const { projectId, duration, date } = values;
+    const others = { projectId, duration, date };
+    const ofEmpty = fingerprintOf({ ...others, description: '' });
+    expect([fingerprintOf(others), ofEmpty]).toEqual([ofEmpty, EMPTY]);
   });
 
   it('is that of the values, however they are written and whatever is beside them', () => {

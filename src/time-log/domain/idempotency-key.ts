@@ -33,6 +33,9 @@ export function keyOf(principal: string | undefined, text: string): IdempotencyK
   throw new DomainError('VALIDATION_ERROR', 'Idempotency-Key is only for callers with an id');
 }
 
+/** The values of version 0.1. */
+const FIRST = ['projectId', 'duration', 'description', 'date'];
+
 /**
  * SHA-256 over the values of a log, in hex. Equal values give the same result, in any spelling and in every version of
  * the service. The values of version 0.1 are a list. Later values follow with their names, and only if they differ from
@@ -41,9 +44,8 @@ export function keyOf(principal: string | undefined, text: string): IdempotencyK
 export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
   const parts: unknown[] = [];
   for (const [name, value] of Object.entries(keptValues(values, fields))) {
-    const { default: usual } = fields[name]!;
-    if (usual === undefined) parts.push(value);
-    else if (value !== usual) parts.push([name, value]);
+    if (FIRST.includes(name)) parts.push(value);
+    else if (value !== fields[name]!.default) parts.push([name, value]);
   }
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -30,6 +30,14 @@ describe('TimeLog.record', () => {
     expect(TimeLog.record(values, ID)).toEqual({ id: ID, ...values });
   });
 
+  it('takes a description that is left out as an empty one', () => {
+    const { projectId, duration, date } = values;
+    const others = { projectId, duration, date };
+    const empty = { id: ID, ...values, description: '' };
+    expect(TimeLog.record(others, ID)).toEqual(empty);
+    expect(TimeLog.record(Object.assign({}, values, { description: undefined }), ID)).toEqual(empty);
+  });
+
   it('writes the projectId in lower case', () => {
     const projectId = 'ABCDEFAB-CDEF-ABCD-EFAB-CDEFABCDEFAB';
     expect(TimeLog.record({ ...values, projectId }, ID).projectId).toBe(projectId.toLowerCase());
@@ -85,4 +93,18 @@ it('knows its logs, and takes nothing else for one, not even its prototype, abou
 
 it('can be constructed without values, as TypeORM does', () => {
   expect(() => Reflect.construct(TimeLog, []) as unknown).not.toThrow();
+});
+
+describe('a TimeLog as JSON', () => {
+  it('has all its values, and when it was recorded', () => {
+    const id = idAt(INSTANT);
+    expect(JSON.parse(JSON.stringify([TimeLog.record(values, id)]))).toEqual([
+      { id, ...values, createdAt: '2026-01-31T09:30:00.123Z' },
+    ]);
+  });
+
+  it('has what a query has brought, even without the id', () => {
+    const part = Object.assign(TimeLog.blank(), { duration: 2 });
+    expect(JSON.parse(JSON.stringify(part))).toEqual({ duration: 2 });
+  });
 });

@@ -2,20 +2,22 @@ import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { CalendarDate } from './calendar-date.js';
 import { dateFault, descriptionFault, durationFault, projectIdFault } from './time-log.rules.js';
 
-/** What a caller says about a piece of work. Values that came after version 0.1 are optional here. */
+/** What a caller says about a piece of work. Values with a default are optional here. */
 export interface TimeLogValues {
   /** Any UUID. Projects live elsewhere: nobody checks whether it exists. */
   readonly projectId: string;
   /** Positive and finite; the unit is the caller's. */
   readonly duration: number;
-  /** At most 5000 code points. */
-  readonly description: string;
+  /** At most 5000 code points. Left out: empty. */
+  readonly description?: string | undefined;
   /** The day of the work. */
   readonly date: CalendarDate;
 }
 
 /** Every value of a log. */
-export type AllTimeLogValues = Required<TimeLogValues>;
+export type AllTimeLogValues = {
+  readonly [Name in keyof TimeLogValues]-?: Exclude<TimeLogValues[Name], undefined>;
+};
 /** The stored form of a log. */
 export type StoredTimeLog = AllTimeLogValues & Pick<TimeLog, 'id'>;
 
@@ -42,7 +44,7 @@ type FieldOf<Name extends keyof TimeLogValues> = Field & {
 export const TIME_LOG_FIELDS = {
   projectId: { fault: projectIdFault, kept: (id: string) => id.toLowerCase() },
   duration: { fault: durationFault },
-  description: { fault: descriptionFault },
+  description: { fault: descriptionFault, default: '' },
   date: { fault: dateFault },
 } satisfies { readonly [Name in keyof TimeLogValues]-?: FieldOf<Name> };
 
@@ -102,6 +104,12 @@ export class TimeLog implements AllTimeLogValues {
   /** The moment inside the id, UTC, in milliseconds. A second look at the clock could differ. */
   get createdAt(): Date {
     return new Date(Number.parseInt(this.id.slice(0, 8) + this.id.slice(9, 13), 16));
+  }
+
+  /** What JSON.stringify writes: all that the log has, and `createdAt`, unless a query of a host has left out the id. */
+  toJSON(): object {
+    const stored: { readonly id?: string } = { ...(this as object) };
+    return stored.id === undefined ? stored : { ...stored, createdAt: this.createdAt.toISOString() };
   }
 }
 

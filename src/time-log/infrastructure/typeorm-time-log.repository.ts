@@ -132,7 +132,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override within(transaction: Transaction): Pick<TimeLogRepository, 'add' | 'addOnce'> {
     const statements = this.database.within(transaction);
     return {
-      add: async (log) => void (await this.insert([log], statements)),
+      add: async (log) => {
+        await this.insert([log], statements);
+      },
       addOnce: (log, key) => this.keyedWrites.add(log, key, statements),
     };
   }
