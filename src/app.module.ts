@@ -9,7 +9,7 @@ import type { TagObject } from '../libs/open-api/src/index.js';
 import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';
 import type { Config } from './config.js';
-import { connectionOptions, migrate, openDataSource, requireDurability } from './database-setup/index.js';
+import { connectionOptions, migrate, openDataSource, tellDurability } from './database-setup/index.js';
 import { eventRelay } from './event-relay/index.js';
 import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
@@ -101,7 +101,7 @@ export class AppModule {
             const done = await migrate({ url: migrationUrl, migrations, signal });
             if (done.length > 0) new Logger('Migrations').log(`migrated: ${done.join(', ')}`);
             const dataSource = await openDataSource(options!);
-            await requireDurability(dataSource);
+            await tellDurability(dataSource);
             return dataSource;
           },
         }),

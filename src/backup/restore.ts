@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
+import { RAISE_SYNCHRONOUS_COMMIT } from '../database/index.js';
 import { openDataSource, plainOptions } from '../database-setup/index.js';
 import type { BackupOptions } from './backup.js';
 import { BackupFileError, readBackup } from './backup-file.js';
@@ -44,6 +45,7 @@ export async function restore({
   try {
     await runner.startTransaction();
     await runner.query(SETTINGS);
+    await runner.query(RAISE_SYNCHRONOUS_COMMIT);
     const tables = await lockEmptyTables(dataSource, runner);
     const progress = new Progress(report);
     const client = (await runner.connect()) as ClientBase;

@@ -2,5 +2,6 @@ export { Condition } from './condition.js';
 export { Database, type Statements } from './database.js';
 export { DatabaseModule, databaseOf, registerEntities } from './database.module.js';
 export { PreparedStatement } from './prepared-statements.js';
+export { RAISE_SYNCHRONOUS_COMMIT } from './transaction.js';
 export { isRefusalOfRow, isUnknownRoutine } from './unavailability.js';
 export { dataSourceOf, fullyQualified, qualified } from './qualified.js';

@@ -4,7 +4,18 @@ import type { QueryRunner } from 'typeorm';
  * Always names the isolation level: role, database or server may have another default, under which concurrent creates
  * would fail. A default that the connection sets may get lost in a pooler.
  */
-const BEGIN = 'begin isolation level read committed';
+const ISOLATED = 'begin isolation level read committed';
+
+/**
+ * Makes the commit of this transaction wait for the disk, here and on the synchronous standby: any role may have been
+ * told to wait for less, at any time. Leaves `remote_apply`, which waits for more.
+ */
+export const RAISE_SYNCHRONOUS_COMMIT = `
+  select set_config('synchronous_commit', 'on', true)
+   where current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
+
+/** One message, so it takes no further round trip. */
+const BEGIN = `${ISOLATED};${RAISE_SYNCHRONOUS_COMMIT}`;
 
 /** Runs one statement in its own transaction. It takes one round trip if the driver has `pipeline`, else three. */
 export async function inTransaction<Row>(

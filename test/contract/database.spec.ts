@@ -53,6 +53,19 @@ describe.each([
     expect(await tables.query('select name from isolations')).toEqual([{ name: 'read committed' }]);
   });
 
+  it.each([
+    ['off', 'on'],
+    ['local', 'on'],
+    ['remote_write', 'on'],
+    ['on', 'on'],
+    ['remote_apply', 'remote_apply'],
+  ])('waits for the disk where its role is told to wait for %s', async (told, kept) => {
+    const mode = `select current_setting('synchronous_commit') as mode`;
+    await tables.query(`set synchronous_commit = ${told}`);
+    expect(await tables.change(mode)).toEqual([{ mode: kept }]);
+    expect(await tables.query(mode)).toEqual([{ mode: told }]);
+  });
+
   it('is committed when it resolves, and returns its rows', async () => {
     const inserted = await tables.change('insert into numbers values ($1), ($2) returning n', [1, 2]);
     expect(inserted).toEqual([{ n: 1 }, { n: 2 }]);

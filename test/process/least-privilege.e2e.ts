@@ -137,17 +137,4 @@ describe('the service with a role that owns nothing', () => {
       );
     }
   });
-
-  it('does not start where its role is told to commit without waiting for the disk', async () => {
-    await superuser.query(`alter role ${role} set synchronous_commit = off`);
-    try {
-      const { child, output } = spawnService({ DATABASE_URL: urlOfRole(), HOST: '127.0.0.1', PORT: '0' });
-      expect(await once(child, 'exit')).toEqual([1, null]);
-      expect(output()).toMatch(
-        /^synchronous_commit is off, .*: set it to on, for this role and database too$/m,
-      );
-    } finally {
-      await superuser.query(`alter role ${role} reset synchronous_commit`);
-    }
-  });
 });
