@@ -15,6 +15,8 @@ import ts from 'typescript';
  * else it imports it brings along.
  */
 const PEERS = {
+  '@nats-io/jetstream': '^3.4.0',
+  '@nats-io/transport-node': '^3.4.0',
   // @nestjs/swagger asks for 11.0.1. Until 12.2 a global pipe of the host was given the promise of an asynchronous parameter, such as our body.
   '@nestjs/common': '^11.0.1 || ^12.2.0',
   '@nestjs/core': '^11.0.1 || ^12.2.0',
@@ -23,13 +25,14 @@ const PEERS = {
   '@nestjs/passport': '^11.0.2 || ^12.0.0',
   '@nestjs/swagger': '^11.0.0 || ^12.0.0',
   '@nestjs/typeorm': '^11.0.0 || ^12.0.0',
+  amqplib: '^2.3.1',
   'class-validator': '^0.14.0 || ^0.15.1',
   rxjs: '^7.8.1',
   typeorm: '^0.3.20 || ^1.0.0',
 };
 
-/** Needed by one entry alone: who does not import it goes without. */
-const OPTIONAL_PEERS = ['@nestjs/microservices'];
+/** Needed by one entry alone, or by one of the brokers: who does not use it goes without. */
+const OPTIONAL_PEERS = ['@nats-io/jetstream', '@nats-io/transport-node', '@nestjs/microservices', 'amqplib'];
 
 /** The builds, by the condition that leads to each. */
 const BUILDS = {

@@ -7,7 +7,7 @@ import { EventSink } from './event-sink.js';
 import { RelayLease } from './relay-lease.js';
 
 /** Milliseconds between two looks. */
-const PAUSE = 5_000;
+const PAUSE = 2_000;
 /** More events than this are not counted: a metric must not become a load. */
 const MOST = 10_000;
 

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { DatabaseModule } from '../database/index.js';
+import { DatabaseModule, databaseOf, registerEntities } from '../database/index.js';
 import { EventRelay } from './event-relay.js';
 import { EventRelayMeasures } from './event-relay.measures.js';
+import { EventRelayNote } from './event-relay-note.entity.js';
 import { EventSink } from './event-sink.js';
 
 /** Publishes the event of every recorded log to a sink. Needs a DataSource with `eventRelayEntities`. */
@@ -9,13 +10,25 @@ import { EventSink } from './event-sink.js';
 export class EventRelayModule {
   /**
    * The relay over a TimeLogModule (give the very object that you import elsewhere) into a sink of yours, or into
-   * that of a URL: `sinkOf('nats://…')`.
+   * that of a URL: `sinkOf('nats://…')`. Where the DataSource of the logs has a name, give it.
    */
-  static over(timeLogs: Type | DynamicModule, sink: () => EventSink | Promise<EventSink>): DynamicModule {
+  static over(
+    timeLogs: Type | DynamicModule,
+    sink: () => EventSink | Promise<EventSink>,
+    dataSource?: string,
+  ): DynamicModule {
+    registerEntities([EventRelayNote], dataSource);
+    const isNamed = dataSource !== undefined;
     return {
       module: EventRelayModule,
-      imports: [DatabaseModule, timeLogs],
-      providers: [{ provide: EventSink, useFactory: sink }, EventRelay, EventRelayMeasures],
+      // The door to SQL tells of outages: the same for all where it can be.
+      imports: [timeLogs, ...(isNamed ? [] : [DatabaseModule])],
+      providers: [
+        ...(isNamed ? [databaseOf(dataSource)] : []),
+        { provide: EventSink, useFactory: sink },
+        EventRelay,
+        EventRelayMeasures,
+      ],
     };
   }
 }

@@ -7,7 +7,7 @@ const LEASE = 10_000;
 const RESERVE = 2_000;
 /** Milliseconds after which a lease is renewed, and after which progress is noted. */
 const RENEWAL = 3_000;
-const NOTE_PAUSE = 500;
+const NOTE_PAUSE = 250;
 /** Before the first event. */
 const BEGINNING: FeedPlace = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
 
