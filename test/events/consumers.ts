@@ -1,6 +1,6 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectNats } from '@nats-io/transport-node';
-import { connect as connectRabbit } from 'amqplib';
+import { type Channel, connect as connectRabbit, type ConsumeMessage } from 'amqplib';
 import type { CloudEvent } from '../../src/time-log/index.js';
 
 /** An event as a broker hands it over. */
@@ -52,28 +52,37 @@ export class EventQueue {
     });
   }
 
+  async unbind(): Promise<void> {
+    await this.with(async (channel) => {
+      await channel.unbindQueue(this.queue, 'time-logs', 'time-log.created');
+    });
+  }
+
   /** All events that have ever arrived, in their order. */
   async events(): Promise<readonly Delivery[]> {
     await this.with(async (channel) => {
-      for (;;) {
-        const message = await channel.get(this.queue, { noAck: true });
-        if (message === false) return;
-        const { messageId, contentType } = message.properties as { messageId: string; contentType: string };
-        this.deliveries.push({
-          id: messageId,
-          contentType,
-          event: JSON.parse(message.content.toString()) as CloudEvent,
+      const { messageCount } = await channel.checkQueue(this.queue);
+      const whole = this.deliveries.length + messageCount;
+      if (messageCount === 0) return;
+      await new Promise<void>((resolve) => {
+        const take = ({ properties, content }: ConsumeMessage) => {
+          const { messageId, contentType } = properties as { messageId: string; contentType: string };
+          const event = JSON.parse(content.toString()) as CloudEvent;
+          this.deliveries.push({ id: messageId, contentType, event });
+          if (this.deliveries.length === whole) resolve();
+        };
+        // What comes beyond that meanwhile goes back to the queue.
+        void channel.consume(this.queue, (message) => {
+          if (this.deliveries.length === whole) return;
+          take(message!);
+          channel.ack(message!);
         });
-      }
+      });
     });
     return this.deliveries;
   }
 
-  private async with(
-    act: (
-      channel: Awaited<ReturnType<Awaited<ReturnType<typeof connectRabbit>>['createChannel']>>,
-    ) => Promise<void>,
-  ): Promise<void> {
+  private async with(act: (channel: Channel) => Promise<void>): Promise<void> {
     const connection = await connectRabbit(this.url);
     try {
       await act(await connection.createChannel());

@@ -33,16 +33,21 @@ export class Ledger {
   readonly inFlight = new Set<string>();
   /** Milliseconds of the slowest answer. */
   slowest = 0;
-  private readonly projectId = randomUUID();
+  private readonly projects: readonly string[];
   private readonly begun = new Set<string>();
+
+  /** Of so many projects, in turn. */
+  constructor(projects = 1) {
+    this.projects = Array.from({ length: projects }, () => randomUUID());
+  }
 
   /** A new log to be recorded. */
   intend(): IntendedLog {
     const number = this.begun.size;
-    const description = `${this.projectId} ${number}`;
+    const description = `${this.projects[0]} ${number}`;
     this.begun.add(description);
     return {
-      projectId: this.projectId,
+      projectId: this.projects[number % this.projects.length]!,
       duration: (number % 97) / 8 + 0.1,
       description,
       date: DATES[number % DATES.length]!,

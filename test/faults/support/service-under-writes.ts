@@ -17,6 +17,8 @@ export interface UnderWritesOptions {
   readonly areKeyed?: boolean;
   readonly writers?: number;
   readonly pace?: number;
+  /** Of how many projects the logs are. */
+  readonly projects?: number;
   /** Further variables of the service's environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -38,10 +40,18 @@ export interface ServiceUnderWrites {
  * 503, and the total of a list is that of the table.
  */
 export async function underWrites(
-  { url, readerUrl = url, areKeyed = false, writers: size = 8, pace = PACE, env = {} }: UnderWritesOptions,
+  {
+    url,
+    readerUrl = url,
+    areKeyed = false,
+    writers: size = 8,
+    pace = PACE,
+    projects = 1,
+    env = {},
+  }: UnderWritesOptions,
   inject: (scene: ServiceUnderWrites) => Promise<void>,
 ): Promise<void> {
-  const ledger = new Ledger();
+  const ledger = new Ledger(projects);
   const writers = new Writers({ token: TOKEN, ledger, count: size, areKeyed, pace });
   let counts: Counts = {};
   const start = async () => {

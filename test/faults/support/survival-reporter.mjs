@@ -30,7 +30,11 @@ export default class SurvivalReporter {
       `(${sum('killsInFlight')} with a create in flight), ${sum('acknowledged')} acknowledged, ` +
       `${sum('lost')} lost, ${sum('doubled')} doubled, ${sum('refused')} answered 503, ${sum('cut')} cut off ` +
       `(${sum('storedUnanswered')} of both stored, none twice), ${sum('unexpected')} other answers, ` +
-      `the slowest answer after ${slowest} ms`;
+      `the slowest answer after ${slowest} ms` +
+      // Where events were looked for at all.
+      (sum('events') === '0'
+        ? ''
+        : `; ${sum('events')} logs with their events, ${sum('repeats')} events twice`);
     // After all that Jest itself has to say.
     process.once('exit', () => console.log(line));
   }

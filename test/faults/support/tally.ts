@@ -12,6 +12,9 @@ export interface Counts {
   readonly lost?: number;
   readonly doubled?: number;
   readonly unexpected?: number;
+  /** Logs whose events were looked for, and events that came more than once. */
+  readonly events?: number;
+  readonly repeats?: number;
   /** Milliseconds of the slowest answer to a create. */
   readonly slowest?: number;
 }
