@@ -14,8 +14,12 @@ export interface DataSet {
   readonly baselineUrl: string;
   /** Logs of the largest project in PERIOD. */
   readonly totalOfProjectInPeriod: number;
+  /** The ids of events of the service: half of all come after the one, and a page of PAGE after the other. */
+  readonly events: { readonly middle: string; readonly last: string };
 }
 
+/** Logs or events of a page. */
+export const PAGE = 50;
 export const PROJECTS = 1_000;
 /** Days from 0001-01-01 to 9999-12-31. */
 export const DAYS_OF_AGES = 3_652_059;

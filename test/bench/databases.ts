@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type DataSet, PERIOD, projectId, SEEDED, sizeName, type Spread } from './data-set.js';
+import { type DataSet, PAGE, PERIOD, projectId, SEEDED, sizeName, type Spread } from './data-set.js';
 import { runCommand } from './program.js';
 import { seed, type Seeding } from './seed.js';
 import { connect, type Server } from './server.js';
@@ -49,7 +49,11 @@ export async function prepareDatabases(server: Server, wanted: Seeding): Promise
   const serviceUrl = await provide(server, SERVICE, wanted);
   const baselineUrl = await provide(server, BASELINE, wanted);
   const totalOfProjectInPeriod = await countOfProjectInPeriod(baselineUrl);
-  return { spread, size, serviceUrl, baselineUrl, totalOfProjectInPeriod };
+  const events = {
+    middle: await eventBefore(serviceUrl, Math.floor(size / 2)),
+    last: await eventBefore(serviceUrl, Math.min(PAGE, size - 1)),
+  };
+  return { spread, size, serviceUrl, baselineUrl, totalOfProjectInPeriod, events };
 }
 
 export async function dropDatabases(
@@ -106,6 +110,20 @@ async function countOfProjectInPeriod(url: string): Promise<number> {
       [projectId(1), PERIOD.from, PERIOD.to],
     );
     return Number(rows[0]!.count);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The id of the event after which so many come. */
+async function eventBefore(url: string, count: number): Promise<string> {
+  const client = await connect(url);
+  try {
+    const { rows } = await client.query<{ event: string }>(
+      `select position || '-' || id as event from time_logs order by position desc, id desc offset $1 limit 1`,
+      [count],
+    );
+    return rows[0]!.event;
   } finally {
     await client.end();
   }

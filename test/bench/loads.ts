@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type DataSet, PERIOD, projectId, PROJECTS, SEEDED } from './data-set.js';
+import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED } from './data-set.js';
 
 /** In the order in which they run: create comes last, because it changes what is listed. */
 export const LOAD_NAMES = [
@@ -9,6 +9,9 @@ export const LOAD_NAMES = [
   'list-middle',
   'list-period',
   'list-project-period-middle',
+  'feed-first',
+  'feed-middle',
+  'feed-last',
   'create',
 ] as const;
 export type LoadName = (typeof LOAD_NAMES)[number];
@@ -18,21 +21,33 @@ export interface Load {
   readonly status: number;
   /** Where the programs must answer alike: the path of the one request that is sent. */
   readonly path?: string;
+  /** Only the service has it. */
+  readonly isOurs?: true;
   /** Whole HTTP requests, for a program with this token. */
   requests(token: string): string[];
 }
 
 const PATH = '/api/v1/time-logs';
-const PAGE = 50;
 /** As many different creates: no program can profit from seeing one again. */
 const CREATES = 2_048;
 const DAY = 86_400_000;
 
 export function loadOf(name: LoadName, data: DataSet): Load {
-  return name === 'create' ? create(data) : list(queryOf(name, data));
+  switch (name) {
+    case 'create':
+      return create(data);
+    case 'feed-first':
+      return feed();
+    case 'feed-middle':
+      return feed(data.events.middle);
+    case 'feed-last':
+      return feed(data.events.last);
+    default:
+      return list(queryOf(name, data));
+  }
 }
 
-function queryOf(name: Exclude<LoadName, 'create'>, data: DataSet): Record<string, string> {
+function queryOf(name: `list-${string}` & LoadName, data: DataSet): Record<string, string> {
   const pages = pagesOf(data.size);
   const project = { projectId: projectId(1) };
   switch (name) {
@@ -58,6 +73,12 @@ function list(query: Record<string, string>): Load {
   const text = new URLSearchParams(query).toString();
   const path = text === '' ? PATH : `${PATH}?${text}`;
   return { status: 200, path, requests: (token) => [requestText('GET', path, token)] };
+}
+
+/** A page of events after the one with an id. */
+function feed(lastEventId?: string): Load {
+  const path = `${PATH}/events${lastEventId === undefined ? '' : `?lastEventId=${lastEventId}`}`;
+  return { status: 200, path, isOurs: true, requests: (token) => [requestText('GET', path, token)] };
 }
 
 function create({ spread }: DataSet): Load {
