@@ -35,7 +35,7 @@ interface CoreExtras {
 }
 
 interface Extras extends CoreExtras {
-  /** The host's guard, in the place of ours. */
+  /** The host's guard, in the place of ours. It is asked about requests, and about messages (`context.getType()`). */
   readonly guard?: Type<CanActivate> | CanActivate | undefined;
   /** The host's filter, in the place of ours. A refusal reaches it as an HttpException, with the DomainError as cause. */
   readonly filter?: Type<ExceptionFilter> | ExceptionFilter | undefined;

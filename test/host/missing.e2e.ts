@@ -55,7 +55,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
     await expect(
       start([dataSource(migrated, noEntities), TimeLogModule.forRoot({ principal })]),
     ).rejects.toThrow(
-      /^the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule\.forRoot\(\)$/,
+      /^the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule\.forRoot\(\{\}\)$/,
     );
   });
 

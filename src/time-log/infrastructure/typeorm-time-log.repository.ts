@@ -95,7 +95,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     if (!database.isOpen) return;
     if (!timeLogEntities.every((entity) => database.knows(entity))) {
       throw new Error(
-        'the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule.forRoot()',
+        'the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule.forRoot({})',
       );
     }
     const [row] = await database.query<{ isWhole: boolean }>(

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { of } from 'rxjs';
+import { AccessGuard, type HostAccess } from './access.guard.js';
+import { callerOf } from './caller.js';
+import { Scopes } from './scopes.decorator.js';
+
+class Handlers {
+  @Scopes(['logs:read'])
+  list(): void {
+    return;
+  }
+}
+const reader = { id: 'ada', scopes: ['logs:read'] };
+
+/** The context of a request or a message; `given` is the request or the data. */
+function contextOf(type: 'http' | 'rpc', given: object): ExecutionContext {
+  const list = Reflect.get<object, string>(Handlers.prototype, 'list') as () => void;
+  const context = new ExecutionContextHost([given, {}], Handlers, list);
+  context.setType(type);
+  return context;
+}
+const ask = async (access: HostAccess, given: object = {}, type: 'http' | 'rpc' = 'rpc') =>
+  new AccessGuard(new Reflector(), access).canActivate(contextOf(type, given));
+
+describe('AccessGuard, where a host decides', () => {
+  it.each(['http', 'rpc'] as const)('keeps the caller of a request or message: %s', async (type) => {
+    const given = { user: 'theirs' };
+    const types: string[] = [];
+    const principal = async (context: ExecutionContext) => {
+      types.push(context.getType());
+      return reader;
+    };
+    expect(await ask({ principal }, given, type)).toBe(true);
+    expect([callerOf(given), given.user, types]).toEqual([reader, 'theirs', [type]]);
+  });
+
+  it('refuses a caller without the scope, and nobody', async () => {
+    await expect(ask({ principal: () => ({ scopes: ['logs:write'] }) })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'the token lacks the scope logs:read',
+    });
+    await expect(ask({ principal: () => undefined })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+
+  it.each([
+    ['at once', () => false],
+    ['later', async () => false],
+    ['as a stream', () => of(false)],
+  ])('does not ask for the caller of what its guard refuses %s', async (_how, canActivate) => {
+    const principal = () => {
+      throw new Error('asked');
+    };
+    const access = { guard: { canActivate }, principal };
+    expect(await ask(access, {}, 'http')).toBe(false);
+    await expect(ask(access)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('knows no caller where only a guard decides', async () => {
+    const given = {};
+    expect(await ask({ guard: { canActivate: () => of(true) } }, given)).toBe(true);
+    expect(callerOf(given)).toBeUndefined();
+  });
+
+  it('needs somebody who decides', () => {
+    expect(() => new AccessGuard(new Reflector())).toThrow(
+      'nobody decides who may call: import AuthModule.forRoot({ verifier, realm }), or bind a guard or a principal of your own',
+    );
+  });
+});
