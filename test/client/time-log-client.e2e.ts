@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { type NewTimeLog, TimeLogClient, TimeLogError } from '@time-logs/client';
+import { type NewTimeLog, TimeLogClient, TimeLogError, type TimeLogEvent } from '@time-logs/client';
 import { AccessTokenService } from '../../src/access-token/index.js';
 import { closedDatabase } from '../support/outage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -47,6 +47,22 @@ describe('the client and the service', () => {
     const listed = [];
     for await (const log of client.list(filter)) listed.push(log);
     expect(listed).toEqual([item]);
+  });
+
+  it('agree on events, which go to the end, or on for ever', async () => {
+    const { id } = await client.record(newLog());
+    const seen: TimeLogEvent[] = [];
+    // Transactions of other tests, on the same server, may hold the event back.
+    while (seen.at(-1)?.data.id !== id) {
+      for await (const event of client.events({ after: seen.at(-1)?.id, pageSize: 1 })) seen.push(event);
+    }
+    const last = seen.at(-1)!;
+    expect(last).toMatchObject({ type: 'time-log.created', data: { id, duration: 0.1 } });
+    const following = client.events({ after: last.id, wait: 10 });
+    const next = following.next();
+    const later = await client.record(newLog());
+    expect((await next).value?.data).toEqual(later);
+    await following.return();
   });
 
   it('agree on health', async () => {

@@ -1,6 +1,8 @@
 import { LEAST_PAGE } from './every-log.js';
 
 const KEY = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
+/** A position, and the id of a log. */
+const EVENT_ID = /^\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The longest time that timers of browsers and Node take. */
 const LONGEST_TIME = 2 ** 31 - 1;
 /** The most logs of a page that the service allows. */
@@ -41,6 +43,13 @@ export function requireKey(key: string): void {
 /** Throws TypeError for a page size with which a list would not get on. */
 export function requirePageSize(pageSize: number): void {
   requireWhole({ pageSize }, LEAST_PAGE, MOST_PAGE);
+}
+
+/** Throws TypeError for what the service would refuse, or no timer takes. */
+export function requirePlaceInFeed(after: string | undefined, pageSize: number, wait = 0): void {
+  requireWhole({ pageSize }, 1, MOST_PAGE);
+  requireWhole({ wait }, 0, LONGEST_TIME);
+  if (after !== undefined && !EVENT_ID.test(after)) throw new TypeError('after must be the id of an event');
 }
 
 function requireWhole(numbers: Readonly<Record<string, number>>, least: number, most: number): void {

@@ -1,7 +1,9 @@
 export { TimeLogClient, type TimeLogClientOptions } from './time-log-client.js';
 export { type ServiceErrorCode, TimeLogError, type TimeLogErrorCode } from './time-log.error.js';
+export type { TimeLogEvent } from './every-event.js';
 export type {
   CallOptions,
+  EventsOptions,
   ListOptions,
   NewTimeLog,
   PageFilter,

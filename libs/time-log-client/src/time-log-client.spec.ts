@@ -575,3 +575,78 @@ describe('the options', () => {
     expect(self).toBeUndefined();
   });
 });
+
+describe('events', () => {
+  const PLACES = [1, 2, 3].map((position) => `${position}-${ITEM.id}`);
+  const eventOf = (id: string) => ({ id, source: '/api/v1/time-logs', data: RECORDED });
+  const page = (...ids: string[]) => answered(200, ids.map(eventOf));
+  const [one, two, three] = PLACES as [string, string, string];
+  const queries = (runtime: FakeRuntime) => runtime.requests.map(({ url }) => new URL(url).search);
+
+  it('go to the end, each page from behind the last event', async () => {
+    const { client, runtime } = clientOf([page(one, two), page(three)]);
+    const seen = [];
+    for await (const event of client.events({ pageSize: 2 })) seen.push(event);
+    expect(seen).toEqual(PLACES.map(eventOf));
+    expect(queries(runtime)).toEqual(['?limit=2', `?lastEventId=${two}&limit=2`]);
+  });
+
+  it('go on for ever, with a pause where there is nothing new, until the loop is left', async () => {
+    const { client, runtime } = clientOf([page(one), page(), page(), page(two, three)]);
+    const seen = [];
+    for await (const { id } of client.events({ wait: 700 })) {
+      seen.push(id);
+      if (id === two) break;
+    }
+    expect([seen, runtime.times]).toEqual([
+      [one, two],
+      [0, 700, 1_400, 2_100],
+    ]);
+  });
+
+  it('are taken up again after the last event that was dealt with', async () => {
+    const { client, runtime } = clientOf([page(two)]);
+    for await (const { id } of client.events({ after: one })) expect(id).toBe(two);
+    expect(queries(runtime)).toEqual([`?lastEventId=${one}&limit=100`]);
+  });
+
+  it('go on over lost connections and refusals', async () => {
+    const { client } = clientOf([page(one, two), lost, unavailable, page(three), page()]);
+    const seen = [];
+    for await (const { id } of client.events({ pageSize: 2 })) seen.push(id);
+    expect(seen).toEqual(PLACES);
+  });
+
+  it('end with the signal, also while they wait', async () => {
+    const { client, runtime } = clientOf([page(one)]);
+    runtime.isStill = true;
+    const stop = new AbortController();
+    const events = client.events({ wait: 1_000, signal: stop.signal });
+    expect((await events.next()).value).toEqual(eventOf(one));
+    const waiting = failure(events.next());
+    stop.abort();
+    expect((await waiting).code).toBe('ABORTED');
+    expect(runtime.requests).toHaveLength(1);
+  });
+
+  it.each([
+    [{ after: 'x' }, 'after must be the id of an event'],
+    [{ after: ITEM.id }, 'after must be the id of an event'],
+    [{ pageSize: 0 }, 'pageSize must be a whole number from 1 to 1000'],
+    [{ pageSize: 1_001 }, 'pageSize must be a whole number from 1 to 1000'],
+    [{ wait: -1 }, 'wait must be a whole number from 0 to 2147483647'],
+  ])('refuse %j', (options, message) => {
+    const { client } = clientOf([page()]);
+    expect(() => client.events(options)).toThrow(new TypeError(message));
+  });
+
+  it.each([
+    ['a list', answered(200, { success: true, ...PAGE })],
+    ['events without ids', answered(200, [{ data: RECORDED }])],
+    ['null', answered(200, [null])],
+    ['no JSON', answered(200, '<html>')],
+  ])('take %s for no page of events', async (_what, answer) => {
+    const { client } = clientOf([answer]);
+    expect((await failure(client.events().next())).code).toBe('UNEXPECTED_ANSWER');
+  });
+});

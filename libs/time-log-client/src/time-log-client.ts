@@ -5,14 +5,17 @@ import {
   MOST_PAGE,
   requireKey,
   requirePageSize,
+  requirePlaceInFeed,
   type Token,
 } from './arguments.js';
+import { everyEvent, eventsIn, type TimeLogEvent } from './every-event.js';
 import { everyLog } from './every-log.js';
 import { HttpExchange, type HttpRequest } from './http-exchange.js';
 import { RetryingSender } from './retrying-sender.js';
 import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
 import {
   type CallOptions,
+  type EventsOptions,
   type ListOptions,
   logIn,
   type NewTimeLog,
@@ -25,8 +28,11 @@ import {
   type TimeLogPage,
   type TimeLogs,
 } from './time-logs.js';
+import { within } from './within.js';
 
 const TIME_LOGS = '/api/v1/time-logs';
+/** How many events are asked for at a time: more would wait their turn in the service. */
+const EVENT_PAGE = 100;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export interface TimeLogClientOptions extends Endurance {
@@ -46,12 +52,14 @@ export class TimeLogClient implements TimeLogs {
   private readonly exchange: HttpExchange;
   private readonly sender: RetryingSender;
   private readonly tries: number;
+  private readonly schedule: Runtime['schedule'];
 
   /** Throws TypeError for options that cannot work. */
   constructor(options: TimeLogClientOptions, runtime: Runtime = RUNTIME) {
     const { token, fetch = runtime.fetch } = options;
     const { tries, ...limits } = enduranceOf(options);
     this.tries = tries;
+    this.schedule = runtime.schedule;
     this.exchange = new HttpExchange(rootOf(options.baseUrl), { ...runtime, fetch });
     this.sender = new RetryingSender({ token, ...limits }, runtime);
   }
@@ -97,6 +105,28 @@ export class TimeLogClient implements TimeLogs {
     return this.read({ method: 'GET', path: TIME_LOGS + queryOf(filter), read }, this.tries, signal);
   }
 
+  /**
+   * Yields the events of recorded logs, each log once, in an order that never changes: to the end, or for ever where
+   * `wait` is given. Leave the loop, and take it up again with the `id` of the last event as `after`.
+   */
+  events({ after, wait, pageSize = EVENT_PAGE, signal }: EventsOptions = {}): AsyncGenerator<
+    TimeLogEvent,
+    void,
+    undefined
+  > {
+    requirePlaceInFeed(after, pageSize, wait);
+    const read = ({ status, text }: Answer) => (status === 200 ? eventsIn(parsed(text)) : undefined);
+    const readPage = (lastEventId: string | undefined) => {
+      const path = `${TIME_LOGS}/events${queryOf({ lastEventId, limit: pageSize })}`;
+      return this.read({ method: 'GET', path, read }, this.tries, signal);
+    };
+    const nothing = () => new Promise<never>(() => undefined);
+    // An abort ends the pause too; the next call rejects with it.
+    const pause =
+      wait === undefined ? undefined : () => within(nothing, { milliseconds: wait, signal }, this.schedule);
+    return everyEvent({ readPage, pageSize, pause }, after);
+  }
+
   /** Resolves where the service is available now. Else rejects with the reason, after one try. */
   async health({ signal }: CallOptions = {}): Promise<void> {
     await this.read({ method: 'GET', path: '/health', read: healthIn }, 1, signal);
@@ -111,7 +141,7 @@ function healthIn({ status, text }: Answer): true | undefined {
   return status === 200 && text === 'OK' ? true : undefined;
 }
 
-function queryOf(filter: PageFilter): string {
+function queryOf(filter: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined) query.set(name, String(value));

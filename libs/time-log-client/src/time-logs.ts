@@ -31,6 +31,15 @@ export interface ListOptions extends CallOptions {
   readonly pageSize?: number | undefined;
 }
 
+export interface EventsOptions extends CallOptions {
+  /** The id of the last event that was dealt with: those after it are yielded. By default from the beginning. */
+  readonly after?: string | undefined;
+  /** Milliseconds before it asks again where there is nothing new, for ever. By default it ends there. */
+  readonly wait?: number | undefined;
+  /** How many events to ask for at a time: 1 to 1000 (100). */
+  readonly pageSize?: number | undefined;
+}
+
 /** What every client can do, whether it speaks HTTP or messages. A call that fails rejects with TimeLogError. */
 export interface TimeLogs {
   /** Records a log: exactly one, however often the request is sent. */

@@ -1,0 +1,38 @@
+import type { components } from './openapi.js';
+
+/** A log was recorded, as CloudEvents 1.0 has it. */
+export type TimeLogEvent = components['schemas']['TimeLogEvent'];
+
+export interface FollowedFeed {
+  /** Asks the service for the next events after the one with an id. */
+  readonly readPage: (lastEventId: string | undefined) => Promise<readonly TimeLogEvent[]>;
+  /** The most events of a page. */
+  readonly pageSize: number;
+  /** Waits before the service is asked again for what is new. Without it the feed is left at its end. */
+  readonly pause?: (() => Promise<unknown>) | undefined;
+}
+
+/** Yields the events of the feed, each once, in its order, from behind the one with an id. It remembers only the last. */
+export async function* everyEvent(
+  { readPage, pageSize, pause }: FollowedFeed,
+  after: string | undefined,
+): AsyncGenerator<TimeLogEvent, void, undefined> {
+  for (let last = after; ;) {
+    const events = await readPage(last);
+    yield* events;
+    last = events.at(-1)?.id ?? last;
+    if (events.length >= pageSize) continue;
+    if (!pause) return;
+    await pause();
+  }
+}
+
+/** The events in the body of a success; undefined where the body is another one. */
+export function eventsIn(body: unknown): readonly TimeLogEvent[] | undefined {
+  const isPage = Array.isArray(body) && body.every((event: Partial<TimeLogEvent> | null) => isEvent(event));
+  return isPage ? (body as TimeLogEvent[]) : undefined;
+}
+
+function isEvent(event: Partial<TimeLogEvent> | null): boolean {
+  return typeof event?.id === 'string' && typeof event.data === 'object';
+}
