@@ -7,6 +7,7 @@ import { type ServiceProcess, startService } from '../support/service-process.js
 import { ask } from './support/ask.js';
 import { audit } from './support/audit.js';
 import { eventually } from './support/eventually.js';
+import { Follower } from './support/follower.js';
 import { Ledger } from './support/ledger.js';
 import { RETURN_LIMIT } from './support/limits.js';
 import { LossyProxy } from './support/lossy-proxy.js';
@@ -135,12 +136,15 @@ describe('a service whose address leads to a standby', () => {
     await caughtUp(url);
     proxy = new LossyProxy(standby.socket);
     await underWrites(await throughProxy(url), async () => {
+      const follower = new Follower(service.url);
       const [begun, before] = [performance.now(), standby.logged(/cannot execute INSERT/)];
       const refused = () => ledger.count('refused');
       await writers.until(() => refused() >= 400, '400 creates refused with 503');
       for (let round = 0; round < 20; round++) {
         expect(await total()).toEqual([200, 0]);
         expect(await total(stored)).toEqual([200, 0]);
+        const events = await ask(`${service.url}/api/v1/time-logs/events`);
+        expect([events.status, events.body]).toEqual([200, []]);
         expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
         expect(await ask(`${service.url}/readyz`)).toMatchObject({ status: 200, text: 'OK' });
       }
@@ -165,18 +169,20 @@ describe('a service whose address leads to a standby', () => {
       expect(lines(/database takes no changes: .*read-only/)).toHaveLength(1);
       expect(lines(/database takes changes again/)).toHaveLength(1);
       expect(lines(/"context":"(Database|AccessTokenLookup)"/)).toHaveLength(2);
+      await follower.expectAllOf(url);
     });
     await standby.query('select pg_wal_replay_resume()');
     await audited(url);
   });
 
-  it('creates again when the primary is frozen and the standby takes its place, and has lost nothing', async () => {
+  it('creates again when the primary is frozen and the standby takes its place, has lost nothing, and the feed goes on', async () => {
     const url = await migrated();
     await primary.query(`alter system set synchronous_standby_names = '*'`);
     await primary.query('select pg_reload_conf()');
     await caughtUp(url);
     proxy = new LossyProxy(primary.socket);
     await underWrites(await throughProxy(url), async () => {
+      const follower = new Follower(service.url);
       await writers.acknowledge(50);
       // Its connections stay, and are silent.
       await primary.freeze();
@@ -190,6 +196,8 @@ describe('a service whose address leads to a standby', () => {
       await writers.acknowledge(50);
       expect(lines(/database takes no changes: .*read-only/)).toHaveLength(1);
       expect(lines(/database takes changes again/)).toHaveLength(1);
+      await writers.stop();
+      await follower.expectAllOf(sameOnStandby(url));
     });
     await audited(sameOnStandby(url));
   });
