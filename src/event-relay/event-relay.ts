@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   Injectable,
   Logger,
@@ -8,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { Condition, Database } from '../database/index.js';
-import { type FeedPlace, type TimeLogEvent, TimeLogRepository } from '../time-log/index.js';
+import { TimeLogRepository } from '../time-log/index.js';
 import { Alarm } from './alarm.js';
 import { EventPublisher } from './event-publisher.js';
 import { EventSink } from './event-sink.js';
@@ -17,7 +18,7 @@ import { RelayLease } from './relay-lease.js';
 
 /** Milliseconds between two looks where nobody rings, and between two reads at least. */
 const POLL = 1_000;
-const READ_PAUSE = 20;
+const READ_PAUSE = 50;
 /** The most events of one read, and with how many in the window it reads no more. */
 const PAGE = 250;
 const ENOUGH = 500;
@@ -38,6 +39,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     begin: (reason) => this.logger.error(`events wait; the relay failed: ${reason}`),
     end: () => this.logger.log('the relay works again'),
   });
+  private isRelaying = false;
   private isStopped = false;
   private running: Promise<void> = Promise.resolve();
 
@@ -53,7 +55,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   }
 
   onApplicationBootstrap(): void {
-    this.timeLogs.onRecorded(() => this.alarm.ring());
+    this.timeLogs.onRecorded(() => this.isRelaying && this.alarm.ring());
     this.running = this.run();
   }
 
@@ -80,31 +82,36 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   /** Publishes until the lease is lost, or the app ends. */
   private async relay(lease: RelayLease): Promise<void> {
     const window = new EventWindow(lease.place);
+    let isFull = false;
     const publisher = new EventPublisher({
       window,
       sink: this.sink,
       mayPublish: () => lease.isHeld,
       waiting: this.waiting,
-      onAcknowledged: () => window.size === ENOUGH - 1 && this.alarm.ring(),
+      onAcknowledged: () => isFull && window.size < ENOUGH && this.alarm.ring(),
     });
     let read = lease.place;
+    this.isRelaying = true;
     while (!this.isStopped && lease.isHeld) {
-      const room = window.size < ENOUGH;
-      const events = room ? await this.eventsAfter(read) : [];
-      const last = events.at(-1);
+      const begun = performance.now();
+      const events = isFull ? [] : await this.tried(() => this.timeLogs.eventsAfter(read, PAGE));
+      const last = events?.at(-1);
       if (last) read = { position: last.position, logId: last.log.id };
-      window.add(events);
+      window.add(events ?? []);
+      isFull = window.size >= ENOUGH;
       publisher.advance();
-      if (lease.dueIn(window.settled) === 0) await this.tried(() => lease.note(window.settled));
-      const rest = events.length === PAGE ? READ_PAUSE : Math.min(POLL, lease.dueIn(window.settled));
-      await this.alarm.sleep(rest);
+      const isDue = lease.dueIn(window.settled) === 0;
+      const isNoted = !isDue || (await this.tried(() => lease.note(window.settled)));
+      if (!events || !isNoted) await delay(POLL);
+      else if (events.length < PAGE || isFull) {
+        await this.alarm.sleep(Math.min(POLL, lease.dueIn(window.settled)));
+        isFull = window.size >= ENOUGH;
+        await delay(Math.max(0, begun + READ_PAUSE - performance.now()));
+      }
     }
+    this.isRelaying = false;
     await publisher.stop(PATIENCE);
     await this.tried(() => lease.giveUp(window.settled));
-  }
-
-  private async eventsAfter(place: FeedPlace): Promise<readonly TimeLogEvent[]> {
-    return (await this.tried(() => this.timeLogs.eventsAfter(place, PAGE))) ?? [];
   }
 
   /** The result, or undefined where the database is away, which is logged elsewhere, or fails. */

@@ -76,11 +76,10 @@ export class RelayLease {
     return Math.max(0, this.begun + pause - performance.now());
   }
 
-  /**
-   * Notes how far it got, and renews the lease. From then on it is not held where somebody else has it. Throws like `take`.
-   */
-  async note(place: FeedPlace): Promise<void> {
+  /** Notes how far it got, and renews the lease; false where somebody else has it meanwhile. Throws like `take`. */
+  async note(place: FeedPlace): Promise<boolean> {
     await this.write(place, LEASE);
+    return this.isHeld;
   }
 
   /** Notes how far it got, and gives the lease up. Throws like `take`. */

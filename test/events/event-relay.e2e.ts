@@ -139,7 +139,8 @@ describe('the relay', () => {
     await arrived(one, 2);
     await stop(first);
     expect([one.closed, (await note())?.isFree]).toEqual([1, true]);
-    const logs = [await record(second), await record(second)];
+    const project = randomUUID();
+    const logs = [await record(second, project), await record(second, project)];
     await arrived(two, 2);
     expect([order(one).length, order(two)]).toEqual([2, logs.map(({ id }) => id)]);
   });

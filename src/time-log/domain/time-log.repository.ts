@@ -26,7 +26,7 @@ export interface Backlog {
 
 /** The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. */
 export abstract class TimeLogRepository {
-  private readonly listeners: (() => void)[] = [];
+  private readonly listeners: (() => unknown)[] = [];
 
   /** Resolves when the log is durably stored. */
   abstract add(log: TimeLog): Promise<void>;
@@ -73,7 +73,7 @@ export abstract class TimeLogRepository {
   }
 
   /** Has a listener called when this process has recorded logs. Others are not noticed: ask for events now and then. */
-  onRecorded(listener: () => void): void {
+  onRecorded(listener: () => unknown): void {
     this.listeners.push(listener);
   }
 
