@@ -81,7 +81,6 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
           messages &&
           ((timeLogs) =>
             messages.TimeLogMessagesModule.over(timeLogs, {
-              bounds: config.limits,
               onMessage: (message) => logger.logMessage(message),
             })),
         signal,

@@ -1,4 +1,5 @@
 import { Module, type ModuleMetadata } from '@nestjs/common';
+import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
@@ -18,7 +19,7 @@ import {
   type TimeLogCoreOptions,
 } from './time-log.options.js';
 
-/** Service, port, adapter and ids: what both modules have. */
+/** Service, port, adapter, ids and limits: what both modules have. */
 export const CORE = {
   imports: [DatabaseModule],
   providers: [
@@ -33,6 +34,11 @@ export const CORE = {
         const { writeQueue, deadline } = limitsOf(limits);
         return { queue: writeQueue, wait: deadline };
       },
+    },
+    {
+      provide: REQUEST_BOUNDS,
+      inject: [TIME_LOG_OPTIONS],
+      useFactory: ({ limits }: TimeLogCoreOptions): RequestBounds => limitsOf(limits),
     },
     {
       provide: TypeOrmTimeLogRepository,
@@ -50,7 +56,7 @@ export const CORE = {
       useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
     },
   ],
-  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository],
+  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository, REQUEST_BOUNDS],
 } satisfies ModuleMetadata;
 
 /**

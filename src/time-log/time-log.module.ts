@@ -1,11 +1,9 @@
 import { type CanActivate, type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { HOST_ACCESS, HOST_GUARD, type HostAccess } from '../../libs/auth/src/index.js';
-import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { BigLists } from './api/big-lists.js';
 import { ExpressOnly } from './api/express-only.js';
 import { TimeLogController } from './api/time-log.controller.js';
 import { CORE } from './time-log-core.module.js';
-import { limitsOf } from './time-log.limits.js';
 import { ConfigurableTimeLogModule, TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 
 /**
@@ -19,11 +17,6 @@ import { ConfigurableTimeLogModule, TIME_LOG_OPTIONS, type TimeLogOptions } from
     ...CORE.providers,
     BigLists,
     ExpressOnly,
-    {
-      provide: REQUEST_BOUNDS,
-      inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ limits }: TimeLogOptions): RequestBounds => limitsOf(limits),
-    },
     {
       provide: HOST_ACCESS,
       inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],

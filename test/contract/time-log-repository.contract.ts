@@ -329,6 +329,26 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         }
       });
 
+      it('and counts those after each, up to a number, with the instant of the first', async () => {
+        for (const [index, { id }] of all.entries()) {
+          const following = logs.slice(index + 1, index + 3);
+          expect(await told.backlog(placeOf(id), 2)).toEqual({
+            events: following.length,
+            oldest: following[0]?.createdAt,
+          });
+        }
+      });
+
+      it('and whenever it has recorded some', async () => {
+        const listened = await create();
+        let times = 0;
+        listened.onRecorded(() => times++);
+        await listened.add(newLog());
+        expect(times).toBe(1);
+        await listened.addOnce(newLog(), { principal: 'p', text: 'k' });
+        expect(times).toBe(2);
+      });
+
       it('none after the greatest place, all after the smallest', async () => {
         const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
         expect(await told.eventsAfter(last, 2)).toEqual([]);

@@ -1,7 +1,12 @@
 import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
 import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
-import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
+import {
+  type Backlog,
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+} from '../domain/time-log.repository.js';
 import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLog } from '../domain/time-log.js';
 
@@ -55,9 +60,15 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
       .map((log, index) => new TimeLogEvent(String(start + index + 1), log));
   }
 
+  override async backlog(place: FeedPlace, most: number): Promise<Backlog> {
+    const events = await this.eventsAfter(place, most);
+    return { events: events.length, oldest: events[0]?.log.createdAt };
+  }
+
   private keep(log: TimeLog): void {
     if (this.logs.has(log.id)) throw new Error(`there is a log ${log.id} already`);
     this.logs.set(log.id, log);
+    this.recorded();
   }
 }
 
