@@ -33,6 +33,7 @@ describe('the package for hosts', () => {
       `${folder}/libs/time-log-client`,
       `${folder}/package.json`,
       `${folder}/src/database`,
+      `${folder}/src/event-relay`,
       `${folder}/src/time-log`,
     ];
     expect([...new Set(folders)].sort()).toEqual([
@@ -67,12 +68,15 @@ describe('the package for hosts', () => {
     expect(Object.keys(manifest.dependencies)).toEqual(['passport-http-bearer']);
     expect(Object.keys(manifest.peerDependencies)).toEqual([
       ...[
+        '@nats-io/jetstream',
+        '@nats-io/transport-node',
         '@nestjs/common',
         '@nestjs/core',
         '@nestjs/microservices',
         '@nestjs/passport',
         '@nestjs/swagger',
         '@nestjs/typeorm',
+        'amqplib',
         'class-validator',
         'rxjs',
         'typeorm',

@@ -28,6 +28,6 @@ export function callerOf(called: object): Caller | undefined {
 }
 
 /** The caller of a message. */
-export const MessageCaller = createParamDecorator((_data: unknown, context: ExecutionContext) =>
-  callerOf(context.switchToRpc().getData<object>()),
+export const MessageCaller: () => ParameterDecorator = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => callerOf(context.switchToRpc().getData<object>()),
 );

@@ -17,7 +17,7 @@ export interface MessageShape {
 }
 
 /** The validated data of a message, and its validated part. Throws one error with the faults of both. */
-export const StrictMessage = createParamDecorator(
+export const StrictMessage: (shape: MessageShape) => ParameterDecorator = createParamDecorator(
   (
     { message, part, dto, isOptional = false, prepare = (given) => given }: MessageShape,
     context: ExecutionContext,

@@ -6,18 +6,22 @@ import { Obeys, type Rule } from './obeys.decorator.js';
 import { readQuery } from './query.js';
 import { fieldsOf, validated } from './validated.js';
 
-// These are no pipes: a host's global pipes run before a parameter's own, and would get the whole request.
+// These are no pipes: a host's global pipes run before a parameter's own, and would get the whole request. Their types are
+// written out: those that Nest 12 gives them are unknown to Nest 11.
 
 /** The JSON body as a validated instance of the DTO. It is read after the guards have run. */
-export const StrictBody = createParamDecorator(async (dto: Type<object>, context: ExecutionContext) =>
-  validated(dto, await readJsonObject(context.switchToHttp().getRequest<Request>()), { member: 'field' }),
+export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
+  async (dto: Type<object>, context: ExecutionContext) =>
+    validated(dto, await readJsonObject(context.switchToHttp().getRequest<Request>()), { member: 'field' }),
 );
 
 /** The query as a validated instance of the DTO. All its values are strings. */
-export const StrictQuery = createParamDecorator((dto: Type<object>, context: ExecutionContext) => {
-  const { values, repeated } = readQuery(context.switchToHttp().getRequest<Request>().originalUrl);
-  return validated(dto, values, { member: 'parameter', repeated });
-});
+export const StrictQuery: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
+  (dto: Type<object>, context: ExecutionContext) => {
+    const { values, repeated } = readQuery(context.switchToHttp().getRequest<Request>().originalUrl);
+    return validated(dto, values, { member: 'parameter', repeated });
+  },
+);
 
 /**
  * One parameter of the path, checked by its rule. The route takes no query: each parameter of one is refused by name.
@@ -36,15 +40,17 @@ export function StrictPath(name: string, rule: Rule): ParameterDecorator {
 }
 
 /** The headers that the DTO names, as a validated instance of it. Other headers are ignored. */
-export const StrictHeaders = createParamDecorator((dto: Type<object>, context: ExecutionContext) => {
-  const { values, repeated } = readHeaders(context.switchToHttp().getRequest<Request>(), fieldsOf(dto));
-  if (Object.keys(values).length > 0) return validated(dto, values, { member: 'header', repeated });
-  // Most requests have none of these headers. The check of that case runs once.
-  const known = withoutHeaders.get(dto);
-  if (known) return known;
-  const instance = Object.freeze(validated(dto, {}, { member: 'header' }));
-  withoutHeaders.set(dto, instance);
-  return instance;
-});
+export const StrictHeaders: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
+  (dto: Type<object>, context: ExecutionContext) => {
+    const { values, repeated } = readHeaders(context.switchToHttp().getRequest<Request>(), fieldsOf(dto));
+    if (Object.keys(values).length > 0) return validated(dto, values, { member: 'header', repeated });
+    // Most requests have none of these headers. The check of that case runs once.
+    const known = withoutHeaders.get(dto);
+    if (known) return known;
+    const instance = Object.freeze(validated(dto, {}, { member: 'header' }));
+    withoutHeaders.set(dto, instance);
+    return instance;
+  },
+);
 
 const withoutHeaders = new WeakMap<Type<object>, object>();
