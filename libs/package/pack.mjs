@@ -24,7 +24,8 @@ const PEERS = {
   // 11.0.0 and 11.0.1 ask for Nest 10.
   '@nestjs/passport': '^11.0.2 || ^12.0.0',
   '@nestjs/swagger': '^11.0.0 || ^12.0.0',
-  '@nestjs/typeorm': '^11.0.0 || ^12.0.0',
+  // CommonJS cannot require 12.0.0.
+  '@nestjs/typeorm': '^11.0.0 || ^12.0.1',
   amqplib: '^2.3.1',
   'class-validator': '^0.14.0 || ^0.15.1',
   rxjs: '^7.8.1',
