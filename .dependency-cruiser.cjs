@@ -113,6 +113,13 @@ module.exports = {
       to: { path: '(^|/)node_modules/(@nats-io/[^/]+|amqplib|amqp-connection-manager)/' },
     },
     {
+      name: 'sinks-on-demand',
+      comment: 'A sink loads its driver: it is imported when it is used, not when the service starts.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/[^/]+/sinks/' },
+      to: { path: '^src/[^/]+/sinks/', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    },
+    {
       name: 'modules-not-root',
       comment: 'The composition root and the configuration know the modules, never the reverse.',
       severity: 'error',

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/gl
 import { connect } from 'amqplib';
 import { sinkOf } from '../../src/event-relay/index.js';
 import { eventually } from '../faults/support/eventually.js';
-import { type Broker, describeWith, startRabbit, unusedPort } from '../messages/brokers.js';
+import { describeWith, type Rabbit, startRabbit, unusedPort } from '../messages/brokers.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { EventQueue } from './consumers.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from './relay-host.js';
 
 describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
   let database: TestDatabase;
-  let broker: Broker;
+  let broker: Rabbit;
   let host: RelayHost | undefined;
   beforeAll(async () => {
     broker = await startRabbit();
@@ -97,6 +97,25 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     await eventually(() =>
       expect(other.lines).toEqual([expect.stringMatching(/^events wait for .*PRECONDITION_FAILED/)]),
     );
+  });
+
+  it('wait for a broker that has no memory left, which says so', async () => {
+    const queue = new EventQueue(broker.url);
+    await queue.bind();
+    const from = await start();
+    await record(from);
+    await eventually(async () => expect(await queue.events()).toHaveLength(1));
+    await broker.control('set_vm_memory_high_watermark', '0.000001');
+    await record(from);
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        `events wait for ${place()}: RabbitMQ takes nothing now (low on memory): see rabbitmqctl status`,
+      ]),
+    );
+    await broker.control('set_vm_memory_high_watermark', '0.4');
+    await eventually(() => expect(from.lines.slice(1)).toEqual([`events go to ${place()} again`]));
+    const ids = (await queue.events()).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(2);
   });
 
   it('wait for a broker that is away, or refuses, with one line and without the password', async () => {

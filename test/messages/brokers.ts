@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe } from '@jest/globals';
 import { environment } from '../support/environment.js';
 
@@ -43,28 +44,33 @@ export async function startNats(port?: number, streams?: string): Promise<Broker
   return { url: `nats://127.0.0.1:${chosen}`, stop: () => end(child) };
 }
 
+/** A RabbitMQ that does what its operator says. */
+export interface Rabbit extends Broker {
+  /** Runs `rabbitmqctl`. */
+  control(...args: string[]): Promise<unknown>;
+}
+
 /** Starts RabbitMQ with files of its own. */
-export async function startRabbit(): Promise<Broker> {
+export async function startRabbit(): Promise<Rabbit> {
   const home = await mkdtemp(join(tmpdir(), 'rabbit-'));
   const [port, distribution] = [await unusedPort(), await unusedPort()];
   const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
-  const child = spawn(program, [], {
-    stdio: 'ignore',
-    env: environment({
-      HOME: home,
-      RABBITMQ_NODENAME: `time-logs-${port}@localhost`,
-      RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
-      RABBITMQ_NODE_PORT: String(port),
-      RABBITMQ_DIST_PORT: String(distribution),
-      RABBITMQ_MNESIA_BASE: join(home, 'mnesia'),
-      RABBITMQ_LOG_BASE: join(home, 'log'),
-      RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'plugins'),
-      ERL_EPMD_ADDRESS: '127.0.0.1',
-    }),
+  const env = environment({
+    HOME: home,
+    RABBITMQ_NODENAME: `time-logs-${port}@localhost`,
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(distribution),
+    RABBITMQ_MNESIA_BASE: join(home, 'mnesia'),
+    RABBITMQ_LOG_BASE: join(home, 'log'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'plugins'),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
   });
+  const child = spawn(program, [], { stdio: 'ignore', env });
   await reached(port, child);
   return {
     url: `amqp://guest:guest@127.0.0.1:${port}`,
+    control: (...args) => promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', args, { env }),
     stop: async () => {
       await end(child);
       await rm(home, { recursive: true, force: true });

@@ -38,6 +38,7 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
   ['modules-not-root', 'src/alpha/config-reader.ts', '../config.js'],
   ['sinks-alone-see-brokers', 'src/alpha/broker.ts', 'amqplib'],
   ['sinks-alone-see-brokers', 'src/alpha/other-broker.ts', '@nats-io/jetstream'],
+  ['sinks-on-demand', 'src/alpha/hasty.ts', './sinks/pipe.sink.js'],
   ['declared-dependencies', 'src/alpha/tested.ts', 'fast-check'],
 ];
 
@@ -49,6 +50,7 @@ const GROUND: Record<string, string> = {
   'src/alpha/infrastructure/store.ts': 'export const store = 1;',
   'src/alpha/api/web.controller.ts': 'export const web = 1;',
   'src/database/index.ts': 'export const database = 1;',
+  'src/alpha/sinks/pipe.sink.ts': 'export const pipe = 1;',
   'src/beta/index.ts': "export { beta } from './beta.service.js';",
   'src/beta/beta.service.ts': 'export const beta = 1;',
   'libs/gamma/src/index.ts': 'export const gamma = 1;',

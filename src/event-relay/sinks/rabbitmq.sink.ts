@@ -75,7 +75,9 @@ export class RabbitMqSink extends EventSink {
     this.connection = connection;
     // Whoever waits for a confirmation is told as well.
     connection.on('error', () => undefined);
-    connection.on('blocked', (reason) => this.tellAll(`RabbitMQ takes nothing now (${reason})`));
+    connection.on('blocked', (reason) =>
+      this.tellAll(`RabbitMQ takes nothing now (${reason}): see rabbitmqctl status`),
+    );
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
     channel.on('return', ({ properties }) => this.verdicts.get(String(properties.messageId))?.(UNROUTABLE));
