@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
+import { eventually } from '../faults/support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from '../messages/brokers.js';
 import { type HostOptions, SCHEMA } from './host.js';
@@ -197,6 +198,16 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
         createdAt: expect.any(String),
       };
       expect(await send(`/approvals/of/${projectId}`)).toEqual([200, [{ logId, approvedBy, log }]]);
+    });
+
+    it('tells the feed', async () => {
+      const [, recorded] = await post('/work/time-logs', 'worker', { description: 'told' });
+      const { data } = recorded as { data: { id: string } };
+      // Transactions of other tests, on the same server, may hold the event back.
+      await eventually(async () => {
+        const [status, events] = await send('/work/time-logs/events?limit=1000', { token: 'reader' });
+        expect([status, (events as { data: object }[]).at(-1)?.data]).toEqual([200, data]);
+      });
     });
 
     it('reads the table through the entity', async () => {

@@ -8,6 +8,7 @@ import { defaultScopes } from '../../src/app.module.js';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
+import { eventually } from '../faults/support/eventually.js';
 import { startService, type ServiceProcess, spawnService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -94,6 +95,18 @@ describe('the service with a role that owns nothing', () => {
     expect(await list.json()).toMatchObject({ success: true, meta: { total: 2 } });
     const use = `select 1 from access_tokens where last_used_at is not null`;
     while ((await owner.query<unknown[]>(use)).length === 0) await owner.query('select pg_sleep(0.01)');
+  });
+
+  it('puts logs that the owner has brought from another server before new ones, at its start', async () => {
+    await owner.query('update time_logs set position = position + 1000000000000');
+    await service.end();
+    service = await startService({ DATABASE_URL: urlOfRole() });
+    const created = (await (await send('/api/v1/time-logs', LOG)).json()) as { data: { id: string } };
+    // Transactions of other tests, on the same server, may hold the event back.
+    await eventually(async () => {
+      const events = (await (await send('/api/v1/time-logs/events')).json()) as { data: unknown }[];
+      expect([events.length, events.at(-1)?.data]).toEqual([3, created.data]);
+    });
   });
 
   it('may not change or remove a log, nor any table; it may fold counts', async () => {
