@@ -16,8 +16,10 @@ import { EventSink } from './event-sink.js';
 import { EventWindow } from './event-window.js';
 import { RelayLease } from './relay-lease.js';
 
-/** Milliseconds between two looks where nobody rings, and between two reads at least. */
+/** Milliseconds between two looks where nobody rings; while events are under way, to note how far they got. */
 const POLL = 1_000;
+const BUSY_POLL = 250;
+/** Milliseconds between two reads at least. */
 const READ_PAUSE = 50;
 /** The most events of one read, and with how many in the window it reads no more. */
 const PAGE = 250;
@@ -104,7 +106,8 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       const isNoted = !isDue || (await this.tried(() => lease.note(window.settled)));
       if (!events || !isNoted) await delay(POLL);
       else if (events.length < PAGE || isFull) {
-        await this.alarm.sleep(Math.min(POLL, lease.dueIn(window.settled)));
+        const limit = window.size > 0 ? BUSY_POLL : POLL;
+        await this.alarm.sleep(Math.min(limit, lease.dueIn(window.settled)));
         isFull = window.size >= ENOUGH;
         await delay(Math.max(0, begun + READ_PAUSE - performance.now()));
       }
