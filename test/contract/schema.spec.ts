@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { accessTokens } from '../../src/access-token/index.js';
@@ -25,6 +27,8 @@ const NAMES = [
   'IndexTimeLogPositions1764201700000',
   'CreateTimeLogRelays1764288000000',
 ];
+/** How to operate the service. */
+const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_log_relays', 'time_logs'];
 
 let database: TestDatabase;
@@ -104,6 +108,18 @@ describe('the migrations', () => {
     expect(await differences(dataSource)).toEqual([]);
     await undoAll(dataSource);
     expect(await tablesOf(dataSource, 'elsewhere')).toEqual([]);
+  });
+
+  it('run over the column and the index of the feed where an operator has made them beforehand', async () => {
+    const first = migrations.findIndex(({ name }) => name.startsWith('AddTimeLogPositions'));
+    const before = await open({ migrations: migrations.slice(0, first) });
+    await before.runMigrations({ transaction: 'each' });
+    const operating = await readFile(OPERATING, 'utf8');
+    const statements = operating.match(/^(?:alter table|create index concurrently) .*;$/gm) ?? [];
+    expect(statements).toHaveLength(2);
+    for (const statement of statements) await before.query(statement);
+    expect(await migrate({ url: database.url, migrations })).toEqual(NAMES.slice(first));
+    expect(await differences(await open())).toEqual([]);
   });
 
   it('run once where several instances start at the same time', async () => {
