@@ -50,6 +50,17 @@ describe('TimeLogService', () => {
     expect(await service.list(everything, Page.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
+  it('tells the events after the one with an id, and refuses the id of none', async () => {
+    const logs = [await service.record(values), await service.record(values)];
+    const events = await service.events(undefined, 50);
+    expect(events.map(({ log }) => log)).toEqual(logs);
+    expect(await service.events(events[0]!.id, 50)).toEqual(events.slice(1));
+    await expect(service.events(logs[0]!.id, 50)).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'lastEventId must be the id of an event',
+    });
+  });
+
   it('gets a log under its id in any case, and refuses an id that none has', async () => {
     const log = await service.record(values);
     expect(await service.get(log.id.toUpperCase())).toEqual(log);

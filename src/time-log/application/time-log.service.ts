@@ -62,8 +62,8 @@ export class TimeLogService {
   }
 
   /**
-   * The next events after the one with an id, or from the beginning, oldest first. Throws an Error where that is the id
-   * of no event, and DomainError SERVICE_UNAVAILABLE.
+   * The next events after the one with an id, or from the beginning, oldest first. Throws DomainError VALIDATION_ERROR
+   * where that is the id of no event, or SERVICE_UNAVAILABLE.
    */
   async events(lastEventId: string | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
     return this.timeLogs.eventsAfter(lastEventId === undefined ? undefined : placeOf(lastEventId), limit);

@@ -1,8 +1,10 @@
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { TimeLog } from './time-log.js';
 
 /** A position, up to 2^63-1, and a UUID. */
 const EVENT_ID = /^(0|[1-9]\d{0,18})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 const LAST_POSITION = 2n ** 63n - 1n;
+const FAULT = 'lastEventId must be the id of an event';
 
 /** A place in the feed: right after the event of this log, whether or not the log is still there. */
 export interface FeedPlace {
@@ -27,13 +29,13 @@ export class TimeLogEvent {
 
 /** What is wrong with the id of an event from which to go on, or undefined. */
 export function lastEventIdFault(value: unknown): string | undefined {
-  return typeof value === 'string' && placeIn(value) ? undefined : 'lastEventId must be the id of an event';
+  return typeof value === 'string' && placeIn(value) ? undefined : FAULT;
 }
 
-/** The place that the id of an event names. Throws an Error where it is none. */
+/** The place that the id of an event names. Throws DomainError VALIDATION_ERROR where it is none. */
 export function placeOf(eventId: string): FeedPlace {
   const place = placeIn(eventId);
-  if (place === undefined) throw new Error('not the id of an event');
+  if (place === undefined) throw new DomainError('VALIDATION_ERROR', FAULT);
   return place;
 }
 

@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { lastEventIdFault, placeOf, TimeLogEvent } from './time-log-event.js';
+import { TimeLog } from './time-log.js';
+
+const LOG_ID = '019c1363-4a3b-7245-b697-5dec9f548a52';
+const log = TimeLog.record({ projectId: LOG_ID, duration: 1, description: '', date: '2026-01-31' }, LOG_ID);
+
+describe('the id of an event', () => {
+  it.each(['0', '3', '9007199254740993', '9223372036854775807'])('names its place: %s', (position) => {
+    const { id } = new TimeLogEvent(position, log);
+    expect(id).toBe(`${position}-${LOG_ID}`);
+    expect(lastEventIdFault(id)).toBeUndefined();
+    expect(placeOf(id)).toEqual({ position, logId: LOG_ID });
+  });
+
+  it.each([
+    undefined,
+    7,
+    '',
+    '7',
+    LOG_ID,
+    `-${LOG_ID}`,
+    `07-${LOG_ID}`,
+    `7.0-${LOG_ID}`,
+    ` 7-${LOG_ID}`,
+    `7-${LOG_ID}\n`,
+    `7-${LOG_ID.replaceAll('-', '')}`,
+    `9223372036854775808-${LOG_ID}`,
+  ])('is not %j', (text) => {
+    expect(lastEventIdFault(text)).toBe('lastEventId must be the id of an event');
+  });
+});
