@@ -78,7 +78,8 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       if (lease) await this.relay(lease);
       else await this.alarm.sleep(POLL);
     }
-    await this.sink.close();
+    // Whatever a sink has to say at its end, it must not end the process in another way.
+    await this.sink.close().catch(() => undefined);
   }
 
   /** Publishes until the lease is lost, or the app ends. */

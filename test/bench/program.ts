@@ -19,6 +19,8 @@ export interface Start {
   /** Gets all that the program prints. */
   readonly logFile: string;
   readonly signal: AbortSignal;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const COMPILED = join(import.meta.dirname, '..', '..');
@@ -43,7 +45,7 @@ export class Program {
   ) {}
 
   /** Starts the program and waits until it answers. Throws with its output where it does not. */
-  static async start({ name, databaseUrl, token, logFile, signal }: Start): Promise<Program> {
+  static async start({ name, databaseUrl, token, logFile, signal, env }: Start): Promise<Program> {
     const port = await freePort();
     const log = await open(logFile, 'a');
     const start = performance.now();
@@ -53,6 +55,7 @@ export class Program {
         HOST: '127.0.0.1',
         PORT: String(port),
         ...(name !== 'service' && { ACCESS_TOKEN: token }),
+        ...env,
       },
       stdio: ['ignore', log.fd, log.fd],
     });
