@@ -15,7 +15,9 @@ export default {
     '/node_modules/',
     '<rootDir>/test/(tools|package|estate/nest-.*)/',
     ...(process.env.FAULTS === 'full' ? [] : LONG_FAULTS),
-    ...(process.env.ESTATE === 'full' ? [] : ['<rootDir>/test/(estate/|(messages|events)/(nats|rabbitmq))']),
+    ...(process.env.ESTATE === 'full'
+      ? []
+      : ['<rootDir>/test/(estate/|(messages|events)/(nats|rabbitmq|tcp-faults))']),
   ],
   testEnvironment: 'node',
   // Workspaces are tested as they are written, not as they were built.

@@ -1,7 +1,10 @@
 import type { INestApplication } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { headerOf, patternOf } from '../../libs/message-edge/src/index.js';
-import { serverOf, Tcp } from './servers.js';
+import { headerOf, MessagesUnderWay, patternOf } from '../../libs/message-edge/src/index.js';
+import type { Reach } from './door.server.js';
+import { NatsServer } from './nats.server.js';
+import { RabbitServer } from './rabbitmq.server.js';
+import { TcpServer } from './tcp.server.js';
 
 /** Milliseconds after which a broker that is still out of reach is reported. */
 const PATIENCE = 3_000;
@@ -38,9 +41,10 @@ export async function connectMessages(
 ): Promise<void> {
   const server = serverOf(new URL(url));
   if (tracing) trace(server, tracing);
-  if (!(server instanceof Tcp)) tellOutages(server.status, say);
+  app.get(MessagesUnderWay, { strict: false }).stopTaking = async () => server.stopTaking();
   const listening = app.connectMicroservice({ strategy: server }).listen();
-  if (!(server instanceof Tcp)) {
+  if (!(server instanceof TcpServer)) {
+    tellReach(server.reach, say);
     // It resolves when the broker is reached.
     listening.catch(() => say('messages: the broker of MESSAGES_URL refuses the connection: check the URL'));
     return;
@@ -54,6 +58,11 @@ export async function connectMessages(
       );
     },
   );
+}
+
+function serverOf(url: URL): TcpServer | NatsServer | RabbitServer {
+  if (url.protocol === 'tcp:') return new TcpServer(url);
+  return url.protocol === 'amqp:' ? new RabbitServer(url) : new NatsServer(url);
 }
 
 /** Nest calls these hooks with each message, before its guards and after its answer. */
@@ -72,17 +81,23 @@ function trace(server: ReturnType<typeof serverOf>, tracing: MessageTracing): vo
   server.setOnProcessingEndHook((_transport, context) => tracing.end(context as object));
 }
 
-function tellOutages(status: Observable<string>, say: Say): void {
-  let isUp: boolean | undefined;
-  const tell = (up: boolean) => {
+/** What the log says when the reach has changed. */
+const LINES: Record<Reach, string> = {
+  connected: 'messages: connected to the broker',
+  away: 'messages: the broker is out of reach; HTTP goes on',
+  'queue refused':
+    'messages: the broker refuses the queue time-logs: delete it if it was made with other arguments (durable alone is right), or allow the user of MESSAGES_URL to make and read it',
+};
+
+function tellReach(reach: Observable<Reach>, say: Say): void {
+  let known: Reach | undefined;
+  const tell = (now: Reach) => {
     clearTimeout(timer);
-    if (isUp === up) return;
-    isUp = up;
-    say(up ? 'messages: connected to the broker' : 'messages: the broker is out of reach; HTTP goes on');
+    if (known === now) return;
+    known = now;
+    say(LINES[now]);
   };
-  const timer = setTimeout(() => tell(false), PATIENCE);
+  const timer = setTimeout(() => tell('away'), PATIENCE);
   timer.unref();
-  status.subscribe((now) => {
-    if (now === 'connected' || now === 'disconnected') tell(now === 'connected');
-  });
+  reach.subscribe(tell);
 }

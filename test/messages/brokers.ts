@@ -50,11 +50,14 @@ export interface Rabbit extends Broker {
   control(...args: string[]): Promise<unknown>;
 }
 
-/** Starts RabbitMQ with files of its own. */
-export async function startRabbit(): Promise<Rabbit> {
+/** Starts RabbitMQ with files of its own, on a port that may be given to start it again. */
+export async function startRabbit(chosen?: number): Promise<Rabbit> {
   const home = await mkdtemp(join(tmpdir(), 'rabbit-'));
-  const [port, distribution] = [await unusedPort(), await unusedPort()];
-  const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+  const [port, distribution, names] = [
+    chosen ?? (await unusedPort()),
+    await unusedPort(),
+    await unusedPort(),
+  ];
   const env = environment({
     HOME: home,
     RABBITMQ_NODENAME: `time-logs-${port}@localhost`,
@@ -65,7 +68,12 @@ export async function startRabbit(): Promise<Rabbit> {
     RABBITMQ_LOG_BASE: join(home, 'log'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'plugins'),
     ERL_EPMD_ADDRESS: '127.0.0.1',
+    ERL_EPMD_PORT: String(names),
   });
+  // The register of names of Erlang, on a port of its own: RabbitMQ would start one that nobody ends.
+  const epmd = spawn('epmd', ['-port', String(names), '-address', '127.0.0.1'], { stdio: 'ignore' });
+  await reached(names, epmd);
+  const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
   const child = spawn(program, [], { stdio: 'ignore', env });
   await reached(port, child);
   return {
@@ -73,6 +81,7 @@ export async function startRabbit(): Promise<Rabbit> {
     control: (...args) => promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', args, { env }),
     stop: async () => {
       await end(child);
+      await end(epmd);
       await rm(home, { recursive: true, force: true });
     },
   };

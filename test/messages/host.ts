@@ -94,3 +94,10 @@ export async function startMessageHost(messagesUrl: string): Promise<MessageHost
     },
   };
 }
+
+/** Waits until the host has told a line, so many times. */
+export async function told({ lines }: MessageHost, line: string, times = 1): Promise<void> {
+  while (lines.filter((said) => said === line).length < times) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { connect } from '@nats-io/transport-node';
+import { ClientProxyFactory, NatsRecordBuilder, Transport } from '@nestjs/microservices';
+import { connect, headers } from '@nats-io/transport-node';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { LOG } from '../support/requests.js';
 import { type Broker, describeWith, startNats, unusedPort } from './brokers.js';
 import { describeDoor } from './door.contract.js';
 import { overHttp, overTransport } from './doors.js';
-import { type MessageHost, startMessageHost } from './host.js';
+import { describeFaults } from './faults.contract.js';
+import { startMessageHost, told } from './host.js';
 import { describeMessages } from './message.contract.js';
 
 const clientOf = (url: string) =>
@@ -59,22 +60,16 @@ describeWith('nats-server')('with NATS', () => {
     await host.close();
   });
 
-  it('gives each message to one of two instances', async () => {
-    const hosts = [await startMessageHost(broker.url), await startMessageHost(broker.url)];
-    for (const host of hosts) await told(host, 'messages: connected to the broker');
-    const client = clientOf(broker.url);
-    const door = overTransport(client);
-    for (let i = 0; i < 20; i++) await door.record({ accessToken: 'worker', timeLog: LOG });
-    const totals = await Promise.all(
-      hosts.map(async ({ port }) => {
-        const outcome = await overHttp(port).list({ accessToken: 'reader', query: { limit: 1 } });
-        return (outcome as { answer: { meta: { total: number } } }).answer.meta.total;
-      }),
-    );
-    expect(totals[0]! + totals[1]!).toBe(20);
-    await client.close();
-    for (const host of hosts) await host.close();
-  });
+  describeFaults('NATS', () => ({
+    url: broker.url,
+    hasBroker: true,
+    newClient: () => clientOf(broker.url),
+    withRequestId: (data, id) => {
+      const named = headers();
+      named.set('X-Request-Id', id);
+      return new NatsRecordBuilder(data).setHeaders(named).build();
+    },
+  }));
 });
 
 describeWith('nats-server')('a NATS that is away', () => {
@@ -100,10 +95,3 @@ describeWith('nats-server')('a NATS that is away', () => {
     await second.stop();
   });
 });
-
-/** Waits until the host has told a line, so many times. */
-async function told({ lines }: MessageHost, line: string, times = 1): Promise<void> {
-  while (lines.filter((said) => said === line).length < times) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

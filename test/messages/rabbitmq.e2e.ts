@@ -1,11 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { ClientProxyFactory, RmqRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect } from 'amqplib';
-import { type Broker, describeWith, startRabbit } from './brokers.js';
+import { LOG } from '../support/requests.js';
+import { type Broker, describeWith, startRabbit, unusedPort } from './brokers.js';
 import { describeDoor } from './door.contract.js';
-import { overTransport } from './doors.js';
-import { startMessageHost } from './host.js';
+import { overHttp, overTransport } from './doors.js';
+import { describeFaults } from './faults.contract.js';
+import { startMessageHost, told } from './host.js';
 import { describeMessages } from './message.contract.js';
+
+const CONNECTED = 'messages: connected to the broker';
+const AWAY = 'messages: the broker is out of reach; HTTP goes on';
+const REFUSED =
+  'messages: the broker refuses the queue time-logs: delete it if it was made with other arguments (durable alone is right), or allow the user of MESSAGES_URL to make and read it';
+
+const clientOf = (url: string) =>
+  ClientProxyFactory.create({ transport: Transport.RMQ, options: { urls: [url], queue: 'time-logs' } });
+
+/** Whether somebody takes messages from the queue. */
+async function hasConsumer(url: string): Promise<boolean> {
+  const connection = await connect(url);
+  const channel = await connection.createChannel();
+  channel.on('error', () => undefined);
+  const consumers = await channel.checkQueue('time-logs').then(
+    ({ consumerCount }) => consumerCount,
+    () => 0,
+  );
+  await connection.close();
+  return consumers > 0;
+}
 
 describeWith('rabbitmq-server')('with RabbitMQ', () => {
   let broker: Broker;
@@ -16,10 +40,7 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
 
   const open = async () => {
     const host = await startMessageHost(broker.url);
-    const client = ClientProxyFactory.create({
-      transport: Transport.RMQ,
-      options: { urls: [broker.url], queue: 'time-logs' },
-    });
+    const client = clientOf(broker.url);
     return {
       door: overTransport(client),
       proxy: client,
@@ -32,6 +53,35 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
   describeDoor('RabbitMQ', open);
   describeMessages('RabbitMQ', open);
 
+  describeFaults('RabbitMQ', () => ({
+    url: broker.url,
+    hasBroker: true,
+    newClient: () => clientOf(broker.url),
+    withRequestId: (data, id) =>
+      new RmqRecordBuilder(data).setOptions({ headers: { 'x-request-id': id } }).build(),
+  }));
+
+  it('tells of a queue that others have made, and takes messages when it or its own was deleted', async () => {
+    const connection = await connect(broker.url);
+    connection.on('error', () => undefined);
+    const channel = await connection.createChannel();
+    await channel.deleteQueue('time-logs');
+    await channel.assertQueue('time-logs', { durable: false });
+    const host = await startMessageHost(broker.url);
+    await told(host, REFUSED);
+    expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
+    await channel.deleteQueue('time-logs');
+    await told(host, CONNECTED);
+    await channel.deleteQueue('time-logs');
+    while (!(await hasConsumer(broker.url))) await delay(100);
+    const client = clientOf(broker.url);
+    expect(await overTransport(client).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
+    expect(host.lines).toEqual([REFUSED, CONNECTED]);
+    await client.close();
+    await connection.close();
+    await host.close();
+  });
+
   it('answers bytes that are no JSON', async () => {
     const opened = await open();
     await opened.door.list({ accessToken: 'reader' });
@@ -41,9 +91,35 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
     const answer = new Promise<string>((resolve) => {
       void channel.consume(replyTo, (message) => resolve(message!.content.toString()), { noAck: true });
     });
+    // Without an address there is no answer, and no harm.
+    const message = JSON.stringify({ pattern: 'time-log.list.v1', id: '1', data: {} });
+    for (const bytes of ['{', message]) channel.sendToQueue('time-logs', Buffer.from(bytes));
     channel.sendToQueue('time-logs', Buffer.from('{'), { replyTo, correlationId: '1' });
     expect(JSON.parse(await answer)).toMatchObject({ err: { success: false, error: 'VALIDATION_ERROR' } });
     await connection.close();
     await opened.close();
+  });
+});
+
+describeWith('rabbitmq-server')('a RabbitMQ that is away', () => {
+  it('is waited for at the start and later, and told about in one line each way', async () => {
+    const port = await unusedPort();
+    const host = await startMessageHost(`amqp://guest:guest@127.0.0.1:${port}`);
+    await told(host, AWAY);
+    expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
+    const first = await startRabbit(port);
+    await told(host, CONNECTED);
+    await first.stop();
+    await told(host, AWAY, 2);
+    const second = await startRabbit(port);
+    await told(host, CONNECTED, 2);
+    const client = clientOf(second.url);
+    expect(await overTransport(client).record({ accessToken: 'worker', timeLog: LOG })).toMatchObject({
+      answer: { success: true },
+    });
+    expect(host.lines).toEqual([AWAY, CONNECTED, AWAY, CONNECTED]);
+    await client.close();
+    await host.close();
+    await second.stop();
   });
 });

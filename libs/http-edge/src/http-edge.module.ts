@@ -4,6 +4,7 @@ import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule
 import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '../../errors/src/index.js';
+import { UnderWay } from '../../strict-request/src/index.js';
 import { commonHeaders, requestIdOf } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { answerPreflight, corsHeaders } from './cors.js';
@@ -75,10 +76,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     const connections = new ConnectionDrain(server, this.nodeErrors);
     this.connections = connections;
-    const providers = this.discovery.getProviders() as { readonly instance: unknown }[];
-    const observers = providers
-      .map(({ instance }) => instance)
-      .filter((instance) => instance instanceof RequestObserver);
+    const observers = this.providersOf(RequestObserver);
     app.use(
       firstMiddleware({
         headers: (request) => this.headersFor(request),
@@ -99,6 +97,14 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     };
   }
 
+  /** The providers of the whole app that extend a class. */
+  private providersOf<T>(kind: abstract new (...args: never[]) => T): T[] {
+    const providers = this.discovery.getProviders() as { readonly instance: unknown }[];
+    return providers
+      .map(({ instance }) => instance)
+      .filter((instance): instance is T => instance instanceof kind);
+  }
+
   private headersFor(request: IncomingMessage | undefined): Record<string, string> {
     const headers = commonHeaders(requestIdOf(request));
     const { corsOrigins } = this.options;
@@ -111,6 +117,6 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     // After a failed start there is nothing to drain.
     if (!(this.adapterHost.httpAdapter.getHttpServer() as Server).listening) return;
     await delay(this.options.shutdownDelay * 1_000);
-    await this.connections?.drain();
+    await Promise.all([this.connections?.drain(), ...this.providersOf(UnderWay).map((work) => work.drain())]);
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ArgumentsHost,
   type BeforeApplicationShutdown,
@@ -7,10 +8,13 @@ import {
 } from '@nestjs/common';
 import { callerOf } from '../../auth/src/index.js';
 import type { ErrorCode } from '../../errors/src/index.js';
+import { UnderWay } from '../../strict-request/src/index.js';
 import { messageIdOf, messageOf, patternOf } from './rpc-message.js';
 
 /** The most milliseconds that a shutdown waits for the answers to messages. */
 const GRACE = 5_000;
+/** The most milliseconds that the transport may take to bring no more. */
+const STOP_LIMIT = 1_000;
 /** Milliseconds for the last answers to leave the process: a closed transport loses what it has not sent. */
 const FLUSH = 100;
 
@@ -39,13 +43,18 @@ export const ON_MESSAGE = Symbol('ON_MESSAGE');
  * the answers.
  */
 @Injectable()
-export class MessagesUnderWay implements BeforeApplicationShutdown {
+export class MessagesUnderWay extends UnderWay implements BeforeApplicationShutdown {
   /** When each came, in milliseconds. */
   private readonly begun = new Map<object, number>();
   private isShuttingDown = false;
   private onLast: (() => void) | undefined;
+  private drained: Promise<void> | undefined;
+  /** Tells the transport to bring no more messages. */
+  stopTaking: (() => Promise<void>) | undefined;
 
-  constructor(@Optional() @Inject(ON_MESSAGE) private readonly onMessage?: OnMessage) {}
+  constructor(@Optional() @Inject(ON_MESSAGE) private readonly onMessage?: OnMessage) {
+    super();
+  }
 
   /** Counts a message. Returns false during a shutdown, when no more are taken. */
   begin(host: ArgumentsHost): boolean {
@@ -72,10 +81,23 @@ export class MessagesUnderWay implements BeforeApplicationShutdown {
     return { id };
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  beforeApplicationShutdown(): Promise<void> {
+    return this.drain();
+  }
+
+  override drain(): Promise<void> {
+    return (this.drained ??= this.endAll());
+  }
+
+  private async endAll(): Promise<void> {
+    // A broker that is away says nothing.
+    await Promise.race([
+      this.stopTaking?.().catch(() => undefined),
+      delay(STOP_LIMIT, undefined, { ref: false }),
+    ]);
     this.isShuttingDown = true;
     if (this.begun.size > 0) await this.last();
-    await new Promise((resolve) => setTimeout(resolve, FLUSH));
+    await delay(FLUSH);
   }
 
   private last(): Promise<void> {

@@ -1,0 +1,48 @@
+import type { LoggerService } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import { answerForThrown, DomainError } from '../../libs/errors/src/index.js';
+
+/** Each message goes to one instance. */
+export const QUEUE = 'time-logs';
+
+/** How it stands with the broker: whether messages can come, and if not, why. */
+export type Reach = 'connected' | 'away' | 'queue refused';
+
+/** What the service needs of a server of Nest. */
+export interface DoorServer {
+  /** Changes of the reach. A server without a broker has none. */
+  readonly reach: Observable<Reach>;
+  /** Takes no more messages. Resolves when the last one that was on its way has come. */
+  stopTaking(): Promise<void>;
+}
+
+/** Nest's own lines about a connection. Ours tell it, in one line each way. */
+export const SILENT: LoggerService = { log: nothing, error: nothing, warn: nothing, debug: nothing };
+
+/** The answer to bytes that are no JSON. */
+export function notJson(): object {
+  return packetOf(new DomainError('VALIDATION_ERROR', 'the message must be valid JSON'));
+}
+
+/** The answer instead of one that the transport does not take. */
+export function tooLarge(): object {
+  const message = 'the answer is larger than the transport takes: ask for fewer with limit';
+  return packetOf(new DomainError('PAYLOAD_TOO_LARGE', message));
+}
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function packetOf(error: DomainError): object {
+  return { err: answerForThrown(error).body, isDisposed: true };
+}
+
+function nothing(): void {
+  return;
+}

@@ -1,0 +1,73 @@
+import { type NatsContext, ServerNats } from '@nestjs/microservices';
+import { filter, map, type Observable } from 'rxjs';
+import { type DoorServer, isJson, notJson, QUEUE, type Reach, SILENT, tooLarge } from './door.server.js';
+
+type Publish = (response: object) => unknown;
+
+/** Messages by way of a NATS server. It is waited for at the start and later, for ever. */
+export class NatsServer extends ServerNats implements DoorServer {
+  readonly reach: Observable<Reach> = (this.status as Observable<string>).pipe(
+    filter((status) => status === 'connected' || status === 'disconnected'),
+    map((status) => (status === 'connected' ? status : 'away')),
+  );
+  protected override readonly logger = SILENT as never;
+  private readonly taking: Subscription[] = [];
+
+  constructor({ hostname, port, username, password }: URL) {
+    super({
+      servers: [`${hostname}:${port || '4222'}`],
+      queue: QUEUE,
+      name: QUEUE,
+      ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+      waitOnFirstConnect: true,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 1_000,
+    });
+  }
+
+  override bindEvents(client: Client): void {
+    const subscribe: Client['subscribe'] = (...subject) => {
+      const subscription = client.subscribe(...subject);
+      this.taking.push(subscription);
+      return subscription;
+    };
+    super.bindEvents({ subscribe });
+  }
+
+  override async handleMessage(...args: Parameters<ServerNats['handleMessage']>): Promise<unknown> {
+    const { data, reply, respond } = args[1] as unknown as NatsMessage;
+    if (isJson(Buffer.from(data).toString())) return super.handleMessage(...args) as Promise<unknown>;
+    if (reply) respond.call(args[1], JSON.stringify(notJson()));
+    return undefined;
+  }
+
+  override getPublisher(...args: [never, string, NatsContext]): Publish {
+    const publish = super.getPublisher(...args) as Publish;
+    return (response) => {
+      try {
+        return publish(response);
+      } catch {
+        // A NATS server takes 1 MiB by default; its max_payload may differ.
+        return publish(tooLarge());
+      }
+    };
+  }
+
+  async stopTaking(): Promise<void> {
+    await Promise.all(this.taking.map((subscription) => subscription.drain()));
+  }
+}
+
+interface Subscription {
+  drain(): Promise<void>;
+}
+
+interface Client {
+  subscribe(...subject: unknown[]): Subscription;
+}
+
+interface NatsMessage {
+  readonly data: Uint8Array;
+  readonly reply?: string;
+  readonly respond: (answer: string) => unknown;
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { ServerRMQ } from '@nestjs/microservices';
+import { filter, map, merge, type Observable, Subject } from 'rxjs';
+import { type DoorServer, isJson, notJson, QUEUE, type Reach, SILENT } from './door.server.js';
+
+/** Milliseconds after which a queue that was refused, or taken away, is tried again. */
+const RETRY = 5_000;
+
+/** Messages by way of RabbitMQ. Broker and queue are waited for at the start and later, for ever. */
+export class RabbitServer extends ServerRMQ implements DoorServer {
+  readonly reach: Observable<Reach>;
+  protected override readonly logger = SILENT as never;
+  private readonly consumer: string;
+  private readonly consuming = new Subject<Reach>();
+  private taking: Channel | undefined;
+  private isStopping = false;
+
+  constructor({ href }: URL) {
+    const consumerTag = randomUUID();
+    super({ urls: [href], queue: QUEUE, consumerTag });
+    this.consumer = consumerTag;
+    const away = (this.status as Observable<string>).pipe(
+      filter((status) => status === 'disconnected'),
+      map(() => 'away' as const),
+    );
+    this.reach = merge(away, this.consuming);
+  }
+
+  /** Called with a new channel after each connection. Nest would end the process, or be silent, where it is refused. */
+  override async setupChannel(channel: Channel, callback: () => void): Promise<void> {
+    channel.on('error', () => undefined);
+    channel.on('close', () => this.tryAgain(channel));
+    const consume = channel.consume.bind(channel);
+    const consumed = new Promise<void>((resolve, reject) => {
+      channel.consume = (...args) => consume(...args).then(() => resolve(), reject);
+    });
+    this.taking = channel;
+    try {
+      await super.setupChannel(channel, callback);
+      await consumed;
+      this.consuming.next('connected');
+    } catch {
+      this.consuming.next('queue refused');
+    }
+  }
+
+  override async handleMessage(...args: Parameters<ServerRMQ['handleMessage']>): Promise<void> {
+    const message = args[0] as unknown as RabbitMessage | null;
+    // The broker has ended the consumer: the queue is gone.
+    if (message === null) return this.taking?.close();
+    if (isJson(message.content.toString())) return super.handleMessage(...args);
+    const { replyTo, correlationId = '' } = message.properties;
+    this.sendMessage(notJson(), replyTo, correlationId);
+  }
+
+  async stopTaking(): Promise<void> {
+    this.isStopping = true;
+    await this.taking?.cancel(this.consumer);
+  }
+
+  /** Nest lets errors of this end the process: of a message without an address for its answer, or of a lost connection. */
+  override sendMessage(message: unknown, replyTo: unknown, correlationId: string): void {
+    if (typeof replyTo !== 'string') return;
+    const { options, ...answer } = this.serializer.serialize(message as never) as {
+      readonly options?: object;
+    };
+    const bytes = Buffer.from(JSON.stringify(answer));
+    this.channels.sendToQueue(replyTo, bytes, { correlationId, ...options }).catch(() => undefined);
+  }
+
+  /** Where only the channel was closed, and not the connection, nobody else opens another one. */
+  private tryAgain(closed: Channel): void {
+    setTimeout(() => {
+      const connection = this.unwrap<Connection>();
+      if (this.isStopping || this.taking !== closed || !connection.isConnected()) return;
+      const setup = (channel: Channel) => this.setupChannel(channel, () => undefined);
+      const old = this.channels;
+      this.channel = connection.createChannel({ json: false, setup });
+      void old.close();
+    }, RETRY).unref();
+  }
+
+  /** Nest's types tell nothing about it. */
+  private get channels(): Channels {
+    return this.channel as Channels;
+  }
+}
+
+/** What is used of a channel of amqplib. */
+interface Channel {
+  on(event: 'error' | 'close', listener: () => void): unknown;
+  consume(...args: unknown[]): Promise<unknown>;
+  cancel(consumerTag: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** What is used of amqp-connection-manager. */
+interface Connection {
+  isConnected(): boolean;
+  createChannel(options: { readonly json: boolean; readonly setup: unknown }): Channels;
+}
+
+/** The channels, one after the other, that replace one another where a connection is lost. */
+interface Channels {
+  sendToQueue(queue: string, bytes: Buffer, options: object): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+interface RabbitMessage {
+  readonly content: Buffer;
+  readonly properties: { readonly replyTo?: string; readonly correlationId?: string };
+}
