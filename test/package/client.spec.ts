@@ -52,9 +52,13 @@ describe('the package of the client', () => {
 
   it('holds the compiled client and its sources, without tests, and nothing else', async () => {
     const files = [...(await unpacked(tarball)).keys()];
-    const folders = files.map((file) => file.replace(/^(dist|src)\/[^/]+$/, '$1'));
-    expect([...new Set(folders)].sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json', 'src']);
-    expect(files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'src/index.ts']));
+    const folders = files.map((file) => file.replace(/^(dist\/commonjs|dist|src)\/[^/]+$/, '$1'));
+    expect([...new Set(folders)].sort()).toEqual([
+      ...['LICENSE', 'README.md', 'dist', 'dist/commonjs', 'package.json', 'src'],
+    ]);
+    expect(files).toEqual(
+      expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/commonjs/index.js', 'src/index.ts']),
+    );
     expect(files.filter((file) => /spec|tsbuildinfo/.test(file))).toEqual([]);
   });
 
@@ -66,6 +70,10 @@ describe('the package of the client', () => {
     const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
     await node('node_modules/typescript/bin/tsc', [...options, 'program.ts'], directory);
     expect(await run(process.execPath, ['program.js'], directory)).toBe('7\nFORBIDDEN\n');
+    // As the Jest of a CommonJS project loads it.
+    const required = `console.log(new (require('@time-logs/client').TimeLogError)('NO_ANSWER', 'required').message)`;
+    const asCommonJs = ['--no-experimental-require-module', '--input-type=commonjs', '--eval', required];
+    expect(await run(process.execPath, asCommonJs, directory)).toBe('required\n');
     const packages = await readdir(join(directory, 'node_modules'));
     expect(packages.filter((name) => !name.startsWith('.'))).toEqual(['@time-logs']);
   }, 60_000);

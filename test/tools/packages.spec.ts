@@ -11,7 +11,7 @@ const ES_MODULES_ALONE = ['CJSResolvesToESM'];
 
 describe.each([
   ['for hosts', packLib, []],
-  ['of the client', (directory: string) => packWorkspace('@time-logs/client', directory), ES_MODULES_ALONE],
+  ['of the client', (directory: string) => packWorkspace('@time-logs/client', directory), []],
   [
     'of the embedded PostgreSQL',
     (directory: string) => packWorkspace('@time-logs/embedded-postgres', directory),
