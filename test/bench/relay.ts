@@ -164,6 +164,10 @@ function report(services: readonly Service[]): void {
       console.log(`| ${[load, name, ...figures, `${of('catchUp').toFixed(1)} s`].join(' | ')} |`);
     }
   }
+  const [without, whole] = services.map(({ rounds }) => rounds.fast!);
+  // Pair by pair: whatever else the machine does changes from round to round.
+  const ratio = median(whole!.map(({ perSecond }, round) => perSecond / without![round]!.perSecond));
+  console.log(`\nCreates at full speed with events over those without, pair by pair: ${ratio.toFixed(2)}`);
 }
 
 removeLibpqVariables(process.env);
