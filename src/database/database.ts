@@ -1,4 +1,5 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { Condition } from './condition.js';
@@ -12,6 +13,9 @@ import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './u
 /** Milliseconds between two changes that are tried while the server takes none. */
 const RETRY_PAUSE = 500;
 
+/** The most milliseconds that a shutdown waits for statements under way. */
+const LAST_WAIT = 1_000;
+
 /** The message when the server stores commits, but not on the standby that it waits for. */
 const WITHOUT_STANDBY =
   'commits wait for a synchronous standby: bring it back, or take it out of synchronous_standby_names';
@@ -21,7 +25,7 @@ export type Statements = Pick<Database, 'query' | 'change'>;
 
 /** The one door to SQL: TypeORM's DataSource. It tells an outage from a fault of ours. */
 @Injectable()
-export class Database implements OnModuleDestroy {
+export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(Database.name);
   private readonly away = new Condition({
     begin: (reason) => this.logger.error(`database unavailable: ${reason}`),
@@ -34,6 +38,7 @@ export class Database implements OnModuleDestroy {
   });
   private readonly connections: Connections;
   private readonly overdue: OverdueStatements;
+  private readonly running = new Set<Promise<unknown>>();
   private readonly statements = new PreparedStatements();
   /** When to try the next change while the server is read-only, on the clock of `performance`. */
   private nextChange: number | undefined;
@@ -141,7 +146,21 @@ export class Database implements OnModuleDestroy {
     this.overdue.stop();
   }
 
-  private async run<Row>(
+  /**
+   * Waits a little for statements under way. The end of the pool cuts them, and one that nobody waits for, such as that
+   * of a sweep, would be reported as an outage.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.race([Promise.allSettled(this.running), delay(LAST_WAIT, undefined, { ref: false })]);
+  }
+
+  private run<Row>(...statement: Parameters<typeof this.runOne<Row>>): Promise<Row[]> {
+    const running = this.runOne(...statement);
+    this.running.add(running);
+    return running.finally(() => this.running.delete(running));
+  }
+
+  private async runOne<Row>(
     act: (runner: QueryRunner) => Promise<Row[]>,
     onUnavailability: (error: unknown) => void,
   ): Promise<Row[]> {

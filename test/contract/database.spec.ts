@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
@@ -89,5 +90,36 @@ describe.each([
     });
     expect(await numbers()).toEqual([1, 2, 3]);
     expect(await tables.change(`select ${ISOLATION} as name`)).toEqual([{ name: 'read committed' }]);
+  });
+});
+
+describe('a shutdown', () => {
+  const lines: string[] = [];
+  const keep = (line: string) => void lines.push(line);
+  beforeAll(() => {
+    Logger.overrideLogger({ log: keep, warn: keep, error: keep });
+  });
+  afterAll(() => {
+    Logger.overrideLogger(['error', 'warn']);
+  });
+
+  it('waits for a statement under way, which would look like an outage when the pool ends', async () => {
+    const dataSource = await new DataSource(plainOptions(database.url)).initialize();
+    const tables = new Database(dataSource);
+    const outcome = tables.query('select pg_sleep(0.2)').catch((error: unknown) => error);
+    await tables.beforeApplicationShutdown();
+    await dataSource.destroy();
+    expect([await outcome, lines]).toEqual([[{ pg_sleep: '' }], []]);
+  });
+
+  it('does not wait for a long one', async () => {
+    const dataSource = await new DataSource(plainOptions(database.url)).initialize();
+    const tables = new Database(dataSource);
+    const ended: string[] = [];
+    const long = tables.query('select pg_sleep(30)').then(() => ended.push('the statement'));
+    await tables.beforeApplicationShutdown();
+    expect(ended).toEqual([]);
+    await dataSource.destroy();
+    await expect(long).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 });
