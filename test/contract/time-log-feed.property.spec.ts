@@ -102,7 +102,7 @@ async function transact({ dataSource }: Instance): Promise<string[]> {
   }
 }
 
-/** Four writers over two instances: two record logs, with keys and without, and two write by SQL, two transactions at once. */
+/** Four writers over two instances: two record logs, with keys and without, and two write by SQL, two at once. */
 async function write(until: number): Promise<string[]> {
   const stored: string[] = [];
   const record = async ({ repository }: Instance) => {

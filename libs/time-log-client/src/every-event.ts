@@ -12,7 +12,7 @@ export interface FollowedFeed {
   readonly pause?: (() => Promise<unknown>) | undefined;
 }
 
-/** Yields the events of the feed, each once, in its order, from behind the one with an id. It remembers only the last. */
+/** Yields the events of the feed, each once, in its order, from behind the one with an id. */
 export async function* everyEvent(
   { readPage, pageSize, pause }: FollowedFeed,
   after: string | undefined,

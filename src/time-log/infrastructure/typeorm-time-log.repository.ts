@@ -14,7 +14,7 @@ import {
 } from '../../database/index.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
-import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
+import type { FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import {
   type Backlog,
   type TimeLogFilter,
@@ -24,6 +24,7 @@ import {
 import { TimeLog } from '../domain/time-log.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
+import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import {
   TIME_LOG_ARRAYS,
@@ -38,9 +39,6 @@ import { TimeLogSweep } from './time-log-sweep.js';
 
 /** A row of a page. The first one only has the total. */
 type Row = TimeLogRow & { readonly total: string | null };
-
-/** A row of the feed. */
-type EventRow = TimeLogRow & { readonly position: string };
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
@@ -58,8 +56,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
   private readonly sweep: TimeLogSweep;
+  private readonly feed: TimeLogFeed;
   private page: PreparedStatement | undefined;
-  private events: PreparedStatement | undefined;
   private insertion: PreparedStatement | undefined;
 
   constructor(
@@ -72,6 +70,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const limits = { batch: BATCH, queue, wait };
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
+    this.feed = new TimeLogFeed(database);
     this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits, () => this.recorded());
   }
 
@@ -162,26 +161,12 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return { total: Number(first!.total), logs: rows.map(timeLogOf) };
   }
 
-  override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
-    // One statement: the rows, and how far they are final, must be of one snapshot.
-    this.events ??= new PreparedStatement(
-      `select position, ${SELECTION} from ${this.database.routine('time_log_events')}($1, $2, $3)`,
-    );
-    const rows = await this.database.query<EventRow>(this.events, [place?.position, place?.logId, limit]);
-    return rows.map((row) => new TimeLogEvent(row.position, timeLogOf(row)));
+  override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
+    return this.feed.eventsAfter(place, limit);
   }
 
-  override async backlog(place: FeedPlace, most: number): Promise<Backlog> {
-    const [row] = await this.database.query<{ events: number; first: string | null }>(
-      `select count(*)::int as events, (array_agg(id))[1] as first
-         from (select id from ${this.table} where (position, id) > ($1, $2) order by position, id limit $3) following`,
-      [place.position, place.logId, most],
-    );
-    const { events, first } = row!;
-    return {
-      events,
-      oldest: first === null ? undefined : Object.assign(TimeLog.blank(), { id: first }).createdAt,
-    };
+  override backlog(place: FeedPlace, most: number): Promise<Backlog> {
+    return this.feed.backlog(place, most);
   }
 
   /** Stores all logs in one commit, or as a part of a transaction. */

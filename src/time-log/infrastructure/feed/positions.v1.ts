@@ -6,7 +6,7 @@ import type { FeedNames } from './feed-names.js';
 /** The number of the transaction that writes a row, as PostgreSQL writes the expression itself. */
 export const TRANSACTION = '((pg_current_xact_id())::text)::bigint';
 
-/** By how much the clock of positions is ahead of the numbers of transactions: it stands in the default of the column. */
+/** By how much positions are ahead of the numbers of transactions: it stands in the default of the column. */
 export const storedShift = ({ logs }: FeedNames) => `
   coalesce((select substring(pg_get_expr(adbin, adrelid) from '[+] ''(\\d+)''')::bigint
               from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum

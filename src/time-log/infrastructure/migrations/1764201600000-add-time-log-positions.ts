@@ -5,9 +5,9 @@ import { TRANSACTION } from '../feed/positions.v1.js';
 import { timeLogEventsV1 } from '../feed/time-log-events.v1.js';
 
 /**
- * The place of each log in the feed. PostgreSQL reads the default once for all logs that are there, and rewrites no row:
- * it takes a moment, whatever the size of the table. `if not exists`: whoever runs a large table may add column and
- * index beforehand.
+ * The place of each log in the feed. PostgreSQL reads the default once for all logs that are there, and rewrites no
+ * row: it takes a moment, whatever the size of the table. `if not exists`: whoever runs a large table may add column
+ * and index beforehand.
  */
 export class AddTimeLogPositions1764201600000 implements MigrationInterface {
   readonly name = 'AddTimeLogPositions1764201600000';

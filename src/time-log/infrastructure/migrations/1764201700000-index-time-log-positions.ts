@@ -2,9 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { feedNamesIn } from '../feed/feed-names.js';
 
 /**
- * The order of the feed. A migration of its own: writers wait while the index is built, and readers should not wait with
- * them. CONCURRENTLY would keep nobody waiting, but cannot run in a transaction, in which hosts run all their migrations;
- * whoever has so many logs that it matters builds the index like that beforehand.
+ * The order of the feed. A migration of its own: writers wait while the index is built, and readers should not wait
+ * with them. CONCURRENTLY would keep nobody waiting, but cannot run in a transaction, in which hosts run all their
+ * migrations; whoever has so many logs that it matters builds the index like that beforehand.
  */
 export class IndexTimeLogPositions1764201700000 implements MigrationInterface {
   readonly name = 'IndexTimeLogPositions1764201700000';
