@@ -5,5 +5,7 @@ export default defineConfig({
     globals: true,
     root: './',
     include: ['**/*.{spec,e2e-spec}.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
