@@ -39,6 +39,22 @@ describe('the service with MESSAGES_URL', () => {
     client.close();
   });
 
+  it('takes messages for SHUTDOWN_DELAY seconds, while readyz already refuses', async () => {
+    const port = await unusedPort();
+    const service = await startService({
+      ...env,
+      MESSAGES_URL: `tcp://${host}:${port}`,
+      SHUTDOWN_DELAY: '3',
+    });
+    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
+    const door = overTransport(client);
+    const ended = service.end();
+    while ((await fetch(`${service.url}/readyz`)).status !== 503);
+    expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
+    expect(await ended).toBe(0);
+    client.close();
+  });
+
   it('ends with one line where the address is taken', async () => {
     const taken = createServer().listen(0, host);
     await once(taken, 'listening');

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  type INestApplication,
+  Injectable,
+  Module,
+  UnauthorizedException,
+} from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { migrate } from '../../src/database-setup/index.js';
+import { timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { LOG, refusal } from '../support/requests.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { unusedPort } from './brokers.js';
+import { type Door, overTransport } from './doors.js';
+
+/** Whom the host knows; what it takes for a token is the name. */
+const CALLERS: Readonly<Record<string, { readonly id?: string; readonly scopes: readonly string[] }>> = {
+  ada: { id: 'ada', scopes: ['time-logs:read', 'time-logs:write'] },
+  reader: { id: 'reader', scopes: ['time-logs:read'] },
+  nameless: { scopes: ['time-logs:read', 'time-logs:write'] },
+};
+
+const nameOf = (context: ExecutionContext) =>
+  String(context.switchToRpc().getData<{ accessToken?: unknown }>().accessToken);
+
+@Injectable()
+class HostGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    if (nameOf(context) === 'unknown to the guard') throw new UnauthorizedException('who are you?');
+    return nameOf(context) !== 'blocked';
+  }
+}
+
+describe('a host that knows its callers by itself', () => {
+  let database: TestDatabase;
+  let app: INestApplication;
+  let client: ClientProxy;
+  let door: Door;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations: timeLogMigrations });
+    const timeLogs = TimeLogModule.forRoot({
+      guard: HostGuard,
+      principal: (context) => CALLERS[nameOf(context)],
+    });
+    const dataSource = TypeOrmModule.forRoot({
+      type: 'postgres',
+      url: database.url,
+      autoLoadEntities: true,
+      poolErrorHandler: () => undefined,
+    });
+    @Module({ imports: [dataSource, timeLogs, TimeLogMessagesModule.over(timeLogs)] })
+    class HostModule {}
+    app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
+    const address = { host: '127.0.0.1', port: await unusedPort() };
+    app.connectMicroservice({ transport: Transport.TCP, options: address });
+    await app.listen(0, '127.0.0.1');
+    await app.startAllMicroservices();
+    client = ClientProxyFactory.create({ transport: Transport.TCP, options: address });
+    door = overTransport(client);
+  });
+  afterAll(async () => {
+    await client.close();
+    await app.close();
+    await database.drop();
+  });
+
+  const record = (accessToken: string, idempotencyKey?: string) =>
+    door.record({ accessToken, timeLog: LOG, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+
+  it('takes messages without a token of ours, and keys of callers who have an id', async () => {
+    const { answer } = (await record('ada', 'once')) as { answer: object };
+    expect(answer).toMatchObject({ success: true, data: LOG });
+    expect(await record('ada', 'once')).toEqual({ answer: { ...answer, replayed: true } });
+    expect(await record('nameless')).toMatchObject({ answer: { success: true } });
+    expect(await record('nameless', 'once')).toEqual({
+      error: refusal('VALIDATION_ERROR', 'Idempotency-Key is only for callers with an id'),
+    });
+  });
+
+  it.each([
+    ['reader', 'FORBIDDEN', 'the token lacks the scope time-logs:write'],
+    ['blocked', 'FORBIDDEN', 'the token lacks the scope for this operation'],
+    ['unknown to the guard', 'UNAUTHORIZED', 'a valid bearer token is required'],
+    ['unknown to the principal', 'UNAUTHORIZED', 'a valid bearer token is required'],
+  ])('refuses in our words whom it refuses: %s', async (name, code, message) => {
+    expect(await record(name)).toEqual({ error: refusal(code, message) });
+  });
+});
