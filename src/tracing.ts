@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 
 /** What lines of the log are found by, together with the spans of a trace. */
-export interface TraceIds {
+interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
 }

@@ -84,7 +84,7 @@ describe('backup and restore on the embedded database', () => {
     expect(await run('restore', [file], { DATA_DIR: target })).toEqual({
       code: 0,
       stdout: `restored ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
-      stderr: '',
+      stderr: `made a new database in ${target}, where there was none\n`,
     });
     const before = await withSqlIn(source, everything);
     expect(before.time_logs).toHaveLength(2_491 + ODD_ROWS.length);

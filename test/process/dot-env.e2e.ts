@@ -82,7 +82,7 @@ describe('a .env in the project', () => {
     await expect(migrate({ DATABASE_URL: '', DATA_DIR })).resolves.toEqual([
       0,
       expect.stringContaining('migrated'),
-      `${said()}\n`,
+      `${said()}\nmade a new database in ${DATA_DIR}, where there was none\n`,
     ]);
     expect(await readdir(DATA_DIR)).toContain('postgres');
   });

@@ -66,6 +66,7 @@ describe('the embedded database', () => {
     const lines = output.split('\r\n').map((line) => line.replaceAll(/\x1b\[\d+m|^\^C/g, ''));
     expect(lines.filter((line) => line !== '')).toEqual([
       expect.stringMatching(/^\[[\d:.]+\] INFO: Migrations: migrated: \w+/),
+      expect.stringMatching(/^\[[\d:.]+\] INFO: Durability: a commit waits for /),
       expect.stringMatching(/^\[[\d:.]+\] INFO: Main: listening on port \d+$/),
       'Record a log:',
       expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),

@@ -9,7 +9,8 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const TOKEN = 'a-token-that-the-deployment-declares';
 
 /** A line of the log about what the service does at every start. */
-const isRoutine = (line: string) => line.startsWith('{"level":"info"');
+const isRoutine = (line: string) =>
+  line.startsWith('{"level":"info"') || line.includes('"context":"Durability"');
 
 describe('the compiled service', () => {
   let database: TestDatabase;
