@@ -15,6 +15,7 @@ export default {
     '/node_modules/',
     '<rootDir>/test/(tools|package|estate/nest-.*)/',
     ...(process.env.FAULTS === 'full' ? [] : LONG_FAULTS),
+    ...(process.env.FLEET ? [] : ['<rootDir>/test/fleet/']),
     ...(process.env.ESTATE === 'full'
       ? []
       : ['<rootDir>/test/(estate/|(messages|events)/(nats|rabbitmq|tcp-faults))']),

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, readFile } from 'node:fs/promises';
+import { describe } from '@jest/globals';
+
+/** `describe` for tests that need programs: skipped with one line where one is missing, unless REQUIRE_FLEET is 1. */
+export function describeWith(...programs: string[]): typeof describe | typeof describe.skip {
+  const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
+  if (missing.length === 0 || process.env.REQUIRE_FLEET === '1') return describe;
+  process.stderr.write(`skipped: tests of a fleet; not installed: ${missing.join(', ')}\n`);
+  return describe.skip;
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The account that Debian's packages of PostgreSQL make, for servers that refuse root. */
+export async function postgresAccount(): Promise<Owner> {
+  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+)/m.exec(await readFile('/etc/passwd', 'utf8'))!;
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+const isRoot = process.getuid?.() === 0;
+
+/** Hands a folder over to the account as which a server will run. */
+export async function give(folder: string, { uid, gid }: Owner): Promise<void> {
+  if (isRoot) await chown(folder, uid, gid);
+}
+
+/** A server of the tests, in the foreground. */
+export class Daemon {
+  private readonly chunks: string[] = [];
+
+  private constructor(private readonly child: ChildProcess) {
+    for (const stream of [child.stdout!, child.stderr!])
+      stream.on('data', (chunk) => this.chunks.push(String(chunk)));
+  }
+
+  /** Starts a program; where we are root, as the user who is named: some servers refuse root. */
+  static start(
+    [program, ...args]: readonly [string, ...string[]],
+    env: Readonly<Record<string, string>> = {},
+    owner?: Owner,
+  ): Daemon {
+    const [command, ...before] =
+      owner && isRoot
+        ? ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', program]
+        : [program];
+    const { PATH = '' } = process.env;
+    return new Daemon(
+      spawn(command, [...before, ...args], { env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
+  }
+
+  /** All that it has printed. */
+  get output(): string {
+    return this.chunks.join('');
+  }
+
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Sends a signal and waits for the end. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (!this.isRunning) return;
+    const exit = once(this.child, 'exit');
+    this.child.kill(signal);
+    await exit;
+  }
+}
