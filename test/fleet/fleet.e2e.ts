@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { audit } from '../faults/support/audit.js';
+import { eventually } from '../faults/support/eventually.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
+import { environment } from '../support/environment.js';
+import { Clients, type Effect } from './clients.js';
+import { describeWith } from './daemon.js';
+import { Fleet, TOKEN } from './fleet.js';
+import { Follower } from './follower.js';
+
+const COUNTS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'counts.command.js');
+/** FLEET=full does more of each. */
+const isFull = process.env.FLEET === 'full';
+const KILLS = isFull ? 52 : 8;
+const ROLLS = isFull ? 4 : 1;
+const FAILOVERS = isFull ? 5 : 1;
+/** Creates whose author reads them at once. */
+const READS = 100;
+/** Milliseconds for one of the tests. */
+const LIMIT = isFull ? 900_000 : 240_000;
+
+describeWith(
+  'haproxy',
+  'patroni',
+  'etcd',
+  '/usr/lib/postgresql/15/bin/postgres',
+)('four instances behind the balancer, on PostgreSQL with a synchronous standby', () => {
+  let fleet: Fleet;
+  let clients: Clients;
+  let follower: Follower;
+  const stops: (() => Promise<void>)[] = [];
+  const table: [string, Effect][] = [];
+
+  beforeAll(async () => {
+    fleet = await Fleet.start();
+    stops.push(() => fleet.stop());
+    await fleet.startInstances();
+    clients = new Clients(fleet.port);
+    follower = new Follower(fleet.url);
+    stops.push(
+      () => clients.stop(),
+      () => follower.stop(),
+    );
+  }, LIMIT);
+  afterAll(async () => {
+    for (const stop of stops.reverse()) await stop();
+  }, LIMIT);
+
+  const through = async (what: string, act: () => Promise<void>) => {
+    const effect = await clients.through(act);
+    table.push([what, effect]);
+    for (const { unexpected } of clients.ledgers) expect(unexpected).toEqual([]);
+    return effect;
+  };
+  const verifyCounts = async () => {
+    const env = environment({ DATABASE_URL: fleet.databaseUrl });
+    await promisify(execFile)(process.execPath, [COUNTS, 'verify'], { env });
+  };
+  const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+    fetch(`${fleet.url}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
+    });
+
+  it(
+    'acknowledges every create of a client with keys while instances are killed',
+    async () => {
+      const effect = await through(`SIGKILL of an instance, ${KILLS} times`, async () => {
+        for (let kill = 0; kill < KILLS; kill++) {
+          const instance = fleet.instances[kill % fleet.instances.length]!;
+          await instance.end('SIGKILL');
+          await clients.without.writers.acknowledge(20);
+          await instance.start();
+        }
+      });
+      expect(effect.failedWithKeys).toBe(0);
+    },
+    LIMIT,
+  );
+
+  it(
+    'acknowledges every create while instances are replaced one after the other',
+    async () => {
+      const effect = await through(`each instance replaced, ${ROLLS} times`, async () => {
+        for (let roll = 0; roll < ROLLS; roll++)
+          for (const instance of [...fleet.instances, fleet.reader]) {
+            await instance.end();
+            await instance.start();
+          }
+      });
+      expect(effect).toMatchObject({ failedWithKeys: 0, failedWithout: 0 });
+    },
+    LIMIT,
+  );
+
+  it(
+    'shows an author what they wrote, where they ask for it',
+    async () => {
+      const stale = { 'no-cache': 0, '': 0 };
+      for (let number = 0; number < 2 * READS; number++) {
+        const control = number % 2 === 0 ? 'no-cache' : '';
+        const projectId = crypto.randomUUID();
+        const body = JSON.stringify({ projectId, duration: 1, description: projectId, date: '2026-01-31' });
+        const created = await ask(
+          '/api/v1/time-logs',
+          { 'idempotency-key': projectId },
+          { method: 'POST', body },
+        );
+        expect([created.status, await created.json()]).toMatchObject([201, { success: true }]);
+        const listed = await ask(`/api/v1/time-logs?projectId=${projectId}`, { 'cache-control': control });
+        const { meta } = (await listed.json()) as { meta: { total: number } };
+        if (meta.total !== 1) stale[control]++;
+      }
+      process.stderr.write(`first reads that were stale: ${JSON.stringify(stale)} of ${READS} each\n`);
+      expect(stale['no-cache']).toBe(0);
+    },
+    LIMIT,
+  );
+
+  it(
+    'loses nothing where the primary is killed',
+    async () => {
+      await through(`SIGKILL of the primary, ${FAILOVERS} times`, async () => {
+        for (let kill = 0; kill < FAILOVERS; kill++) {
+          const { primary, standby } = await fleet.postgres.whole();
+          await primary.killServer();
+          await eventually(async () => expect(await standby.is('primary')).toBe(true), LIMIT);
+          await clients.withKeys.writers.acknowledge(20, LIMIT);
+          await verifyCounts();
+          await fleet.postgres.whole();
+        }
+      });
+    },
+    LIMIT,
+  );
+
+  it(
+    'loses nothing where primary and standby change places',
+    async () => {
+      await through('switchover', async () => {
+        const { primary, standby } = await fleet.postgres.whole();
+        await primary.post('switchover', { leader: primary.name, candidate: standby.name });
+        await clients.withKeys.writers.acknowledge(20, LIMIT);
+        await verifyCounts();
+        expect((await fleet.postgres.whole()).primary.name).toBe(standby.name);
+      });
+    },
+    LIMIT,
+  );
+
+  it(
+    'goes on creating where the standby is behind',
+    async () => {
+      const effect = await through('a standby that replays nothing for 5 s', async () => {
+        const { standby } = await fleet.postgres.whole();
+        await standby.query('select pg_wal_replay_pause()');
+        await delay(5_000);
+        await standby.query('select pg_wal_replay_resume()');
+      });
+      expect(effect).toMatchObject({ failedWithKeys: 0, failedWithout: 0 });
+    },
+    LIMIT,
+  );
+
+  it(
+    'loses nothing where the machine of the primary is gone',
+    async () => {
+      await through('the machine of the primary is gone', async () => {
+        const { primary, standby } = await fleet.postgres.whole();
+        await primary.killMachine();
+        await eventually(async () => expect(await standby.is('primary')).toBe(true), LIMIT);
+        await clients.withKeys.writers.acknowledge(20, LIMIT);
+        await verifyCounts();
+        primary.start();
+        await fleet.postgres.whole();
+      });
+    },
+    LIMIT,
+  );
+
+  it(
+    'has every acknowledged log once, and its feed too',
+    async () => {
+      await clients.stop();
+      const stored = await queryOnce<{ id: string }>(fleet.databaseUrl, 'select id from time_logs');
+      await eventually(() => expect(follower.ids.length).toBeGreaterThanOrEqual(stored.length));
+      await follower.stop();
+      const again = new Follower(fleet.url);
+      await eventually(() => expect(again.ids.length).toBeGreaterThanOrEqual(stored.length));
+      await again.stop();
+
+      const findings = await Promise.all(clients.ledgers.map((ledger) => audit(fleet.databaseUrl, ledger)));
+      const lost = findings.flatMap((finding) => finding.lost);
+      const { doubled } = findings[0]!;
+      report(table, { lost: lost.length, doubled: doubled.length, failedReads: follower.failed });
+      expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
+      expect(again.ids).toEqual(follower.ids);
+      expect([...again.logs].sort()).toEqual(stored.map(({ id }) => id).sort());
+      await verifyCounts();
+    },
+    LIMIT,
+  );
+});
+
+/** Prints what each fault did. */
+function report(
+  table: readonly (readonly [string, Effect])[],
+  { lost, doubled, failedReads }: Record<'lost' | 'doubled' | 'failedReads', number>,
+): void {
+  const lines = table.map(
+    ([what, { acknowledged, failedWithKeys, failedWithout, secondsWithout }]) =>
+      `| ${what} | ${acknowledged} | ${failedWithKeys} | ${failedWithout} | ${secondsWithout.toFixed(1)} |`,
+  );
+  process.stderr.write(
+    `| what happens | creates acknowledged | failed with keys | failed without | seconds without writes |
+|---|---|---|---|---|
+${lines.join('\n')}
+lost: ${lost}, doubled: ${doubled}, looks at the feed that failed: ${failedReads}\n`,
+  );
+}
