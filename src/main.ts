@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { NestFactory } from '@nestjs/core';
+import { NestApplication, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { EdgeAdapter } from '../libs/http-edge/src/index.js';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
@@ -21,6 +21,9 @@ const END_LIMIT = 9_500;
 // (which only the command line can set: npm start, docker/Dockerfile), the service stays below 256 MB. With less, garbage
 // collection takes a fifth of the CPU of a create.
 setFlagsFromString('--heap-growing-percent=100');
+
+/** Nest's methods that load @nestjs/microservices wherever it is installed. They are internal: a test sees this work. */
+const WITHOUT_TRANSPORTS = { preloadLazyPackages: () => undefined, loadMicroservicesModule: () => undefined };
 
 const stop = new AbortController();
 // This comes first, so that no signal during the start is lost. A second signal does nothing:
@@ -72,6 +75,7 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
   try {
     const { url: databaseUrl, migrationUrl } = database;
     const messages = config.messagesUrl === undefined ? undefined : await loadMessages();
+    if (!messages) Object.assign(NestApplication.prototype, WITHOUT_TRANSPORTS);
     const app = await NestFactory.create<NestExpressApplication>(
       AppModule.forRoot({
         config,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { list, LOG } from '../support/requests.js';
@@ -37,6 +38,21 @@ describe('the service with MESSAGES_URL', () => {
     expect(kinds.filter((kind) => kind !== 'answer' && kind !== 'SERVICE_UNAVAILABLE')).toEqual([]);
     expect(await ended).toBe(0);
     client.close();
+  });
+
+  it('loads transports where they are asked for, and nothing of them else', async () => {
+    const fixture = join(import.meta.dirname, 'resolutions.fixture.mjs');
+    const resolved = async (more: Record<string, string>) => {
+      const service = await startService({ ...env, ...more, NODE_OPTIONS: `--import=${fixture}` });
+      await service.end();
+      const names = service.output().match(/(?<=^resolved ).+$/gm) ?? [];
+      expect(names).toContain('@nestjs/core');
+      return names.filter((name) => /microservices|nats|amqp/.test(name));
+    };
+    expect(await resolved({})).toEqual([]);
+    expect(await resolved({ MESSAGES_URL: `tcp://${host}:${await unusedPort()}` })).toContain(
+      '@nestjs/microservices',
+    );
   });
 
   it('takes messages for SHUTDOWN_DELAY seconds, while readyz already refuses', async () => {
