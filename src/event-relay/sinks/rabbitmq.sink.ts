@@ -13,6 +13,10 @@ const HEARTBEAT = 5;
 /** A message that no queue takes comes back with its id, before its confirmation (RabbitMQ, publisher confirms). */
 const UNROUTABLE = `no queue is bound to the exchange ${NAME} for ${SUBJECT}: bind one`;
 
+interface Destroyable {
+  destroy(error: Error): void;
+}
+
 /** What is told about an event: nothing where a queue keeps it. */
 type Verdict = (fault?: string) => void;
 
@@ -96,6 +100,7 @@ export class RabbitMqSink extends EventSink {
     this.connection = this.channel = undefined;
     this.tellAll('the connection to RabbitMQ is cut');
     connection.close().catch(() => undefined);
-    (connection.connection as unknown as { stream: { destroy(): void } }).stream.destroy();
+    // With an error, or the driver would not notice, and keep its timers for some seconds.
+    (connection.connection as unknown as { stream: Destroyable }).stream.destroy(new Error('cut'));
   }
 }
