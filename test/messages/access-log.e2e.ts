@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { LOG, TIME_LOGS } from '../support/requests.js';
-import { type ServiceProcess, startService } from '../support/service-process.js';
+import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from './brokers.js';
 import { overTransport } from './doors.js';
@@ -47,6 +47,7 @@ describe('the log of a service with messages', () => {
     await work(service, client);
     await client.close();
     await service.end();
+    await allOutputOf(service);
     const lines = service.output().trimEnd().split('\n');
     return lines
       .map((line) => JSON.parse(line) as Line)

@@ -5,7 +5,7 @@ import type { ClientProxy } from '@nestjs/microservices';
 import { DataSource } from 'typeorm';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { LOG } from '../support/requests.js';
-import { type ServiceProcess, startService } from '../support/service-process.js';
+import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { type Outcome, overTransport } from './doors.js';
 
@@ -120,6 +120,7 @@ export function describeFaults(name: string, transport: () => Transported): void
       await overTransport(client).list(withRequestId({ accessToken }, 'of-the-caller'));
       await client.close();
       await service.end();
+      await allOutputOf(service);
       expect(service.output()).toContain('"requestId":"of-the-caller","pattern":"time-log.list.v1"');
     });
   });

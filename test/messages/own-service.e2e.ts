@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { list, LOG } from '../support/requests.js';
-import { spawnService, startService } from '../support/service-process.js';
+import { allOutputOf, spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from './brokers.js';
 import { overTransport } from './doors.js';
@@ -45,6 +45,7 @@ describe('the service with MESSAGES_URL', () => {
     const resolved = async (more: Record<string, string>) => {
       const service = await startService({ ...env, ...more, NODE_OPTIONS: `--import=${fixture}` });
       await service.end();
+      await allOutputOf(service);
       const names = service.output().match(/(?<=^resolved ).+$/gm) ?? [];
       expect(names).toContain('@nestjs/core');
       return names.filter((name) => /microservices|nats|amqp/.test(name));

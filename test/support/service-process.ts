@@ -50,6 +50,12 @@ export async function startService(
   return { url: `http://127.0.0.1:${port}`, port, child, output, end: (signal) => endProcess(child, signal) };
 }
 
+/** Resolves when all that a service without an embedded PostgreSQL has printed is read: some of it may come after its end. */
+export async function allOutputOf({ child }: Pick<ServiceProcess, 'child'>): Promise<void> {
+  const streams = [child.stdout!, child.stderr!].filter((stream) => !stream.readableEnded);
+  await Promise.all(streams.map((stream) => once(stream, 'end')));
+}
+
 /** Starts `dist/src/main.js` with this environment alone, and what it takes to find programs. */
 export function spawnService(
   env: Record<string, string>,
