@@ -18,11 +18,14 @@ import { findTracing } from './tracing.js';
 const END_LIMIT = 9_500;
 
 // By default the heap grows to four times its live data before it is swept. With twice, and a young generation of 16 MB
-// (which only the command line can set: npm start, docker/Dockerfile), the service stays below 256 MB. With less, garbage
+// (which only the command line can set: npm start, docker/Dockerfile), the service stays below 256 MB. With less,
+// garbage
 // collection takes a fifth of the CPU of a create.
 setFlagsFromString('--heap-growing-percent=100');
 
-/** Nest's methods that load @nestjs/microservices wherever it is installed. They are internal: a test sees this work. */
+/**
+ * Nest's methods that load @nestjs/microservices wherever it is installed. They are internal: a test sees this work.
+ */
 const WITHOUT_TRANSPORTS = { preloadLazyPackages: () => undefined, loadMicroservicesModule: () => undefined };
 
 const stop = new AbortController();

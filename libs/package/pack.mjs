@@ -17,7 +17,8 @@ import ts from 'typescript';
 const PEERS = {
   '@nats-io/jetstream': '^3.4.0',
   '@nats-io/transport-node': '^3.4.0',
-  // @nestjs/swagger asks for 11.0.1. Until 12.2 a global pipe of the host was given the promise of an asynchronous parameter, such as our body.
+  // @nestjs/swagger asks for 11.0.1. Until 12.2 a global pipe of the host was given the promise of an asynchronous
+  // parameter, such as our body.
   '@nestjs/common': '^11.0.1 || ^12.2.0',
   '@nestjs/core': '^11.0.1 || ^12.2.0',
   '@nestjs/microservices': '^11.0.1 || ^12.0.1',

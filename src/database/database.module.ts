@@ -4,7 +4,9 @@ import type { DataSource } from 'typeorm';
 import { DatabaseMeasures } from './database.measures.js';
 import { Database } from './database.js';
 
-/** The door to SQL of the DataSource with a name, or of the default one. Undefined where there is no such DataSource. */
+/**
+ * The door to SQL of the DataSource with a name, or of the default one. Undefined where there is no such DataSource.
+ */
 export function databaseOf(name?: string): FactoryProvider<Database | undefined> {
   return {
     provide: Database,

@@ -4,7 +4,10 @@ import { QueryFailedError } from 'typeorm';
 
 /** A statement that the server parses and plans once in each session. */
 export class PreparedStatement {
-  /** Differs where the text differs: in a session of a pooler another version of this software may have prepared its own. */
+  /**
+   * Differs where the text differs: in a session of a pooler another version of this software may have prepared its
+   * own.
+   */
   readonly name: string;
 
   /**

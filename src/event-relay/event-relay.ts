@@ -28,8 +28,8 @@ const ENOUGH = 500;
 const PATIENCE = 2_000;
 
 /**
- * Publishes the event of every recorded log, at least once, and each project's in the order of the feed. Of all instances
- * one does so at a time.
+ * Publishes the event of every recorded log, at least once, and each project's in the order of the feed. Of all
+ * instances one does so at a time.
  */
 @Injectable()
 export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -61,7 +61,10 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     this.running = this.run();
   }
 
-  /** Begins to give the lease up, so that another instance goes on at once. The drain of requests need not wait for it. */
+  /**
+   * Begins to give the lease up, so that another instance goes on at once. The drain of requests need not wait for
+   * it.
+   */
   onModuleDestroy(): void {
     this.isStopped = true;
     this.alarm.ring();

@@ -9,8 +9,8 @@ const LEAST = 10;
 const MOST = 2_000;
 
 /**
- * How many events may be published now. It gives way: while the process is busy the allowance halves with every turn, down
- * to 200 events a second, and it grows again while there is time.
+ * How many events may be published now. It gives way: while the process is busy the allowance halves with every turn,
+ * down to 200 events a second, and it grows again while there is time.
  */
 export class Pace {
   private allowance = MOST;

@@ -2,7 +2,10 @@ import type { Database } from '../database/index.js';
 import type { FeedPlace } from '../time-log/index.js';
 import { EventRelayNote } from './event-relay-note.entity.js';
 
-/** Milliseconds for which a lease is given, and that its holder leaves unused: it must stop before the next one starts. */
+/**
+ * Milliseconds for which a lease is given, and that its holder leaves unused: it must stop before the next one
+ * starts.
+ */
 const LEASE = 10_000;
 const RESERVE = 2_000;
 /** Milliseconds after which a lease is renewed, and after which progress is noted. */
@@ -24,8 +27,8 @@ export class RelayLease {
   ) {}
 
   /**
-   * Takes the lease where nobody else has it. Undefined where somebody has, and on a server that takes no changes. Throws
-   * DomainError SERVICE_UNAVAILABLE.
+   * Takes the lease where nobody else has it. Undefined where somebody has, and on a server that takes no changes.
+   * Throws DomainError SERVICE_UNAVAILABLE.
    */
   static async take(database: Database, sink: string, holder: string): Promise<RelayLease | undefined> {
     const table = database.table(EventRelayNote);

@@ -58,7 +58,10 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
     await this.taking?.cancel(this.consumer);
   }
 
-  /** Nest lets errors of this end the process: of a message without an address for its answer, or of a lost connection. */
+  /**
+   * Nest lets errors of this end the process: of a message without an address for its answer, or of a lost
+   * connection.
+   */
   override sendMessage(message: unknown, replyTo: unknown, correlationId: string): void {
     if (typeof replyTo !== 'string') return;
     const { options, ...answer } = this.serializer.serialize(message as never) as {

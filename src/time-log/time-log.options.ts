@@ -23,7 +23,8 @@ export interface TimeLogCoreOptions {
 export interface TimeLogOptions extends TimeLogCoreOptions {
   /**
    * Finds the caller of a request or message, where the host's own guards have let it pass: `guard`, or those of the
-   * whole app. It stands in the place of our guard; the scopes of the routes are `time-logs:read` and `time-logs:write`.
+   * whole app. It stands in the place of our guard; the scopes of the routes are `time-logs:read` and
+   * `time-logs:write`.
    */
   readonly principal?: CallerOf | undefined;
 }
@@ -37,7 +38,9 @@ interface CoreExtras {
 interface Extras extends CoreExtras {
   /** The host's guard, in the place of ours. It is asked about requests, and about messages (`context.getType()`). */
   readonly guard?: Type<CanActivate> | CanActivate | undefined;
-  /** The host's filter, in the place of ours. A refusal reaches it as an HttpException, with the DomainError as cause. */
+  /**
+   * The host's filter, in the place of ours. A refusal reaches it as an HttpException, with the DomainError as cause.
+   */
   readonly filter?: Type<ExceptionFilter> | ExceptionFilter | undefined;
   /** What the guard and the filter need. */
   readonly imports?: ModuleMetadata['imports'] | undefined;

@@ -44,8 +44,8 @@ export function sizeName(size: number): string {
 }
 
 /**
- * A query for the logs with the numbers $1 to $2, from 1: id, project_id, duration, description, date, created_at. Each depends on its
- * number alone, so that every database gets the same.
+ * A query for the logs with the numbers $1 to $2, from 1: id, project_id, duration, description, date, created_at.
+ * Each depends on its number alone, so that every database gets the same.
  */
 export function logsQuery(spread: Spread, size: number): string {
   const step = Math.floor((SEEDED.until - SEEDED.from) / size);

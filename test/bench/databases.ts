@@ -83,7 +83,9 @@ async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<s
   return url;
 }
 
-/** Frees a kept database of what was created in it; false where so much was that the holes would show in the figures. */
+/**
+ * Frees a kept database of what was created in it; false where so much was that the holes would show in the figures.
+ */
 async function restore(url: string, owner: Owner, size: number): Promise<boolean> {
   const client = await connect(url);
   try {

@@ -25,7 +25,10 @@ export async function measureProcess(pid: number): Promise<Usage | undefined> {
   }
 }
 
-/** Microseconds of CPU of the server that a backend belongs to, with what has ended since; undefined where it is not to be seen. */
+/**
+ * Microseconds of CPU of the server that a backend belongs to, with what has ended since; undefined where it is not
+ * to be seen.
+ */
 export async function measureServer(backend: number): Promise<number | undefined> {
   try {
     const { parent, name } = await statOf(backend);

@@ -83,7 +83,10 @@ export function ratio(
   return service && other && summaryOf(service).perSecond / summaryOf(other).perSecond;
 }
 
-/** How many times longer (p50) the same load takes at the one size than at the other; undefined where either is not measured. */
+/**
+ * How many times longer (p50) the same load takes at the one size than at the other; undefined where either is not
+ * measured.
+ */
 export function growth(
   results: Results,
   load: LoadName,
@@ -95,7 +98,10 @@ export function growth(
   return before && after && summaryOf(after).p50 / summaryOf(before).p50;
 }
 
-/** What went wrong, in words; empty where nothing did. Only of a baseline it is accepted that a request takes too long. */
+/**
+ * What went wrong, in words; empty where nothing did. Only of a baseline it is accepted that a request takes too
+ * long.
+ */
 export function faultsOf({ rounds, program }: Measurement): string[] {
   const faults = rounds.flatMap(({ failures, unfinished }) => [
     ...Object.entries(failures),

@@ -4,7 +4,10 @@ import createClient from 'openapi-fetch';
 import type { paths } from '@time-logs/client';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-/** The types of the document in the hands of a client of another make. That they fit is checked by `npm run typecheck`. */
+/**
+ * The types of the document in the hands of a client of another make. That they fit is checked by `npm run
+ * typecheck`.
+ */
 describe('openapi-fetch with the types of the OpenAPI document', () => {
   let app: TestApp;
   const clientWith = (token: string) =>

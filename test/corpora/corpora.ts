@@ -22,7 +22,10 @@ try {
   process.exitCode = 1;
 }
 
-/** Sends the corpora to the service on a PostgreSQL of its own, and tells what became of them; true where all is as it must be. */
+/**
+ * Sends the corpora to the service on a PostgreSQL of its own, and tells what became of them; true where all is as it
+ * must be.
+ */
 async function hold(corpora: Corpora): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'time-logs-corpora-'));
   const postgres = await EmbeddedPostgres.start({ dataDirectory: join(folder, 'postgres') });

@@ -1,6 +1,9 @@
 import { connect } from 'node:net';
 
-/** Milliseconds: without an answer for so long a request hangs; what may be half a request is ended when nothing came for so long. */
+/**
+ * Milliseconds: without an answer for so long a request hangs; what may be half a request is ended when nothing came
+ * for so long.
+ */
 const LIMITS = { answer: 5_000, quiet: 250 };
 
 export interface Answer {
@@ -17,8 +20,9 @@ export interface Exchange {
 }
 
 /**
- * Writes bytes on a connection of their own. For a whole request the first answer ends the exchange; other bytes may be
- * half a request or several, so it ends when the service closes, for which it is told after a while that no more will come.
+ * Writes bytes on a connection of their own. For a whole request the first answer ends the exchange; other bytes may
+ * be half a request or several, so it ends when the service closes, for which it is told after a while that no more
+ * will come.
  */
 export function exchange(port: number, bytes: Buffer, isWhole: boolean): Promise<Exchange> {
   return new Promise((resolve) => {

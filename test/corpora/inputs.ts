@@ -12,7 +12,10 @@ export type Expectation =
   | { readonly kind: 'refused'; readonly statuses: readonly number[]; readonly message?: RegExp }
   /** `200`, with this request id where one is given. */
   | { readonly kind: 'served'; readonly requestId?: string }
-  /** Answers of the contract and a close. What is malformed is never served: its last word is `400`, or a close without a word. */
+  /**
+   * Answers of the contract and a close. What is malformed is never served: its last word is `400`, or a close
+   * without a word.
+   */
   | { readonly kind: 'raw'; readonly isMalformed: boolean };
 
 /** Something of a corpus in one of its uses. */
@@ -56,7 +59,10 @@ function wholeBody(name: string, bytes: Buffer): Input {
   return inputOf(`${name} as body`, post(bytes), expected);
 }
 
-/** A file that is or may be JSON as a value: a text as description, a number as duration, anything else as an unknown member. */
+/**
+ * A file that is or may be JSON as a value: a text as description, a number as duration, anything else as an unknown
+ * member.
+ */
 function innerValue(name: string, bytes: Buffer): Input[] {
   if (name.startsWith('n_')) return [];
   const [value, raw] = singleValue(bytes);

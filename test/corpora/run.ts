@@ -8,7 +8,10 @@ import { TIME_LOGS, TOKEN } from './requests.js';
 
 export const ZONES = ['UTC', 'America/New_York', 'Pacific/Apia', 'Asia/Kathmandu'] as const;
 
-/** Inputs under way at the same time, and faults after which a run gives up, so that a service that hangs ends it soon. */
+/**
+ * Inputs under way at the same time, and faults after which a run gives up, so that a service that hangs ends it
+ * soon.
+ */
 const LIMITS = { lanes: 8, faults: 20 };
 /** Milliseconds that a valid request may take. */
 const ANSWER_LIMIT = 5_000;
@@ -28,7 +31,9 @@ export interface Counts {
   hung: number;
 }
 
-/** Sends every input to the compiled service under each time zone; what it did, and what of it is wrong, a line each. */
+/**
+ * Sends every input to the compiled service under each time zone; what it did, and what of it is wrong, a line each.
+ */
 export async function run(
   corpora: Corpora,
   databaseUrl: string,
@@ -83,7 +88,10 @@ function count(counts: Counts, { answers, isHung }: Exchange): void {
   else counts.closed++;
 }
 
-/** What is wrong after an input: the next create and list work, and the list shows what was acknowledged and nothing else. */
+/**
+ * What is wrong after an input: the next create and list work, and the list shows what was acknowledged and nothing
+ * else.
+ */
 async function faultAfter(
   target: Target,
   { projectId }: Input,

@@ -3,7 +3,10 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-/** Stands between service and database, and can make the connections that exist fall silent for ever, as a lost route does. */
+/**
+ * Stands between service and database, and can make the connections that exist fall silent for ever, as a lost route
+ * does.
+ */
 class SilencingProxy {
   private readonly pairs: [Socket, Socket][] = [];
   private readonly server: Server;

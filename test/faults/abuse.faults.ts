@@ -11,7 +11,10 @@ import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { filesOf } from './support/process-usage.js';
 import { TOKEN } from './support/service-under-writes.js';
 
-/** What abusers do, all at once: requests a second, and sockets at a time (slow ones: so many with headers, and with bodies). */
+/**
+ * What abusers do, all at once: requests a second, and sockets at a time (slow ones: so many with headers, and with
+ * bodies).
+ */
 const ABUSE = { wrongTokens: 1_000, aborts: 20, idle: 1_000, slow: 25 };
 const WRONG_TOKENS = 100_000;
 /** Requests of the good client a second, those that one p99 is taken of, and at least in all windows of a kind. */
@@ -111,7 +114,10 @@ describe('a service that is abused', () => {
   );
 });
 
-/** Milliseconds. `p99` is the median of the p99 of every two seconds, so that a stall of the machine does not decide; `pooled` that of all. */
+/**
+ * Milliseconds. `p99` is the median of the p99 of every two seconds, so that a stall of the machine does not decide;
+ * `pooled` that of all.
+ */
 function summaryOf(latencies: readonly number[]) {
   const share = (list: readonly number[], part: number) =>
     percentile(

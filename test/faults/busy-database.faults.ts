@@ -93,7 +93,10 @@ describe('a service whose database has no room for it', () => {
   });
 });
 
-/** Has superusers, for whom some are kept, take every connection in place of the service, which is held still meanwhile. */
+/**
+ * Has superusers, for whom some are kept, take every connection in place of the service, which is held still
+ * meanwhile.
+ */
 async function takeEveryConnection(others: pg.Client[], url: string, service: ChildProcess): Promise<void> {
   const first = await connected(url);
   others.push(first);

@@ -8,7 +8,10 @@ import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
 const ROUNDS = isFull ? 4 : 1;
-/** Waves of requests while the database is frozen: the first finds connections that hang, the later ones none that is free. */
+/**
+ * Waves of requests while the database is frozen: the first finds connections that hang, the later ones none that is
+ * free.
+ */
 const WAVES = isFull ? 3 : 2;
 /** Connections that the service may have. */
 const POOL_SIZE = 10;

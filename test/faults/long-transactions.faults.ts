@@ -36,7 +36,10 @@ describe('a service beside many long transactions', () => {
   }, 120_000);
 });
 
-/** Writes logs of ten years in so many transactions, which end when the act is done; how many counts a list then reads. */
+/**
+ * Writes logs of ten years in so many transactions, which end when the act is done; how many counts a list then
+ * reads.
+ */
 async function writeAtOnce(transactions: number, url: string, act: () => Promise<unknown>): Promise<number> {
   const open: pg.Client[] = [];
   try {

@@ -202,7 +202,10 @@ async function refusedCreates({ writers, ledger }: ServiceUnderWrites, count: nu
   await writers.until(() => ledger.count('refused') >= enough, `${count} creates refused with 503`);
 }
 
-/** Nothing is refused once the fault is over and what was under way then has ended; the service is still the same process. */
+/**
+ * Nothing is refused once the fault is over and what was under way then has ended; the service is still the same
+ * process.
+ */
 async function recovered({ service, writers, ledger }: ServiceUnderWrites): Promise<void> {
   await writers.acknowledge(1, RETURN_LIMIT);
   await writers.acknowledge(50);

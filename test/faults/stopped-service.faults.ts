@@ -6,7 +6,10 @@ import { END_LIMIT } from './support/limits.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
-/** What a stopping service owes to reads and slow requests, SHUTDOWN_DELAY and a start that is interrupted: test/process/shutdown.e2e.ts. */
+/**
+ * What a stopping service owes to reads and slow requests, SHUTDOWN_DELAY and a start that is interrupted:
+ * test/process/shutdown.e2e.ts.
+ */
 describe('a service that is told to stop under writes', () => {
   let postgres: PostgresCluster;
 

@@ -4,8 +4,8 @@ import { Controller, Get, Module, UseFilters, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 
 /*
- * An app of ES modules that uses the package, with controllers of a library that is CommonJS and uses it too. Prints what
- * each build makes of the other's classes, and what the app answers.
+ * An app of ES modules that uses the package, with controllers of a library that is CommonJS and uses it too. Prints
+ * what each build makes of the other's classes, and what the app answers.
  */
 
 const require = createRequire(import.meta.url);

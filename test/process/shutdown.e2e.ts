@@ -15,7 +15,10 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const TOKEN = 'a-token-that-the-deployment-declares';
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js');
-/** How a process becomes the first of a namespace of its own here, as it is in a container; undefined where nobody may. */
+/**
+ * How a process becomes the first of a namespace of its own here, as it is in a container; undefined where nobody
+ * may.
+ */
 const UNSHARE = [[], ['--user', '--map-current-user']]
   .map((user) => [...user, '--pid', '--fork', '--kill-child'])
   .find((flags) => spawnSync('unshare', [...flags, 'true']).status === 0);

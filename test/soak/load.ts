@@ -46,7 +46,10 @@ export interface LoadOptions {
   readonly ledger: Ledger;
 }
 
-/** Clients of all kinds at a moderate pace, until they are stopped; while the database is away `503` is right where it is needed. */
+/**
+ * Clients of all kinds at a moderate pace, until they are stopped; while the database is away `503` is right where it
+ * is needed.
+ */
 export class Load {
   /** Requests that were answered, but for creates, of which the ledger knows. */
   others = 0;

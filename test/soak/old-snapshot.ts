@@ -97,7 +97,10 @@ try {
   console.error(error instanceof Error ? error.message : error);
 }
 
-/** Prints for each minute how long creates and lists take, before, while and after a snapshot is held for so many minutes. */
+/**
+ * Prints for each minute how long creates and lists take, before, while and after a snapshot is held for so many
+ * minutes.
+ */
 async function measure(minutes: number): Promise<void> {
   const postgres = await PostgresCluster.create();
   try {

@@ -35,7 +35,10 @@ try {
   );
 }
 
-/** Loads the service for so many minutes; true where it ends as it was after the warm-up, and nothing was lost on the way. */
+/**
+ * Loads the service for so many minutes; true where it ends as it was after the warm-up, and nothing was lost on the
+ * way.
+ */
 async function soak(minutes: number): Promise<boolean> {
   const postgres = await PostgresCluster.create();
   try {

@@ -1,6 +1,9 @@
 import { DataSource } from 'typeorm';
 
-/** Rows whose values a careless backup would change: the edges of numbers and of the calendar, quotes, escapes, line ends. */
+/**
+ * Rows whose values a careless backup would change: the edges of numbers and of the calendar, quotes, escapes, line
+ * ends.
+ */
 export const ODD_ROWS = [
   ['5e-324', '', '0001-01-01'],
   ['1.7976931348623157e308', '😀 👩‍👩‍👧 ﷺ e\u0301 \u{10FFFF}', '9999-12-31'],

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 
 /** Creates whose headers may be wrong in any way, each with the status that the interface asks for. */
 
-/** In the order in which a create is looked at; a fault is found where the stage stands, and answered with its status. */
+/**
+ * In the order in which a create is looked at; a fault is found where the stage stands, and answered with its status.
+ */
 const STAGES = {
   head: 400,
   expectation: 417,

@@ -61,7 +61,10 @@ export interface Schema {
   readonly additionalProperties?: boolean;
 }
 
-/** The path of a document that a request target means, as Express takes it: any case, with or without a trailing slash. */
+/**
+ * The path of a document that a request target means, as Express takes it: any case, with or without a trailing
+ * slash.
+ */
 export function pathOf(target: string, paths: readonly string[]): string | undefined {
   const origin = target.replace(/^https?:\/\/[^/?]*/, '');
   const path = origin.split('?')[0]!.replace(/(?<=.)\/$/, '');

@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'node:querystring';
 
-/** What the interface asks of a request, worked out by other means than the service's own, for tests to hold against its answer. */
+/**
+ * What the interface asks of a request, worked out by other means than the service's own, for tests to hold against
+ * its answer.
+ */
 export type Verdict<Accepted> = Accepted | Refused;
 
 export interface Refused {

@@ -51,7 +51,10 @@ export function hasAnswer(received: string): boolean {
   return answersIn(received).length > 0;
 }
 
-/** The answers that are there in full, in their order, without `100 Continue`; the answer to HEAD ends with its headers. */
+/**
+ * The answers that are there in full, in their order, without `100 Continue`; the answer to HEAD ends with its
+ * headers.
+ */
 export function answersIn(received: string, method = 'GET'): Answer[] {
   const answers: Answer[] = [];
   for (let start = 0; ;) {

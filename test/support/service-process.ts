@@ -21,7 +21,10 @@ export interface ServiceProcess {
   readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts `dist/src/main.js` on a free port of loopback and resolves when it listens. Throws with its output where it ends instead. */
+/**
+ * Starts `dist/src/main.js` on a free port of loopback and resolves when it listens. Throws with its output where it
+ * ends instead.
+ */
 export async function startService(
   env: Record<string, string>,
   /** A command that runs the command behind it. */
@@ -50,7 +53,10 @@ export async function startService(
   return { url: `http://127.0.0.1:${port}`, port, child, output, end: (signal) => endProcess(child, signal) };
 }
 
-/** Resolves when all that a service without an embedded PostgreSQL has printed is read: some of it may come after its end. */
+/**
+ * Resolves when all that a service without an embedded PostgreSQL has printed is read: some of it may come after its
+ * end.
+ */
 export async function allOutputOf({ child }: Pick<ServiceProcess, 'child'>): Promise<void> {
   const streams = [child.stdout!, child.stderr!].filter((stream) => !stream.readableEnded);
   await Promise.all(streams.map((stream) => once(stream, 'end')));

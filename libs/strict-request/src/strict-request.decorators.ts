@@ -6,8 +6,8 @@ import { Obeys, type Rule } from './obeys.decorator.js';
 import { readQuery } from './query.js';
 import { fieldsOf, validated } from './validated.js';
 
-// These are no pipes: a host's global pipes run before a parameter's own, and would get the whole request. Their types are
-// written out: those that Nest 12 gives them are unknown to Nest 11.
+// These are no pipes: a host's global pipes run before a parameter's own, and would get the whole request. Their
+// types are written out: those that Nest 12 gives them are unknown to Nest 11.
 
 /** The JSON body as a validated instance of the DTO. It is read after the guards have run. */
 export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParamDecorator(

@@ -38,7 +38,9 @@ export interface MessageProxy {
 }
 
 export interface TimeLogMessageClientOptions extends Endurance {
-  /** The ClientProxy of the transport, with the queue `time-logs` on RabbitMQ. It connects and closes as you tell it. */
+  /**
+   * The ClientProxy of the transport, with the queue `time-logs` on RabbitMQ. It connects and closes as you tell it.
+   */
   readonly proxy: MessageProxy;
   /**
    * The access token, or a function that returns the current one; it is called once for each call. Leave it out where

@@ -22,7 +22,10 @@ interface Session {
   readonly stream: JetStreamClient;
 }
 
-/** Publishes to a stream of NATS JetStream. A repeat within the stream's window of duplicates is dropped by the server. */
+/**
+ * Publishes to a stream of NATS JetStream. A repeat within the stream's window of duplicates is dropped by the
+ * server.
+ */
 export class NatsSink extends EventSink {
   readonly name: string;
   private session: Session | undefined;

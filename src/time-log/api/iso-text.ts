@@ -7,8 +7,8 @@ let day = NaN;
 let start = '';
 
 /**
- * The text that `toISOString` gives, in a fifth of its time: the instants of a page are of few days, and only the time of
- * day is worked out for each.
+ * The text that `toISOString` gives, in a fifth of its time: the instants of a page are of few days, and only the time
+ * of day is worked out for each.
  */
 export function isoText(instant: Date): string {
   const milliseconds = instant.getTime();

@@ -26,8 +26,8 @@ export class TimeLogService {
   ) {}
 
   /**
-   * Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. Throws DomainError
-   * VALIDATION_ERROR or SERVICE_UNAVAILABLE.
+   * Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. Throws
+   * DomainError VALIDATION_ERROR or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues, { manager }: RecordOptions = {}): Promise<TimeLog> {
     const log = TimeLog.record(values, this.ids.next());
@@ -36,8 +36,8 @@ export class TimeLogService {
   }
 
   /**
-   * Records a log, unless the key has recorded one before: then it returns that one. Resolves like `record`. Throws like
-   * `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
+   * Records a log, unless the key has recorded one before: then it returns that one. Resolves like `record`. Throws
+   * like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
    */
   async recordOnce(
     values: TimeLogValues,

@@ -106,7 +106,9 @@ export class TimeLog implements AllTimeLogValues {
     return new Date(Number.parseInt(this.id.slice(0, 8) + this.id.slice(9, 13), 16));
   }
 
-  /** What JSON.stringify writes: all that the log has, and `createdAt`, unless a query of a host has left out the id. */
+  /**
+   * What JSON.stringify writes: all that the log has, and `createdAt`, unless a query of a host has left out the id.
+   */
   toJSON(): object {
     const stored: { readonly id?: string } = { ...(this as object) };
     return stored.id === undefined ? stored : { ...stored, createdAt: this.createdAt.toISOString() };

@@ -11,8 +11,8 @@ import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLog } from '../domain/time-log.js';
 
 /**
- * Keeps time logs in memory, for tests: `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`. It does
- * what the one over PostgreSQL does. Keys do not expire.
+ * Keeps time logs in memory, for tests: `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`. It
+ * does what the one over PostgreSQL does. Keys do not expire.
  */
 export class InMemoryTimeLogRepository extends TimeLogRepository {
   private readonly logs = new Map<string, TimeLog>();

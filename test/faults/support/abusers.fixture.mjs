@@ -1,4 +1,5 @@
-// Abuses a service at fixed rates, in a process of its own, so that its work does not delay the client that is measured.
+// Abuses a service at fixed rates, in a process of its own, so that its work does not delay the client that is
+// measured.
 // Messages: 'begin' and 'end' of an abuse; after an end it reports what was done and answered since the begin message.
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';

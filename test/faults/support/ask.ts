@@ -14,7 +14,10 @@ export interface Question {
   readonly body?: string;
 }
 
-/** Sends one request, with the declared token unless another or `undefined` is given; checks the answer against the contract. */
+/**
+ * Sends one request, with the declared token unless another or `undefined` is given; checks the answer against the
+ * contract.
+ */
 export async function ask(url: string, question: Question = {}): Promise<TimedAnswer> {
   const { token, body } = { token: TOKEN, ...question };
   const { port, pathname, search } = new URL(url);

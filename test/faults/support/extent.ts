@@ -6,5 +6,8 @@ export function someOf<Case>(cases: readonly Case[], few = 1): readonly Case[] {
   return isFull ? cases : cases.slice(0, few);
 }
 
-/** Milliseconds that a client waits after an answer: none in the full run; the short pass leaves the cores to other tests. */
+/**
+ * Milliseconds that a client waits after an answer: none in the full run; the short pass leaves the cores to other
+ * tests.
+ */
 export const PACE = isFull ? 0 : 10;

@@ -17,7 +17,10 @@ export class GoodClient {
 
   constructor(private readonly options: GoodClientOptions) {}
 
-  /** Asks for so many milliseconds; the milliseconds of each answer, from when its request was due, so that no wait is left out. */
+  /**
+   * Asks for so many milliseconds; the milliseconds of each answer, from when its request was due, so that no wait is
+   * left out.
+   */
   async measure(duration: number): Promise<number[]> {
     const { rate } = this.options;
     const begun = performance.now();

@@ -1,6 +1,6 @@
 /**
- * Milliseconds. Each is ten times what is promised of a machine that does nothing else, for a verdict must not depend on
- * how fast it is; the last line of a run tells the slowest answer that was measured.
+ * Milliseconds. Each is ten times what is promised of a machine that does nothing else, for a verdict must not depend
+ * on how fast it is; the last line of a run tells the slowest answer that was measured.
  */
 const SLACK = 10;
 

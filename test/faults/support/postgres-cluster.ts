@@ -21,7 +21,10 @@ const PATIENCE = 10_000;
 /** Settings of a server (`postgres -c name=value`). */
 type Settings = Readonly<Record<string, string>>;
 
-/** A real PostgreSQL server that belongs to one test file, which may stop, kill and freeze it; nobody starts it again by itself. */
+/**
+ * A real PostgreSQL server that belongs to one test file, which may stop, kill and freeze it; nobody starts it again
+ * by itself.
+ */
 export class PostgresCluster {
   private program: Program | undefined;
   private frozen: number[] = [];
@@ -46,7 +49,10 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /** Another server that follows this one and can be read from (streaming replication); this one rests while it is copied. */
+  /**
+   * Another server that follows this one and can be read from (streaming replication); this one rests while it is
+   * copied.
+   */
   async createStandby(): Promise<PostgresCluster> {
     await this.end('SIGINT');
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));

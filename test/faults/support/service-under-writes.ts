@@ -36,8 +36,8 @@ export interface ServiceUnderWrites {
 
 /**
  * Starts a service and its writers, injects a fault, waits until it serves again, and holds the table against what the
- * writers were told. Whatever the fault: no acknowledged log is lost, none is there twice, nothing is answered but 201 and
- * 503, and the total of a list is that of the table.
+ * writers were told. Whatever the fault: no acknowledged log is lost, none is there twice, nothing is answered but 201
+ * and 503, and the total of a list is that of the table.
  */
 export async function underWrites(
   {

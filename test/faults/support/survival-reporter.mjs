@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 const FILE = /\.faults\.ts$/;
 
-/** A Jest reporter whose line, the last of a run, says which faults were survived, from what the tests themselves counted. */
+/**
+ * A Jest reporter whose line, the last of a run, says which faults were survived, from what the tests themselves
+ * counted.
+ */
 export default class SurvivalReporter {
   onRunStart() {
     this.directory = mkdtempSync(join(tmpdir(), 'faults-tally-'));

@@ -49,7 +49,9 @@ export class Writers {
     this.agent.destroy();
   }
 
-  /** Resolves in the very moment that an outcome has made the condition true; rejects after the limit (milliseconds). */
+  /**
+   * Resolves in the very moment that an outcome has made the condition true; rejects after the limit (milliseconds).
+   */
   async until(holds: () => boolean, what: string, limit = 60_000): Promise<void> {
     if (holds()) return;
     let waiter!: Waiter;

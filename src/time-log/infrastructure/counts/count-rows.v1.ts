@@ -3,8 +3,9 @@ import { BLOCK, type CountNames, DAYS, FIRST, NIL, SPAN } from './count-layout.j
 // Parts of version 1 of the functions that count.
 
 /**
- * Set by our own functions alone, while they write: a row of counts that comes from elsewhere is not taken. Not by SET of
- * the function, for which a parameter with a dot needs a superuser; and what is set for the transaction is set back.
+ * Set by our own functions alone, while they write: a row of counts that comes from elsewhere is not taken. Not by SET
+ * of the function, for which a parameter with a dot needs a superuser; and what is set for the transaction is set
+ * back.
  */
 export const COUNTING_DECLARED = `counting text := coalesce(current_setting('time_logs.counting', true), '');`;
 export const COUNTING_ON = `perform set_config('time_logs.counting', 'on', true);`;

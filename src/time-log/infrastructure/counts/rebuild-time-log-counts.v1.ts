@@ -1,7 +1,9 @@
 import type { CountNames } from './count-layout.js';
 import { add, COUNTING_AS_BEFORE, COUNTING_DECLARED, COUNTING_ON } from './count-rows.v1.js';
 
-/** Returns how many counts were wrong. What is added stays right whatever is written meanwhile, since writers add too. */
+/**
+ * Returns how many counts were wrong. What is added stays right whatever is written meanwhile, since writers add too.
+ */
 export const rebuildTimeLogCountsV1 = (names: CountNames) => `
   create or replace function ${names.rebuild}() returns bigint language plpgsql as $$
   #variable_conflict use_column

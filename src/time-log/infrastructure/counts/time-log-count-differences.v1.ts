@@ -1,7 +1,9 @@
 import { BLOCK, type CountNames, DAYS } from './count-layout.js';
 import { counted } from './count-rows.v1.js';
 
-/** What must be added to the counts to make them right; empty where they are. One snapshot, whoever writes meanwhile. */
+/**
+ * What must be added to the counts to make them right; empty where they are. One snapshot, whoever writes meanwhile.
+ */
 export const timeLogCountDifferencesV1 = ({ logs, counts, differences }: CountNames) => `
   create function ${differences}()
     returns table (of_all boolean, project_id uuid, width integer, first_day date, total bigint, days integer[])

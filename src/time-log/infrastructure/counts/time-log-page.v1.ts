@@ -8,8 +8,8 @@ const ALONG_INDEXES = `set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
 
 /**
- * A row with the total of a period (null: open) and nothing else, then the logs of the page that begins after \`skipped\`
- * logs, newest first. STABLE: all of it sees what the statement sees that calls it.
+ * A row with the total of a period (null: open) and nothing else, then the logs of the page that begins after
+ * \`skipped\` logs, newest first. STABLE: all of it sees what the statement sees that calls it.
  */
 export const timeLogPageV1 = ({ logs, counts, since, page }: CountNames) => `
   create function ${page}(project uuid, first_day date, last_day date, skipped bigint, page_limit integer)

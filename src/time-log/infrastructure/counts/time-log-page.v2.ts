@@ -8,10 +8,10 @@ const ALONG_INDEXES = `set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
 
 /**
- * A row with the total of a period (null: open) and nothing else, then the logs of the page that begins after `skipped`
- * logs, newest first. STABLE: all of it sees what the statement sees that calls it. Rows come whole, so that a new column
- * needs no new version. They come in a column: as a set of rows they would fail each list that waits while the column is
- * added. It stands beside version 1, which an instance of 0.1 calls while it is replaced.
+ * A row with the total of a period (null: open) and nothing else, then the logs of the page that begins after
+ * `skipped` logs, newest first. STABLE: all of it sees what the statement sees that calls it. Rows come whole, so that
+ * a new column needs no new version. They come in a column: as a set of rows they would fail each list that waits
+ * while the column is added. It stands beside version 1, which an instance of 0.1 calls while it is replaced.
  */
 export const timeLogPageV2 = ({ logs, counts, since, pageV2 }: CountNames) => `
   create function ${pageV2}(project uuid, first_day date, last_day date, skipped bigint, page_limit integer)
