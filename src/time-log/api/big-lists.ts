@@ -96,8 +96,12 @@ export class BigLists {
   /** Yields the pieces one by one, as the client takes them. */
   private *sending(pieces: Buffer[]): Generator<Buffer> {
     for (let piece = pieces.shift(); piece; piece = pieces.shift()) {
-      yield piece;
-      this.forget([piece]);
+      try {
+        yield piece;
+      } finally {
+        // Also where the client is gone: then this is its end.
+        this.forget([piece]);
+      }
     }
   }
 
