@@ -58,7 +58,7 @@ describe('a file that is restored', () => {
     ['no trailer', () => zippedLines(lines.slice(0, -1)), /last line is missing/],
     ['half a trailer', () => gzipSync(text.slice(0, -9)), /is damaged/],
     ['half a table', () => zippedLines(lines.slice(0, 6)), /last line is missing/],
-    ['a row less', () => gzipSync(text.replace(/^.*2024-02-29\n/m, '')), /does not count its rows/],
+    ['a row less', () => gzipSync(text.replace(/^.*\t2024-02-29\t.*\n/m, '')), /does not count its rows/],
     ['a table less', () => zippedLines(lines.toSpliced(1, 2)), /does not count/],
     ['a later format', () => gzipSync(text.replace('"version":2', '"version":3')), /is not a backup/],
     [
