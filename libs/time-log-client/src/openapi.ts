@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List time logs
-         * @description One page of the logs that match all filters, and how many match in all. Every valid token sees every log of the deployment.
+         * @description One page of the logs that match all filters, and how many match in all. A token that may read sees every log of the deployment.
          *
          *     **Order.** Newest work first: by `date` descending, then newest created first, then by `id` descending. `date`, which leads the order, is not in the item. The order is total: the pages of an unchanged set hold each log exactly once.
          *
@@ -51,7 +51,7 @@ export interface paths {
          *
          *     **Every log once.** Whoever goes on like that gets every log once, in an order that never changes and is the same for all, whoever commits when. It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that had written something and was open when the log was stored.
          *
-         *     **Corrections.** A log that was deleted by SQL is not there any more; one that was corrected is there as it is now. Every valid token sees every log of the deployment.
+         *     **Corrections.** A log that was deleted by SQL is not there any more; one that was corrected is there as it is now. A token that may read sees every log of the deployment.
          */
         get: operations["listTimeLogEvents"];
         put?: never;
@@ -71,7 +71,7 @@ export interface paths {
         };
         /**
          * Get a time log
-         * @description One log, as it was answered to whoever recorded it. Every valid token sees every log.
+         * @description One log, as it was answered to whoever recorded it. A token that may read sees every log.
          */
         get: operations["getTimeLog"];
         put?: never;

@@ -34,7 +34,7 @@ export const EventsDocumentation = Describes({
       'It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that ' +
       'had written something and was open when the log was stored.',
     '**Corrections.** A log that was deleted by SQL is not there any more; one that was corrected is there as it is now. ' +
-      'Every valid token sees every log of the deployment.',
+      'A token that may read sees every log of the deployment.',
   ].join('\n\n'),
   parameters: [
     {

@@ -78,7 +78,7 @@ export const ListDocumentation = Describes({
   tags: [TIME_LOGS_TAG.name],
   summary: 'List time logs',
   description: [
-    'One page of the logs that match all filters, and how many match in all. Every valid token sees every log of the deployment.',
+    'One page of the logs that match all filters, and how many match in all. A token that may read sees every log of the deployment.',
     '**Order.** Newest work first: by `date` descending, then newest created first, then by `id` descending. ' +
       '`date`, which leads the order, is not in the item. The order is total: the pages of an unchanged set hold each log exactly once.',
     '**Period.** `from` and `to` compare with the `date` of the log, both ends included. A timestamp counts as the whole day that it names: ' +
@@ -153,7 +153,7 @@ export const GetDocumentation = Describes({
   operationId: 'getTimeLog',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Get a time log',
-  description: 'One log, as it was answered to whoever recorded it. Every valid token sees every log.',
+  description: 'One log, as it was answered to whoever recorded it. A token that may read sees every log.',
   parameters: [
     {
       name: 'id',
