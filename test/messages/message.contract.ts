@@ -99,6 +99,24 @@ export function describeMessages(name: string, open: () => Promise<OpenTransport
       );
     });
 
+    it('name at most three unknown members, after all other faults', async () => {
+      const names = { a: 1, b: 1, ['c'.repeat(41)]: 1, d: 1 };
+      const last = `unknown field: a; unknown field: b; unknown field: ${'c'.repeat(40)}`;
+      const timeLog = { ...LOG, duration: 0, ...names };
+      const recorded = await door.record({ accessToken, timeLog, idempotencyKey: '', x: 1, y: 1, z: 1 });
+      const faults = 'duration must be a positive number; Idempotency-Key must ';
+      expect(recorded).toEqual({
+        error: {
+          success: false,
+          error: 'VALIDATION_ERROR',
+          message: expect.stringMatching(new RegExp(`^${faults}[^;]*; ${last}$`)),
+        },
+      });
+      expect(await door.list({ accessToken, query: { a: 1, b: 1 }, x: 1, y: 1 })).toEqual(
+        invalid('unknown field: a; unknown field: b; unknown field: x'),
+      );
+    });
+
     it('take no null for what may be left out', async () => {
       const { error } = (await door.record({ accessToken, idempotencyKey: null, timeLog: LOG })) as {
         error: object;

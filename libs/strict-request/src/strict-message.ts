@@ -1,7 +1,9 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
 import { DEPTH_LIMIT, isDeeperThan } from './json-body.js';
-import { validated } from './validated.js';
+import { check, type Naming, requireFaultless } from './validated.js';
+
+const FIELD: Naming = { member: 'field' };
 
 /** What a message holds: its own members, one of which is an object that has a DTO of its own. */
 export interface MessageShape {
@@ -24,27 +26,19 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   ) => {
     const data: Record<string, unknown> = context.switchToRpc().getData();
     const given = data[part] === undefined && isOptional ? {} : data[part];
-    const faults: DomainError[] = [];
-    const collect = <T>(validate: () => T): T | undefined => {
-      try {
-        return validate();
-      } catch (error) {
-        if (!(error instanceof DomainError)) throw error;
-        faults.push(error);
-        return undefined;
-      }
-    };
-    const values =
+    const inner =
       typeof given === 'object' && given !== null && !Array.isArray(given)
-        ? collect(() => validated(dto, prepare(given), { member: 'field' }))
+        ? check(dto, prepare(given), FIELD)
         : undefined;
-    const whole = collect(() => validated(message, data, { member: 'field' }));
-    if (faults.length > 0) {
-      throw new DomainError('VALIDATION_ERROR', faults.map(({ message }) => message).join('; '), {
-        logged: faults.map(({ logged }) => logged).join('; '),
-      });
-    }
-    return Object.assign(whole!, { [part]: values });
+    const outer = check(message, data, FIELD);
+    requireFaultless(
+      {
+        faults: [...(inner?.faults ?? []), ...outer.faults],
+        unknown: [...(inner?.unknown ?? []), ...outer.unknown],
+      },
+      FIELD,
+    );
+    return Object.assign(outer.instance, { [part]: inner?.instance });
   },
 );
 

@@ -14,12 +14,27 @@ export interface Naming {
   readonly repeated?: ReadonlySet<string>;
 }
 
+/** An instance of a DTO, and what is wrong with the input. */
+export interface Checked<T> {
+  readonly instance: T;
+  /** One message for each wrong value, in the order of the DTO's fields. */
+  readonly faults: readonly string[];
+  readonly unknown: readonly string[];
+}
+
 /**
  * An instance of the DTO with the input's values, each checked by its class-validator decorators. Throws one
  * DomainError VALIDATION_ERROR with one message for each wrong value: first in the order of the DTO's fields, then
  * unknown names.
  */
 export function validated<T extends object>(dto: Dto<T>, input: object, naming: Naming): T {
+  const checked = check(dto, input, naming);
+  requireFaultless(checked, naming);
+  return checked.instance;
+}
+
+/** The values of the input in an instance of the DTO, with their faults. */
+export function check<T extends object>(dto: Dto<T>, input: object, { repeated }: Naming): Checked<T> {
   const fields = fieldsOf(dto);
   const instance = new dto();
   for (const field of fields) {
@@ -29,25 +44,29 @@ export function validated<T extends object>(dto: Dto<T>, input: object, naming: 
   const errors = new Map(
     validateSync(instance, { stopAtFirstError: true }).map((error) => [error.property, error]),
   );
-  const messages: string[] = [];
+  const faults: string[] = [];
   for (const field of fields) {
     const error = errors.get(field);
-    if (naming.repeated?.has(field)) messages.push(`${field} must not be repeated`);
-    else if (error) messages.push(firstMessage(error));
+    if (repeated?.has(field)) faults.push(`${field} must not be repeated`);
+    else if (error) faults.push(firstMessage(error));
   }
   const known = new Set(fields);
-  const unknown = Object.keys(input)
-    .filter((key) => !known.has(key))
-    .slice(0, UNKNOWN_NAMES);
-  if (messages.length + unknown.length > 0) {
-    const kind = `unknown ${naming.member}`;
-    throw new DomainError(
-      'VALIDATION_ERROR',
-      [...messages, ...unknown.map((name) => `${kind}: ${printable(name)}`)].join('; '),
-      { logged: [...messages, ...unknown.map(() => kind)].join('; ') },
-    );
-  }
-  return instance;
+  return { instance, faults, unknown: Object.keys(input).filter((key) => !known.has(key)) };
+}
+
+/** Throws DomainError VALIDATION_ERROR where there are faults or unknown names. Of the names it tells the first few. */
+export function requireFaultless(
+  { faults, unknown }: Pick<Checked<object>, 'faults' | 'unknown'>,
+  { member }: Naming,
+): void {
+  if (faults.length + unknown.length === 0) return;
+  const kind = `unknown ${member}`;
+  const names = unknown.slice(0, UNKNOWN_NAMES);
+  throw new DomainError(
+    'VALIDATION_ERROR',
+    [...faults, ...names.map((name) => `${kind}: ${printable(name)}`)].join('; '),
+    { logged: [...faults, ...names.map(() => kind)].join('; ') },
+  );
 }
 
 const fieldsByDto = new WeakMap<object, readonly string[]>();
