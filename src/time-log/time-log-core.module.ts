@@ -1,6 +1,7 @@
 import { Module, type ModuleMetadata } from '@nestjs/common';
 import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
+import { BigLists } from './api/big-lists.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
@@ -24,6 +25,8 @@ export const CORE = {
   imports: [DatabaseModule],
   providers: [
     TimeLogService,
+    // One for requests and messages: they share the memory.
+    BigLists,
     TimeLogMeasures,
     TimeLogTables,
     { provide: TIME_LOG_OPTIONS, useValue: {} },
@@ -56,7 +59,7 @@ export const CORE = {
       useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
     },
   ],
-  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository, REQUEST_BOUNDS],
+  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository, REQUEST_BOUNDS, BigLists],
 } satisfies ModuleMetadata;
 
 /**

@@ -1,6 +1,5 @@
 import { type CanActivate, type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { HOST_ACCESS, HOST_GUARD, type HostAccess } from '../../libs/auth/src/index.js';
-import { BigLists } from './api/big-lists.js';
 import { ExpressOnly } from './api/express-only.js';
 import { TimeLogController } from './api/time-log.controller.js';
 import { CORE } from './time-log-core.module.js';
@@ -15,7 +14,6 @@ import { ConfigurableTimeLogModule, TIME_LOG_OPTIONS, type TimeLogOptions } from
   controllers: [TimeLogController],
   providers: [
     ...CORE.providers,
-    BigLists,
     ExpressOnly,
     {
       provide: HOST_ACCESS,

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { TimeLogService } from '../../src/time-log/index.js';
+import { newGate } from '../support/gate.js';
 import { LOG } from '../support/requests.js';
 import { describeDoor } from './door.contract.js';
 import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
@@ -81,6 +83,30 @@ describe('a host with messages over TCP', () => {
     const [answer] = (await once(socket, 'data')) as [Buffer];
     socket.destroy();
     expect(answer.toString()).toContain('"err":{"success":false,"error":"UNAUTHORIZED",');
+  });
+
+  it('makes one big list at a time, for messages and requests, and waits for its turn to the deadline', async () => {
+    const service = tcp.host.app.get(TimeLogService);
+    const held = newGate();
+    const list = service.list.bind(service);
+    const made = jest.spyOn(service, 'list').mockImplementation(async (filter, page) => {
+      if (page.limit > 100) await held.opened;
+      return list(filter, page);
+    });
+    const big = { accessToken: 'reader', query: { limit: 101 } };
+    const outcomes = [...Array<Door>(5).fill(tcp.door), overHttp(tcp.host.port)].map((door) =>
+      door.list(big),
+    );
+    const unavailable = { error: { error: 'SERVICE_UNAVAILABLE' } };
+    expect(await tcp.door.list({ accessToken: 'reader', query: { limit: 100 } })).toMatchObject({
+      answer: {},
+    });
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject(unavailable);
+    expect(made.mock.calls.filter(([, { limit }]) => limit > 100)).toHaveLength(1);
+    held.open();
+    expect(await tcp.door.list(big)).toMatchObject({ answer: { meta: { limit: 101 } } });
+    expect(await overHttp(tcp.host.port).list(big)).toMatchObject({ answer: { meta: { limit: 101 } } });
+    made.mockRestore();
   });
 
   it('answers at its end what is under way, and refuses what comes then', async () => {

@@ -42,6 +42,11 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   },
 );
 
+/** The data of a message itself: what its deadline belongs to. */
+export const MessageData: () => ParameterDecorator = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => context.switchToRpc().getData<object>(),
+);
+
 /** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR for a message over the bounds of a request. */
 export function requireBoundedMessage(data: object, bytes: number): void {
   // The message itself is one level; its parts may be as deep as a body.

@@ -28,7 +28,7 @@ export class BigLists {
   private isBusy = false;
   private readonly waiting: (() => void)[] = [];
 
-  /** Whether `send` must be used for a page. */
+  /** Whether `send` or `whole` must be used for a page. */
   isBig({ limit }: Pick<Page, 'limit'>): boolean {
     return limit > BIG;
   }
@@ -43,11 +43,7 @@ export class BigLists {
     make: () => Promise<List>,
     type = JSON_TYPE,
   ): Promise<void> {
-    const turn = this.turn();
-    await withinDeadline(request, turn).catch((error: unknown) => {
-      void turn.then(() => this.next());
-      throw error;
-    });
+    await this.takeTurn(request);
     if (response.destroyed) {
       this.next();
       return;
@@ -66,6 +62,29 @@ export class BigLists {
     // The access log reports a client that is gone.
     await pipeline(Readable.from(this.sending(pieces)), response).catch(() => undefined);
     this.forget(pieces);
+  }
+
+  /**
+   * Makes a list for an answer that cannot be sent in pieces, when its turn comes. Throws what `make` throws, and
+   * DomainError SERVICE_UNAVAILABLE where the turn does not come within the deadline of the request.
+   */
+  async whole<T>(request: object, make: () => Promise<T>): Promise<T> {
+    await this.takeTurn(request);
+    try {
+      return await make();
+    } finally {
+      // Nest hands the answer over in the ticks before this, where nothing else of the app waits.
+      setImmediate(() => this.next());
+    }
+  }
+
+  /** Resolves when a list may be made. Rejects at the deadline of the request, and then takes no turn. */
+  private async takeTurn(request: object): Promise<void> {
+    const turn = this.turn();
+    await withinDeadline(request, turn).catch((error: unknown) => {
+      void turn.then(() => this.next());
+      throw error;
+    });
   }
 
   /** Makes a list. Its turn ends when the list is made, even if nobody waits for it any more. */

@@ -2,7 +2,8 @@ import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/comm
 import { MessagePattern } from '@nestjs/microservices';
 import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
 import { MessageErrorFilter, MessageGate } from '../../../libs/message-edge/src/index.js';
-import { StrictMessage } from '../../../libs/strict-request/src/index.js';
+import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
+import { BigLists } from '../api/big-lists.js';
 import { CreateTimeLogDto } from '../api/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../api/list-time-logs.dto.js';
 import { listResponse, logResponse } from '../api/time-log.response.js';
@@ -21,7 +22,10 @@ const TO_ONE = { queue: 'time-logs' };
 @UseInterceptors(MessageGate)
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {
-  constructor(private readonly timeLogs: TimeLogService) {}
+  constructor(
+    private readonly timeLogs: TimeLogService,
+    private readonly bigLists: BigLists,
+  ) {}
 
   @MessagePattern('time-log.list.v1', TO_ONE)
   @Scopes([READ])
@@ -34,9 +38,11 @@ export class TimeLogMessagesController {
       prepare: asText,
     })
     { query }: ListTimeLogsMessage,
+    @MessageData() data: object,
   ): Promise<object> {
     const { filter, page } = criteriaOf(query);
-    return listResponse(await this.timeLogs.list(filter, page), page);
+    const make = async () => listResponse(await this.timeLogs.list(filter, page), page);
+    return this.bigLists.isBig(page) ? this.bigLists.whole(data, make) : make();
   }
 
   @MessagePattern('time-log.record.v1', TO_ONE)
