@@ -1,4 +1,4 @@
 export { MessageErrorFilter } from './message-error.filter.js';
-export { MessageGate } from './message-gate.js';
+export { MessageGate, MessageGuarded } from './message-gate.js';
 export { type AnsweredMessage, MessagesUnderWay, ON_MESSAGE, type OnMessage } from './messages-under-way.js';
 export { headerOf, patternOf } from './rpc-message.js';

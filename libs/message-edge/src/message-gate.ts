@@ -43,11 +43,26 @@ export class MessageGate implements CanActivate, NestInterceptor {
    */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const data: object = context.switchToRpc().getData();
+    this.underWay.enter(context);
     requireBoundedMessage(data, this.bounds.bodyLimit);
     // What fails ends in the filter.
     return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(
       tap(() => this.underWay.end(context)),
     );
+  }
+}
+
+/**
+ * Comes after all other guards. Interceptors of the host are next, and one of them may answer in the place of ours: so
+ * the message counts again only when it comes to MessageGate.
+ */
+@Injectable()
+export class MessageGuarded implements CanActivate {
+  constructor(private readonly underWay: MessagesUnderWay) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    this.underWay.leave(context);
+    return true;
   }
 }
 

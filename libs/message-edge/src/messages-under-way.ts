@@ -45,7 +45,10 @@ export const ON_MESSAGE = Symbol('ON_MESSAGE');
 @Injectable()
 export class MessagesUnderWay extends UnderWay implements BeforeApplicationShutdown {
   /** When each came, in milliseconds. */
-  private readonly begun = new Map<object, number>();
+  private readonly begun = new WeakMap<object, number>();
+  private readonly underWay = new Set<object>();
+  /** When the last one was answered, or came into the hands of the host. */
+  private changed = -Infinity;
   private isShuttingDown = false;
   private onLast: (() => void) | undefined;
   private drained: Promise<void> | undefined;
@@ -60,7 +63,18 @@ export class MessagesUnderWay extends UnderWay implements BeforeApplicationShutd
   begin(host: ArgumentsHost): boolean {
     if (this.isShuttingDown) return false;
     this.begun.set(messageOf(host), performance.now());
+    this.enter(host);
     return true;
+  }
+
+  /** Counts a message that was let pass before, also during a shutdown. */
+  enter(host: ArgumentsHost): void {
+    this.underWay.add(messageOf(host));
+  }
+
+  /** A message is in the hands of the host: it may be answered without us, and is not waited for. */
+  leave(host: ArgumentsHost): void {
+    this.remove(messageOf(host));
   }
 
   /** A message has its answer, also one that was not counted. Returns its id. */
@@ -68,7 +82,6 @@ export class MessagesUnderWay extends UnderWay implements BeforeApplicationShutd
     const now = performance.now();
     const message = messageOf(host);
     const milliseconds = now - (this.begun.get(message) ?? now);
-    this.begun.delete(message);
     const id = messageIdOf(host);
     this.onMessage?.({
       id,
@@ -77,8 +90,14 @@ export class MessagesUnderWay extends UnderWay implements BeforeApplicationShutd
       milliseconds,
       ...fault,
     });
-    if (this.begun.size === 0) this.onLast?.();
+    this.remove(message);
     return { id };
+  }
+
+  private remove(message: object): void {
+    if (!this.underWay.delete(message)) return;
+    this.changed = performance.now();
+    if (this.underWay.size === 0) this.onLast?.();
   }
 
   beforeApplicationShutdown(): Promise<void> {
@@ -96,13 +115,17 @@ export class MessagesUnderWay extends UnderWay implements BeforeApplicationShutd
       delay(STOP_LIMIT, undefined, { ref: false }),
     ]);
     this.isShuttingDown = true;
-    if (this.begun.size > 0) await this.last();
-    await delay(FLUSH);
+    const end = performance.now() + GRACE;
+    do {
+      if (this.underWay.size > 0) await this.last(end - performance.now());
+      // In this time those come back that were in the hands of the host.
+      await delay(FLUSH);
+    } while (performance.now() < Math.min(end, this.underWay.size > 0 ? end : this.changed + FLUSH));
   }
 
-  private last(): Promise<void> {
+  private last(limit: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, GRACE);
+      const timer = setTimeout(resolve, limit);
       this.onLast = () => {
         clearTimeout(timer);
         resolve();

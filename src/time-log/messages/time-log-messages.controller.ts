@@ -1,7 +1,7 @@
 import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
-import { MessageErrorFilter, MessageGate } from '../../../libs/message-edge/src/index.js';
+import { MessageErrorFilter, MessageGate, MessageGuarded } from '../../../libs/message-edge/src/index.js';
 import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import { BigLists } from '../api/big-lists.js';
 import { CreateTimeLogDto } from '../api/create-time-log.dto.js';
@@ -18,7 +18,7 @@ const TO_ONE = { queue: 'time-logs' };
 
 /** Time logs over Nest's transports: the use cases, rules and errors of HTTP. */
 @Controller()
-@UseGuards(MessageGate, AccessGuard)
+@UseGuards(MessageGate, AccessGuard, MessageGuarded)
 @UseInterceptors(MessageGate)
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {
