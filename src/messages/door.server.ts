@@ -1,4 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
+import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
 import type { Observable } from 'rxjs';
 import { answerForThrown, DomainError } from '../../libs/errors/src/index.js';
 
@@ -30,6 +31,12 @@ export function tooLarge(): object {
   return packetOf(new DomainError('PAYLOAD_TOO_LARGE', message));
 }
 
+/** What answers with the body of all errors where Nest answers with a text: to a pattern that nobody handles. */
+export const SERIALIZER = {
+  serialize: (packet: { readonly err?: unknown }): object =>
+    packet.err === NO_MESSAGE_HANDLER ? { ...packet, ...UNKNOWN_PATTERN } : packet,
+};
+
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -42,6 +49,8 @@ export function isJson(text: string): boolean {
 function packetOf(error: DomainError): object {
   return { err: answerForThrown(error).body, isDisposed: true };
 }
+
+const UNKNOWN_PATTERN = packetOf(new DomainError('NOT_FOUND', 'no such pattern'));
 
 function nothing(): void {
   return;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServerRMQ } from '@nestjs/microservices';
 import { filter, map, merge, type Observable, Subject } from 'rxjs';
-import { type DoorServer, isJson, notJson, QUEUE, type Reach, SILENT } from './door.server.js';
+import { type DoorServer, isJson, notJson, QUEUE, type Reach, SERIALIZER, SILENT } from './door.server.js';
 
 /** Milliseconds after which a queue that was refused, or taken away, is tried again. */
 const RETRY = 5_000;
@@ -17,7 +17,7 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
 
   constructor({ href }: URL) {
     const consumerTag = randomUUID();
-    super({ urls: [href], queue: QUEUE, consumerTag });
+    super({ urls: [href], queue: QUEUE, consumerTag, serializer: SERIALIZER });
     this.consumer = consumerTag;
     const away = (this.status as Observable<string>).pipe(
       filter((status) => status === 'disconnected'),
@@ -64,11 +64,8 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
    */
   override sendMessage(message: unknown, replyTo: unknown, correlationId: string): void {
     if (typeof replyTo !== 'string') return;
-    const { options, ...answer } = this.serializer.serialize(message as never) as {
-      readonly options?: object;
-    };
-    const bytes = Buffer.from(JSON.stringify(answer));
-    this.channels.sendToQueue(replyTo, bytes, { correlationId, ...options }).catch(() => undefined);
+    const bytes = Buffer.from(JSON.stringify(this.serializer.serialize(message as never)));
+    this.channels.sendToQueue(replyTo, bytes, { correlationId }).catch(() => undefined);
   }
 
   /** Where only the channel was closed, and not the connection, nobody else opens another one. */

@@ -1,6 +1,6 @@
 import { ServerTCP } from '@nestjs/microservices';
 import { EMPTY } from 'rxjs';
-import { type DoorServer, SILENT } from './door.server.js';
+import { type DoorServer, SERIALIZER, SILENT } from './door.server.js';
 
 /** The most characters of a message, with what a packet holds of the next one. More ends the connection. */
 const LONGEST = 2 * 1_048_576;
@@ -11,7 +11,12 @@ export class TcpServer extends ServerTCP implements DoorServer {
   protected override readonly logger = SILENT as never;
 
   constructor({ hostname, port }: URL) {
-    super({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), maxBufferSize: LONGEST });
+    super({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port),
+      maxBufferSize: LONGEST,
+      serializer: SERIALIZER,
+    });
   }
 
   /** Connections that are open stay so: what comes there is refused, so that its sender knows. */

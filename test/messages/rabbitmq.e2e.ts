@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, RmqRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect } from 'amqplib';
-import { LOG } from '../support/requests.js';
+import { lastValueFrom } from 'rxjs';
+import { LOG, refusal } from '../support/requests.js';
 import { type Broker, describeWith, startRabbit, unusedPort } from './brokers.js';
 import { describeDoor } from './door.contract.js';
 import { overHttp, overTransport } from './doors.js';
@@ -80,6 +81,13 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
     await client.close();
     await connection.close();
     await host.close();
+  });
+
+  it('answers an unknown pattern in the form of all errors', async () => {
+    const opened = await open();
+    const sent = lastValueFrom(opened.proxy.send('time-log.unknown.v1', {}));
+    await expect(sent).rejects.toEqual(refusal('NOT_FOUND', 'no such pattern'));
+    await opened.close();
   });
 
   it('answers bytes that are no JSON', async () => {

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { lastValueFrom } from 'rxjs';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { newGate } from '../support/gate.js';
-import { LOG } from '../support/requests.js';
+import { LOG, refusal } from '../support/requests.js';
 import { describeDoor } from './door.contract.js';
 import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
 import { unusedPort } from './brokers.js';
@@ -83,6 +84,11 @@ describe('a host with messages over TCP', () => {
     const [answer] = (await once(socket, 'data')) as [Buffer];
     socket.destroy();
     expect(answer.toString()).toContain('"err":{"success":false,"error":"UNAUTHORIZED",');
+  });
+
+  it('answers an unknown pattern in the form of all errors', async () => {
+    const sent = lastValueFrom(tcp.proxy.send('time-log.unknown.v1', { accessToken: 'worker' }));
+    await expect(sent).rejects.toEqual(refusal('NOT_FOUND', 'no such pattern'));
   });
 
   it('makes one big list at a time, for messages and requests, and waits for its turn to the deadline', async () => {
