@@ -6,7 +6,7 @@ import { Pace } from './pace.js';
 
 /** The most events that are published and not acknowledged at a time. */
 const WIDTH = 128;
-/** Milliseconds before the next try after one that failed, at first and at most. */
+/** Milliseconds before the next try after one that failed, of anything and of the same event, at first and at most. */
 const PAUSE = 250;
 const LONGEST_PAUSE = 5_000;
 
@@ -23,7 +23,7 @@ export interface PublisherOptions {
 
 /**
  * Publishes the events of a window, several at once. After a failure it connects anew and tries a single event, with
- * pauses that grow, until one is acknowledged.
+ * pauses that grow, until one is acknowledged that was begun after it. An event that failed gives way to all others.
  */
 export class EventPublisher {
   private readonly pace = new Pace(() => this.advance());
@@ -31,6 +31,8 @@ export class EventPublisher {
   private isConnected = false;
   /** Milliseconds of the last pause after a failure; 0 while all is well. */
   private pause = 0;
+  /** On the clock of `performance`. */
+  private failedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
 
@@ -103,7 +105,7 @@ export class EventPublisher {
     try {
       await sink.publish(cloudEventOf(waiting.event));
     } catch (error) {
-      window.giveBack(waiting);
+      window.postpone(waiting, longer(waiting.pause));
       this.fail(begun, error);
       return;
     }
@@ -113,18 +115,24 @@ export class EventPublisher {
   }
 
   private succeed(begun: number): void {
-    this.pause = 0;
-    this.options.waiting.end(begun);
+    // What was under way when another one failed does not show that the next ones will do.
+    if (begun > this.failedAt) this.pause = 0;
+    if (!this.options.window.hasFailed) this.options.waiting.end(begun);
   }
 
   private fail(begun: number, error: unknown): void {
     this.isConnected = false;
+    this.failedAt = performance.now();
     this.options.waiting.begin(begun, error instanceof Error ? error.message : 'unknown');
     if (this.timer !== undefined || this.isStopped) return;
-    this.pause = Math.min(LONGEST_PAUSE, Math.max(PAUSE, this.pause * 2));
+    this.pause = longer(this.pause);
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.advance();
     }, this.pause).unref();
   }
+}
+
+function longer(pause: number): number {
+  return Math.min(LONGEST_PAUSE, Math.max(PAUSE, pause * 2));
 }

@@ -45,4 +45,20 @@ describe('EventWindow', () => {
     expect(namesOf(window)).toEqual(['log 0', 'log 2']);
     expect(window.settled).toEqual(START);
   });
+
+  it('hands out an event that failed after its pause and after all that are ready, and its project waits for it', () => {
+    const window = new EventWindow(START);
+    window.add(eventsOf('a', 'a', 'b', 'c'));
+    const failed = window.next()!;
+    const now = performance.now();
+    window.postpone(failed, 60_000);
+    expect([window.next(now)!.event.log.id, window.hasFailed]).toEqual(['log 2', true]);
+    const later = now + 120_000;
+    expect([window.next(later), window.next(later)].map((entry) => entry!.event.log.id)).toEqual([
+      'log 3',
+      'log 0',
+    ]);
+    window.acknowledge(failed);
+    expect([window.next()!.event.log.id, window.hasFailed]).toEqual(['log 1', false]);
+  });
 });

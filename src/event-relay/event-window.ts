@@ -4,6 +4,10 @@ import type { FeedPlace, TimeLogEvent } from '../time-log/index.js';
 export interface WaitingEvent {
   readonly event: TimeLogEvent;
   isAcknowledged: boolean;
+  /** Milliseconds of its last pause after a failure; 0 while it has not failed. */
+  pause: number;
+  /** On the clock of `performance`: not tried again before. */
+  dueAt: number;
 }
 
 /**
@@ -16,6 +20,9 @@ export class EventWindow {
   /** Of each project what is not acknowledged, in order. The first one is ready or under way. */
   private readonly projects = new Map<string, WaitingEvent[]>();
   private readonly ready: WaitingEvent[] = [];
+  /** What failed and is not due. */
+  private readonly putOff = new Set<WaitingEvent>();
+  private failed = 0;
   private last: FeedPlace;
 
   constructor(start: FeedPlace) {
@@ -32,10 +39,15 @@ export class EventWindow {
     return this.order.length;
   }
 
+  /** Whether an event that failed is still not acknowledged. */
+  get hasFailed(): boolean {
+    return this.failed > 0;
+  }
+
   /** Takes events that follow those that are here. */
   add(events: readonly TimeLogEvent[]): void {
     for (const event of events) {
-      const entry: WaitingEvent = { event, isAcknowledged: false };
+      const entry: WaitingEvent = { event, isAcknowledged: false, pause: 0, dueAt: 0 };
       this.order.push(entry);
       const { projectId } = event.log;
       const waiting = this.projects.get(projectId);
@@ -47,13 +59,22 @@ export class EventWindow {
     }
   }
 
-  /** The next event that may be published, or undefined. Say what becomes of it: `acknowledge` or `giveBack`. */
-  next(): WaitingEvent | undefined {
+  /**
+   * The next event that may be published, or undefined. Say what becomes of it: `acknowledge`, `giveBack` or
+   * `postpone`.
+   */
+  next(now = performance.now()): WaitingEvent | undefined {
+    for (const entry of this.putOff) {
+      if (entry.dueAt > now) continue;
+      this.putOff.delete(entry);
+      this.ready.push(entry);
+    }
     return this.ready.shift();
   }
 
   acknowledge(entry: WaitingEvent): void {
     entry.isAcknowledged = true;
+    if (entry.pause > 0) this.failed--;
     const { projectId } = entry.event.log;
     const waiting = this.projects.get(projectId)!;
     waiting.shift();
@@ -65,8 +86,19 @@ export class EventWindow {
     }
   }
 
-  /** It was not acknowledged, and comes again before all others. */
+  /** It was not tried, and comes again before all others. */
   giveBack(entry: WaitingEvent): void {
     this.ready.unshift(entry);
+  }
+
+  /**
+   * It failed, and comes again after so many milliseconds, and after all that are ready then. Only its own project
+   * waits for it: the broker may refuse this one event for ever.
+   */
+  postpone(entry: WaitingEvent, pause: number): void {
+    if (entry.pause === 0) this.failed++;
+    entry.pause = pause;
+    entry.dueAt = performance.now() + pause;
+    this.putOff.add(entry);
   }
 }

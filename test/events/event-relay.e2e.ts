@@ -106,6 +106,47 @@ describe('the relay', () => {
     expect(host.lines).toEqual(['events wait for memory: it is full', 'events go to memory again']);
   });
 
+  it('lets an event that is refused for ever hold up its own project alone, and says so once', async () => {
+    const sink = new MemorySink();
+    const host = await start(sink);
+    const refused = randomUUID();
+    sink.refused = refused;
+    await record(host, refused);
+    await record(host, refused);
+    for (let round = 1; round <= 5; round++) {
+      await Promise.all(Array.from({ length: 8 }, () => record(host)));
+      await arrived(sink, round * 8);
+    }
+    await eventually(() => expect(sink.connections).toBeGreaterThan(2), 20_000);
+    sink.refused = undefined;
+    await arrived(sink, 42);
+    expect(order(sink, refused)).toEqual((await feed(refused)).map(({ id }) => id));
+    await eventually(() =>
+      expect(host.lines).toEqual(['events wait for memory: it is too large', 'events go to memory again']),
+    );
+  });
+
+  it('tries one event after a failure, also where one from before it is acknowledged late', async () => {
+    const sink = new MemorySink();
+    const host = await start(sink);
+    const late = randomUUID();
+    const gate = sink.hold(late);
+    await record(host, late);
+    await eventually(() => expect(sink.most.inAll).toBe(1), 20_000);
+    sink.fault = 'it is full';
+    await record(host);
+    await eventually(() => expect(host.lines).toHaveLength(1), 20_000);
+    gate.open();
+    await arrived(sink, 1);
+    sink.most = { ofProject: 0, inAll: 0 };
+    const { connections } = sink;
+    await Promise.all(Array.from({ length: 20 }, () => record(host)));
+    await eventually(() => expect(sink.connections).toBeGreaterThan(connections + 1), 20_000);
+    expect(sink.most.inAll).toBe(1);
+    sink.fault = undefined;
+    await arrived(sink, 22);
+  });
+
   it('notes how far it got, never ahead of an event that is not acknowledged', async () => {
     const sink = new MemorySink();
     const host = await start(sink);

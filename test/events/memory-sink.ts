@@ -13,6 +13,8 @@ export class MemorySink extends EventSink {
   closed = 0;
   /** Why it takes nothing at the moment. */
   fault: string | undefined;
+  /** The project of which it takes nothing. */
+  refused: string | undefined;
   /** Holds up the events of a project until it is opened. */
   held: { readonly projectId: string; readonly gate: Gate } | undefined;
   private readonly underWay = new Map<string, number>();
@@ -32,10 +34,12 @@ export class MemorySink extends EventSink {
       inAll: Math.max(this.most.inAll, inAll),
     };
     try {
-      if (this.held?.projectId === subject) await this.held.gate.opened;
+      const isHeld = this.held?.projectId === subject;
+      if (isHeld) await this.held!.gate.opened;
       // Acknowledgements come in another order than the events.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
-      if (this.fault !== undefined) throw new Error(this.fault);
+      if (this.fault !== undefined && !isHeld) throw new Error(this.fault);
+      if (this.refused === subject) throw new Error('it is too large');
       this.kept.push(event);
     } finally {
       this.underWay.set(subject, this.underWay.get(subject)! - 1);
@@ -47,7 +51,7 @@ export class MemorySink extends EventSink {
     return Promise.resolve();
   }
 
-  /** From now on the events of a project wait; opened by the gate. */
+  /** From now on the events of a project wait; when the gate is open it takes them, whatever the fault. */
   hold(projectId: string): Gate {
     const gate = newGate();
     this.held = { projectId, gate };
