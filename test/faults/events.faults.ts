@@ -11,6 +11,7 @@ import { type Delivery, EventQueue, eventsOfStream } from '../events/consumers.j
 import { MemorySink } from '../events/memory-sink.js';
 import { migrateForRelay, startRelayHost } from '../events/relay-host.js';
 import { type Broker, describeWith, startNats, startRabbit } from '../messages/brokers.js';
+import { PROJECT } from '../support/requests.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { BrokerProxy } from './support/broker-proxy.js';
 import { auditEvents } from './support/event-audit.js';
@@ -275,11 +276,12 @@ describe('the relay on a standby', () => {
       await migrateForRelay(url);
       const onStandby = url.replace(/@[^/]+/, /@[^/]+/.exec(standby.url)![0]);
       const sink = new MemorySink();
+      // Of one project: only its events have an order.
       const add = (address: string) =>
         queryOnce<{ id: string }>(
           address,
           `insert into time_logs (id, project_id, duration, description, date)
-           values (overlay(gen_random_uuid()::text placing '7' from 15)::uuid, gen_random_uuid(), 1, '', '2026-01-31')
+           values (overlay(gen_random_uuid()::text placing '7' from 15)::uuid, '${PROJECT}', 1, '', '2026-01-31')
            returning id`,
         );
       const [before] = await add(url);
