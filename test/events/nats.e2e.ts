@@ -43,11 +43,11 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
   });
 
   const start = async () => (host = await startRelayHost(database.url, await sinkOf(broker.url)));
-  const record = (from: RelayHost) =>
+  const record = (from: RelayHost, description = 'Schrieb Prüfungen 😀') =>
     from.timeLogs.record({
       projectId: randomUUID(),
       duration: 1.5,
-      description: 'Schrieb Prüfungen 😀',
+      description,
       date: '2026-01-31',
     });
   const withStreams = async <T>(act: (streams: StreamAPI) => Promise<T>): Promise<T> => {
@@ -127,6 +127,42 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     expect(ids.sort()).toEqual(logs.map(({ id }) => id).sort());
     await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
   });
+
+  it.each([
+    ['the stream', 'message size exceeds maximum allowed', { max_msg_size: 2_000 }, undefined],
+    ['the server', "'payload' max_payload size exceeded", {}, 'max_payload: 2000'],
+  ])(
+    'go on past one that is too large for %s, which is said with what to do',
+    async (_, reason, limit, settings) => {
+      if (settings !== undefined) {
+        await broker.stop();
+        broker = await startNats(undefined, folder, settings);
+      }
+      const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const };
+      await withStreams((streams) => streams.add({ ...mine, ...limit }));
+      const from = await start();
+      const warnings = settings
+        ? []
+        : ['the stream time-logs may refuse events: max_msg_size is below 32000; it is left as it is'];
+      await eventually(() => expect(from.lines).toEqual(warnings));
+      const large = await record(from, 'x'.repeat(3_000));
+      const others = [await record(from), await record(from), await record(from)];
+      await eventually(async () => {
+        const ids = (await eventsOfStream(broker.url)).map(({ event }) => event.data.id);
+        expect(ids.sort()).toEqual(others.map(({ id }) => id).sort());
+      });
+      const waits = line(
+        `events wait for BROKER: an event is too large for NATS (${reason}): raise max_msg_size of the stream time-logs, or max_payload of the server`,
+      );
+      await eventually(() => expect(from.lines).toEqual([...warnings, waits]));
+      if (settings !== undefined) return;
+      await withStreams((streams) => streams.update('time-logs', { ...mine, max_msg_size: -1 }));
+      await eventually(async () => {
+        expect((await eventsOfStream(broker.url)).map(({ event }) => event.data.id)).toContain(large.id);
+      });
+      await eventually(() => expect(from.lines.at(-1)).toBe(line('events go to BROKER again')));
+    },
+  );
 
   it('wait for a broker that is away at the start and later, with one line each way', async () => {
     const port = Number(new URL(broker.url).port);

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,10 +35,17 @@ export async function unusedPort(): Promise<number> {
   return port;
 }
 
-/** Starts NATS, on a port that may be given to start it again; with JetStream where it has a folder for its streams. */
-export async function startNats(port?: number, streams?: string): Promise<Broker> {
+/**
+ * Starts NATS, on a port that may be given to start it again; with JetStream where it has a folder for its streams, and
+ * settings of the server's file, which lies in it.
+ */
+export async function startNats(port?: number, streams?: string, settings?: string): Promise<Broker> {
   const chosen = port ?? (await unusedPort());
   const args = ['-a', '127.0.0.1', '-p', String(chosen), ...(streams ? ['-js', '-sd', streams] : [])];
+  if (streams && settings) {
+    await writeFile(join(streams, 'nats.conf'), settings);
+    args.push('-c', join(streams, 'nats.conf'));
+  }
   const child = spawn('nats-server', args, { stdio: 'ignore' });
   await reached(chosen, child);
   return { url: `nats://127.0.0.1:${chosen}`, stop: () => end(child) };

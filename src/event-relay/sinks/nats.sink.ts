@@ -10,12 +10,14 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
-import type { CloudEvent } from '../../time-log/index.js';
+import { type CloudEvent, DESCRIPTION_LENGTH } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, SUBJECT } from './names.js';
 
 /** Milliseconds to connect, and to get an acknowledgement. */
 const LIMIT = 5_000;
+/** Bytes of the largest event: a description of characters that JSON escapes, with 6 bytes each, and the rest. */
+const LARGEST = 6 * DESCRIPTION_LENGTH + 2_000;
 
 interface Session {
   readonly connection: NatsConnection;
@@ -31,7 +33,7 @@ export class NatsSink extends EventSink {
   private session: Session | undefined;
   private hasWarned = false;
 
-  /** `warn` gets one line where the stream may lose events. */
+  /** `warn` gets one line where the stream may lose or refuse events. */
   constructor(
     private readonly url: URL,
     private readonly warn: (line: string) => void,
@@ -97,7 +99,7 @@ export class NatsSink extends EventSink {
       const fault = faultOf(config);
       if (fault !== undefined && !this.hasWarned) {
         this.hasWarned = true;
-        this.warn(`the stream ${NAME} may lose events: ${fault}; it is left as it is`);
+        this.warn(`the stream ${NAME} may ${fault}; it is left as it is`);
       }
     } catch (error) {
       if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound))
@@ -113,14 +115,18 @@ export class NatsSink extends EventSink {
   }
 }
 
-/** Why a stream does not keep every event, or undefined. */
+/** What a stream may do to events, and why; or undefined. */
 function faultOf(config: StreamConfig): string | undefined {
-  const { retention, discard, storage, max_age, max_msgs, max_bytes, max_msgs_per_subject } = config;
-  if (retention !== RetentionPolicy.Limits) return `it removes what was read (retention: ${retention})`;
-  if (max_age > 0) return 'it removes old ones (max_age)';
+  const { retention, discard, storage, max_age, max_msgs, max_bytes, max_msgs_per_subject, max_msg_size } =
+    config;
+  if (retention !== RetentionPolicy.Limits)
+    return `lose events: it removes what was read (retention: ${retention})`;
+  if (max_age > 0) return 'lose events: it removes old ones (max_age)';
   const isLimited = [max_msgs, max_bytes, max_msgs_per_subject].some((limit) => limit > 0);
-  if (isLimited && discard !== DiscardPolicy.New) return 'it removes old ones when it is full (discard: old)';
-  if (storage !== StorageType.File) return 'it keeps them in memory (storage: memory)';
+  if (isLimited && discard !== DiscardPolicy.New)
+    return 'lose events: it removes old ones when it is full (discard: old)';
+  if (storage !== StorageType.File) return 'lose events: it keeps them in memory (storage: memory)';
+  if (max_msg_size > 0 && max_msg_size < LARGEST) return `refuse events: max_msg_size is below ${LARGEST}`;
   return undefined;
 }
 
@@ -128,6 +134,10 @@ function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : 'unknown';
   if (/jetstream is not enabled|no responders/i.test(message)) {
     return `no JetStream answers, or no stream ${NAME} takes ${SUBJECT}: start nats-server with -js, and see its stream`;
+  }
+  // Before those of a full stream: it says `maximum` too.
+  if (/message size|payload/i.test(message)) {
+    return `an event is too large for NATS (${message}): raise max_msg_size of the stream ${NAME}, or max_payload of the server`;
   }
   if (/maximum|resource|storage/i.test(message))
     return `the stream ${NAME} is full (${message}): give it more room`;
