@@ -2,5 +2,7 @@
 export const NAME = 'time-logs';
 /** The subject or routing key. */
 export const SUBJECT = 'time-log.created';
+/** Why a connection fails that was closed while it was made. */
+export const UNWANTED = 'the connection is not wanted any more';
 /** Of a CloudEvent as one JSON text (CloudEvents, JSON event format 1.0). */
 export const CONTENT_TYPE = 'application/cloudevents+json';

@@ -12,7 +12,7 @@ import {
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { type CloudEvent, DESCRIPTION_LENGTH } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, NAME, SUBJECT } from './names.js';
+import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './names.js';
 
 /** Milliseconds to connect, and to get an acknowledgement. */
 const LIMIT = 5_000;
@@ -31,6 +31,8 @@ interface Session {
 export class NatsSink extends EventSink {
   readonly name: string;
   private session: Session | undefined;
+  /** Counts `connect` and `close`: only the last one of them holds. */
+  private turn = 0;
   private hasWarned = false;
 
   /** `warn` gets one line where the stream may lose or refuse events. */
@@ -43,12 +45,16 @@ export class NatsSink extends EventSink {
   }
 
   override async connect(): Promise<void> {
-    await this.close();
-    try {
-      this.session = await this.open();
-    } catch (error) {
+    const turn = ++this.turn;
+    await this.leave();
+    const session = await this.open().catch((error: unknown) => {
       throw new Error(reasonOf(error), { cause: error });
+    });
+    if (turn !== this.turn) {
+      await session.connection.close();
+      throw new Error(UNWANTED);
     }
+    this.session = session;
   }
 
   override async publish(event: CloudEvent): Promise<void> {
@@ -67,8 +73,14 @@ export class NatsSink extends EventSink {
   }
 
   override async close(): Promise<void> {
-    await this.session?.connection.close();
+    this.turn++;
+    await this.leave();
+  }
+
+  private async leave(): Promise<void> {
+    const { session } = this;
     this.session = undefined;
+    await session?.connection.close();
   }
 
   private async open(): Promise<Session> {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { CloudEvent } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, NAME, SUBJECT } from './names.js';
+import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './names.js';
 
 /** Milliseconds to connect, and to get a confirmation. */
 const LIMIT = 5_000;
@@ -23,6 +23,8 @@ type Verdict = (fault?: string) => void;
 /** Publishes to a durable topic exchange of RabbitMQ. An event counts only when a queue has taken it. */
 export class RabbitMqSink extends EventSink {
   readonly name: string;
+  /** Counts `connect` and `close`: only the last one of them holds. */
+  private turn = 0;
   private connection: ChannelModel | undefined;
   private channel: ConfirmChannel | undefined;
   /** Of the events under way, by id. */
@@ -35,9 +37,10 @@ export class RabbitMqSink extends EventSink {
   }
 
   override async connect(): Promise<void> {
+    const turn = ++this.turn;
     this.cut();
     try {
-      await this.open();
+      await this.open(turn);
     } catch (error) {
       throw new Error(`RabbitMQ is out of reach or refuses (${(error as Error).message})`, { cause: error });
     }
@@ -61,6 +64,7 @@ export class RabbitMqSink extends EventSink {
   }
 
   override async close(): Promise<void> {
+    this.turn++;
     // A goodbye that nobody answers must not hold up the end.
     await Promise.race([
       this.connection?.close().catch(() => undefined),
@@ -69,16 +73,20 @@ export class RabbitMqSink extends EventSink {
     this.cut();
   }
 
-  private async open(): Promise<void> {
+  private async open(turn: number): Promise<void> {
     const url = new URL(this.url);
     if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT));
     const connection = await connect(url.href, {
       timeout: LIMIT,
       clientProperties: { connection_name: NAME },
     });
-    this.connection = connection;
     // Whoever waits for a confirmation is told as well.
     connection.on('error', () => undefined);
+    if (turn !== this.turn) {
+      end(connection);
+      throw new Error(UNWANTED);
+    }
+    this.connection = connection;
     connection.on('blocked', (reason) =>
       this.tellAll(`RabbitMQ takes nothing now (${reason}): see rabbitmqctl status`),
     );
@@ -86,6 +94,8 @@ export class RabbitMqSink extends EventSink {
     channel.on('error', () => undefined);
     channel.on('return', ({ properties }) => this.verdicts.get(String(properties.messageId))?.(UNROUTABLE));
     await channel.assertExchange(NAME, 'topic', { durable: true });
+    // Whoever has taken the turn has ended this connection.
+    if (turn !== this.turn) throw new Error(UNWANTED);
     this.channel = channel;
   }
 
@@ -99,8 +109,12 @@ export class RabbitMqSink extends EventSink {
     if (connection === undefined) return;
     this.connection = this.channel = undefined;
     this.tellAll('the connection to RabbitMQ is cut');
-    connection.close().catch(() => undefined);
-    // With an error, or the driver would not notice, and keep its timers for some seconds.
-    (connection.connection as unknown as { stream: Destroyable }).stream.destroy(new Error('cut'));
+    end(connection);
   }
+}
+
+function end(connection: ChannelModel): void {
+  connection.close().catch(() => undefined);
+  // With an error, or the driver would not notice, and keep its timers for some seconds.
+  (connection.connection as unknown as { stream: Destroyable }).stream.destroy(new Error('cut'));
 }

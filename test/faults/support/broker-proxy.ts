@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type Gate, newGate } from '../../support/gate.js';
 
 /** Stands between service and broker on a port of loopback. */
 export class BrokerProxy {
@@ -7,6 +8,7 @@ export class BrokerProxy {
   private readonly sockets = new Set<Socket>();
   private readonly silent = new WeakSet<Socket>();
   private port = 0;
+  private held: Gate | undefined;
 
   private constructor(private readonly target: number) {}
 
@@ -19,6 +21,16 @@ export class BrokerProxy {
   /** The address of the broker, through the proxy. */
   url(brokerUrl: string): string {
     return brokerUrl.replace(/:\d+$/, `:${this.port}`);
+  }
+
+  /** Connections of the service that are open. */
+  get connections(): number {
+    return [...this.sockets].filter(({ localPort }) => localPort === this.port).length;
+  }
+
+  /** New connections reach the broker only when the gate is open. */
+  hold(): Gate {
+    return (this.held = newGate());
   }
 
   /** Cuts every connection and refuses new ones. */
@@ -38,10 +50,16 @@ export class BrokerProxy {
 
   /** Takes connections again, on the same port. */
   async restore(): Promise<void> {
-    const server = createServer((client) => this.carry(client, connect(this.target, '127.0.0.1')));
+    const server = createServer((client) => void this.take(client));
     await once(server.listen(this.port, '127.0.0.1'), 'listening');
     this.port = (server.address() as AddressInfo).port;
     this.server = server;
+  }
+
+  private async take(client: Socket): Promise<void> {
+    this.sockets.add(client);
+    await this.held?.opened;
+    this.carry(client, connect(this.target, '127.0.0.1'));
   }
 
   private carry(client: Socket, broker: Socket): void {
