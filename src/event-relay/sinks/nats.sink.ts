@@ -41,7 +41,7 @@ export class NatsSink extends EventSink {
     private readonly warn: (line: string) => void,
   ) {
     super();
-    this.name = `nats://${url.hostname}:${url.port || '4222'}`;
+    this.name = `nats://${url.hostname.toLowerCase()}:${url.port || '4222'}`;
   }
 
   override async connect(): Promise<void> {

@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { CloudEvent } from '../../time-log/index.js';
@@ -33,7 +34,10 @@ export class RabbitMqSink extends EventSink {
   constructor(private readonly url: URL) {
     super();
     const { hostname, port, pathname } = url;
-    this.name = `amqp://${hostname}:${port || '5672'}${pathname === '/' ? '' : pathname}`;
+    // As the driver reads it: without a name the vhost is `/`.
+    const vhost = unescape(pathname.slice(1));
+    const path = vhost === '' || vhost === '/' ? '' : `/${vhost}`;
+    this.name = `amqp://${hostname.toLowerCase()}:${port || '5672'}${path}`;
   }
 
   override async connect(): Promise<void> {
