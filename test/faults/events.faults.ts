@@ -289,16 +289,19 @@ describe('the relay on a standby', () => {
         expect(await queryOnce(onStandby, 'select from time_logs')).toHaveLength(1),
       );
       const host = await startRelayHost(onStandby, sink);
-      // Some turns in which it might publish.
-      await delay(3_000);
-      expect([sink.kept, host.lines, standby.logged(/cannot execute/)]).toEqual([[], [], 0]);
-      await primary.end('SIGQUIT');
-      await standby.query('select pg_promote()');
-      const [after] = await add(onStandby);
-      await eventually(() => expect(sink.kept.map(({ data }) => data.id)).toEqual([before!.id, after!.id]));
-      await host.close();
-      await standby.remove();
-      await primary.remove();
+      try {
+        // Some turns in which it might publish.
+        await delay(3_000);
+        expect([sink.kept, host.lines, standby.logged(/cannot execute/)]).toEqual([[], [], 0]);
+        await primary.end('SIGQUIT');
+        await standby.query('select pg_promote()');
+        const [after] = await add(onStandby);
+        await eventually(() => expect(sink.kept.map(({ data }) => data.id)).toEqual([before!.id, after!.id]));
+      } finally {
+        await host.close();
+        await standby.remove();
+        await primary.remove();
+      }
     },
     LIMIT,
   );
