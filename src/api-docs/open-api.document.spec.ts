@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
     const { get, post } = openApiDocument.paths['/api/v1/time-logs']!;
     expect(get!.description).toContain('from=2026-01-01T00:00Z&to=2026-02-01T00:00Z` includes 1 February');
     expect(get!.description).toContain('`date`, which leads the order, is not in the item');
-    expect(get!.description).toContain('Every valid token sees every log');
+    expect(get!.description).toContain('A token that may read sees every log');
     expect(post!.description).toContain('The unit of `duration` is the caller’s');
     expect(openApiDocument.info.description).toContain('Open are only `/livez`, `/readyz`, `/openapi.json`');
     expect(JSON.stringify(get!.parameters)).toContain(`"maximum":${PAGE_LIMIT}`);
