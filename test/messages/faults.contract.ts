@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
 import { DataSource } from 'typeorm';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
+import { eventually } from '../faults/support/eventually.js';
 import { LOG } from '../support/requests.js';
 import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -117,7 +118,12 @@ export function describeFaults(name: string, transport: () => Transported): void
       if (!withRequestId) return;
       const service = await start();
       const client = newClient();
-      await overTransport(client).list(withRequestId({ accessToken }, 'of-the-caller'));
+      // The broker may learn a moment after the connection what the service takes.
+      await eventually(async () =>
+        expect(
+          await overTransport(client).list(withRequestId({ accessToken }, 'of-the-caller')),
+        ).toHaveProperty('answer'),
+      );
       await client.close();
       await service.end();
       await allOutputOf(service);
