@@ -1,9 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { fullyQualified } from '../../../database/index.js';
 
-/**
- * Counts the logs from before the triggers. A migration of its own: it reads all logs, and no writer must wait so long.
- */
+/** Counts the logs of before the triggers: a migration of its own, so that nobody who writes waits while it reads them all. */
 export class CountTimeLogs1763769700000 implements MigrationInterface {
   readonly name = 'CountTimeLogs1763769700000';
 
