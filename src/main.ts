@@ -19,8 +19,7 @@ const END_LIMIT = 9_500;
 
 // By default the heap grows to four times its live data before it is swept. With twice, and a young generation of 16 MB
 // (which only the command line can set: npm start, docker/Dockerfile), the service stays below 256 MB. With less,
-// garbage
-// collection takes a fifth of the CPU of a create.
+// garbage collection takes a fifth of the CPU of a create.
 setFlagsFromString('--heap-growing-percent=100');
 
 /**
