@@ -91,7 +91,8 @@ scrape_configs:
       expect(data.result?.map(({ value }) => value[1])).toEqual(['1']);
     });
     expect(await list()).toMatchObject({ status: 200 });
-    expect(await firing()).toEqual([]);
+    // Before its first look at the service Prometheus knew of no instance.
+    await eventually(async () => expect(await firing()).toEqual([]));
 
     // Its event waits for the broker.
     expect(await create()).toMatchObject({ status: 201 });
