@@ -57,7 +57,7 @@ async function runRound(
 ): Promise<Round> {
   const order: Order = {
     port,
-    connections: name === 'create' ? WRITERS : options.connections,
+    connections: load.status === 201 ? WRITERS : options.connections,
     requests: load.requests(token),
     status: load.status,
     seconds: options.seconds,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { drive, type Order, type Outcome } from './drive.js';
+import { drive, FRESH_UUID, type Order, type Outcome } from './drive.js';
 
 describe('the load driver', () => {
   let server: Server | undefined;
@@ -32,6 +32,22 @@ describe('the load driver', () => {
     expect(outcome.answered).toBe(asked['/a']! + asked['/b']!);
     expect(Math.abs(asked['/a']! - asked['/b']!)).toBeLessThanOrEqual(1);
     expect(outcome.perSecond).toBeGreaterThan(0);
+  });
+
+  it('sends another UUID each time where a request asks for one', async () => {
+    const keys: unknown[] = [];
+    const requests = [`GET / HTTP/1.1\r\nHost: x\r\nKey: ${FRESH_UUID}\r\n\r\n`];
+    const { answered } = await driveAgainst(
+      ({ headers }, response) => {
+        keys.push(headers.key);
+        response.writeHead(200, { 'Content-Length': 0 }).end();
+      },
+      { requests },
+    );
+    expect(answered).toBeGreaterThan(1);
+    expect(new Set(keys).size).toBe(answered);
+    expect(keys).not.toContain(FRESH_UUID);
+    expect(keys.filter((key) => !/^[-0-9a-f]{36}$/.test(String(key)))).toEqual([]);
   });
 
   it('counts any other status as a failure', async () => {

@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, type Listener } from './connection.js';
 import { percentile } from './statistics.js';
+
+/** Where a request has this, each sending of it has a new UUID. */
+export const FRESH_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** One round of load on one program. */
 export interface Order {
@@ -62,13 +66,16 @@ class Round implements Listener {
   /** Milliseconds. */
   readonly latencies: number[] = [];
   readonly failures: Record<string, number> = {};
-  readonly #requests: readonly Buffer[];
+  /** With the places of FRESH_UUID, -1 where there is none. */
+  readonly #requests: readonly { readonly bytes: Buffer; readonly fresh: number }[];
   readonly #connections = new Set<Connection>();
   #isOver = false;
   #finish: () => void = () => undefined;
 
   constructor(private readonly order: Order) {
-    this.#requests = order.requests.map((request) => Buffer.from(request));
+    this.#requests = order.requests
+      .map((request) => Buffer.from(request))
+      .map((bytes) => ({ bytes, fresh: bytes.indexOf(FRESH_UUID) }));
   }
 
   async connect(): Promise<void> {
@@ -108,7 +115,15 @@ class Round implements Listener {
 
   #next(connection: Connection): void {
     if (this.#isOver) this.#finishWhereQuiet();
-    else connection.send(this.#requests[this.sent++ % this.#requests.length]!);
+    else connection.send(this.#request());
+  }
+
+  #request(): Buffer {
+    const { bytes, fresh } = this.#requests[this.sent++ % this.#requests.length]!;
+    if (fresh < 0) return bytes;
+    const request = Buffer.from(bytes);
+    request.write(randomUUID(), fresh, 'latin1');
+    return request;
   }
 
   async #replace(): Promise<void> {

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED } from './data-set.js';
+import { FRESH_UUID } from './drive.js';
 
-/** In the order in which they run: create comes last, because it changes what is listed. */
+/** In the order in which they run: creates come last, because they change what is listed. */
 export const LOAD_NAMES = [
   'list-project',
   'list-first',
@@ -13,6 +14,7 @@ export const LOAD_NAMES = [
   'feed-middle',
   'feed-last',
   'create',
+  'create-keyed',
 ] as const;
 export type LoadName = (typeof LOAD_NAMES)[number];
 
@@ -36,6 +38,9 @@ export function loadOf(name: LoadName, data: DataSet): Load {
   switch (name) {
     case 'create':
       return create(data);
+    case 'create-keyed':
+      // The baselines do not know the header: they do what they do without.
+      return create(data, [`Idempotency-Key: ${FRESH_UUID}`]);
     case 'feed-first':
       return feed();
     case 'feed-middle':
@@ -81,7 +86,7 @@ function feed(lastEventId?: string): Load {
   return { status: 200, path, isOurs: true, requests: (token) => [requestText('GET', path, token)] };
 }
 
-function create({ spread }: DataSet): Load {
+function create({ spread }: DataSet, headers: readonly string[] = []): Load {
   const bodies = Array.from({ length: CREATES }, (_, index) => {
     const random = createHash('md5').update(`create ${index}`).digest();
     return JSON.stringify({
@@ -94,12 +99,22 @@ function create({ spread }: DataSet): Load {
       date: new Date(SEEDED.until - DAY * (1 + (random[7]! % 30))).toISOString().slice(0, 10),
     });
   });
-  return { status: 201, requests: (token) => bodies.map((body) => requestText('POST', PATH, token, body)) };
+  return {
+    status: 201,
+    requests: (token) => bodies.map((body) => requestText('POST', PATH, token, { headers, body })),
+  };
 }
 
-function requestText(method: string, path: string, token: string, body?: string): string {
+function requestText(
+  method: string,
+  path: string,
+  token: string,
+  sent?: { readonly headers: readonly string[]; readonly body: string },
+): string {
   const head = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`];
-  if (body !== undefined)
-    head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
-  return `${head.join('\r\n')}\r\n\r\n${body ?? ''}`;
+  if (sent !== undefined) {
+    const length = Buffer.byteLength(sent.body);
+    head.push('Content-Type: application/json', `Content-Length: ${length}`, ...sent.headers);
+  }
+  return `${head.join('\r\n')}\r\n\r\n${sent?.body ?? ''}`;
 }

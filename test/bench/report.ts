@@ -11,7 +11,7 @@ import {
   summaryOf,
 } from './results.js';
 import { median } from './statistics.js';
-import { type Target, TARGETS } from './targets.js';
+import { type Found, type Target, TARGETS } from './targets.js';
 
 /** All that a run has found, for people: Markdown. */
 export function report(results: Results): string {
@@ -54,7 +54,7 @@ function rowOf(results: Results, measurement: Measurement): string[] {
   const { size, load, program, rounds } = measurement;
   const { perSecond, p50, p99, cpu, databaseCpu, memory } = summaryOf(measurement);
   const times = (baseline: 'idiomatic' | 'bare') =>
-    program === 'service' ? figure(ratio(results, size, load, baseline)) : '';
+    program === 'service' ? figure(ratio(results, { size, load }, baseline, 'perSecond')) : '';
   // A request that nobody waited for any longer would have taken longer than it is counted with.
   const isCut = rounds.some(({ unfinished }) => unfinished > 0);
   return [
@@ -99,16 +99,17 @@ function spaces(results: Results): string {
 
 function targets(results: Results): string {
   const rows = TARGETS.flatMap((target) => {
-    const value = target.measure(results);
-    return value === undefined || Number.isNaN(value) ? [] : [targetRow(target, value)];
+    const found = target.measure(results);
+    return found === undefined || Number.isNaN(found.value) ? [] : [targetRow(target, found)];
   });
   return table(['target', 'bound', 'measured', ''], rows);
 }
 
-function targetRow({ name, bound, unit }: Target, value: number): string[] {
+function targetRow({ name, bound, unit }: Target, { value, load }: Found): string[] {
   const isMet = 'least' in bound ? value >= bound.least : value <= bound.most;
   const text = 'least' in bound ? `≥ ${bound.least}` : `≤ ${bound.most}`;
-  return [name, `${text} ${unit}`, `${figure(value)} ${unit}`, isMet ? 'met' : '**missed**'];
+  const measured = `${figure(value)} ${unit}${load === undefined ? '' : `, ${load}`}`;
+  return [name, `${text} ${unit}`, measured, isMet ? 'met' : '**missed**'];
 }
 
 const NOT_MEASURED = 'n/a';

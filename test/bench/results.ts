@@ -71,16 +71,16 @@ function find(
   );
 }
 
-/** How many times the throughput of a baseline the service has; undefined where either is not measured. */
+/** A figure of the service over that of a baseline; undefined where either is not measured. */
 export function ratio(
   results: Results,
-  size: number,
-  load: LoadName,
+  what: Pick<Measurement, 'size' | 'load'>,
   baseline: ProgramName,
+  figure: 'perSecond' | 'cpu',
 ): number | undefined {
-  const service = find(results, { size, load, program: 'service' });
-  const other = find(results, { size, load, program: baseline });
-  return service && other && summaryOf(service).perSecond / summaryOf(other).perSecond;
+  const service = find(results, { ...what, program: 'service' });
+  const other = find(results, { ...what, program: baseline });
+  return service && other && summaryOf(service)[figure] / summaryOf(other)[figure];
 }
 
 /**

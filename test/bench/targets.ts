@@ -1,86 +1,125 @@
 import { LOAD_NAMES, type LoadName } from './loads.js';
-import type { ProgramName } from './program.js';
 import { growth, percentBeside, ratio, type Results, summaryOf } from './results.js';
 import { median } from './statistics.js';
 
-/** What was set before anything was built. */
-export interface Target {
-  readonly name: string;
-  readonly bound: { readonly least: number } | { readonly most: number };
-  readonly unit: string;
-  /** NaN or undefined where the run has not measured it. */
-  measure(results: Results): number | undefined;
+/** What was measured for a target, and with which load where the target is about the worst of several. */
+export interface Found {
+  readonly value: number;
+  readonly load?: LoadName;
 }
 
-const SMALL = 10_000;
-const LARGE = 10_000_000;
+type Bound = { readonly least: number } | { readonly most: number };
+
+/** A bound that the service is held to. */
+export interface Target {
+  readonly name: string;
+  readonly bound: Bound;
+  readonly unit: string;
+  /** Undefined or NaN where the run has not measured it. */
+  measure(results: Results): Found | undefined;
+}
+
+const [SMALL, LARGE, LARGEST] = [10_000, 10_000_000, 30_000_000];
 const LISTS = LOAD_NAMES.filter((name) => name.startsWith('list'));
 const PAGES_OF_FEED = LOAD_NAMES.filter((name) => name.startsWith('feed'));
 
-const throughput = (
-  name: string,
-  load: LoadName,
-  baseline: ProgramName,
-  size: number,
-  least: number,
-): Target => ({
-  name: `${name}: throughput of ${baseline}`,
-  bound: { least },
-  unit: '×',
-  measure: (results) => (results.spread === 'usual' ? ratio(results, size, load, baseline) : undefined),
-});
+type Row = readonly [name: string, loads: readonly LoadName[], size: number];
 
-const FIRST_PAGE_OF_PROJECT = 'list, first page of one project, 10k logs';
-const FIRST_PAGE = 'list, first page, no filter, 10m logs';
-const LAST_PAGE = 'list, last page, no filter, 10m logs';
-
-/** Growth counts for the spread over all years too: its largest size is below 10m. */
-const sizesOfGrowth = ({ spread, measurements }: Results): [number, number] => [
-  SMALL,
-  spread === 'ages' ? Math.max(...measurements.map(({ size }) => size), 1_000_000) : LARGE,
+/** The service over each baseline, at least. */
+const THROUGHPUT: readonly (readonly [...Row, idiomatic: number, bare: number])[] = [
+  ['create, 64 connections, 10k logs', ['create'], SMALL, 3.2, 2],
+  ['create with a key, 10k logs, without one of theirs', ['create-keyed'], SMALL, 2.4, 1.5],
+  ['list, first page of one project, 10k logs', ['list-project'], SMALL, 2.4, 1.25],
+  ['the list that gains least, 10k logs', LISTS, SMALL, 2, 1.2],
+  ['list, first page, no filter, 10m logs', ['list-first'], LARGE, 100, 100],
+  ['list, last page, no filter, 10m logs', ['list-last'], LARGE, 200, 200],
 ];
 
-const worstGrowth = (results: Results, loads: readonly LoadName[]) => {
-  const found = loads.flatMap((load) => growth(results, load, 'service', sizesOfGrowth(results)) ?? []);
-  // Where nothing was answered any more, there is no p50 to show how much it has grown.
-  const grown = found.map((times) => (Number.isNaN(times) ? Infinity : times));
-  return grown.length === 0 ? undefined : Math.max(...grown);
-};
+/** The service over bare, at most. */
+const CPU: readonly (readonly [...Row, most: number])[] = [
+  ['create, 10k logs', ['create'], SMALL, 0.45],
+  ['list, first page of one project, 10k logs', ['list-project'], SMALL, 0.75],
+];
+
+/** The p50 of the service over that at 10k logs, at most. */
+const GROWTH: readonly (readonly [...Row, most: number])[] = [
+  ['10m (or all years) of the list that grows most', LISTS, LARGE, 1.5],
+  ['30m of the list that grows most', LISTS, LARGEST, 1.5],
+  ['10m (or all years) of the page of the feed that grows most', PAGES_OF_FEED, LARGE, 1.5],
+  ['10m (or all years) of create', ['create'], LARGE, 1.3],
+];
+
+/** The load that is worst for the service. Where one was not answered at all, that one is. */
+function worst(
+  loads: readonly LoadName[],
+  bound: Bound,
+  measure: (load: LoadName) => number | undefined,
+): Found | undefined {
+  const nothing = 'least' in bound ? 0 : Infinity;
+  const found = loads.flatMap((load) => {
+    const value = measure(load);
+    return value === undefined ? [] : [{ value: Number.isNaN(value) ? nothing : value, load }];
+  });
+  const sorted = found.sort((one, other) => one.value - other.value);
+  const chosen = sorted.at('least' in bound ? 0 : -1);
+  return chosen && loads.length === 1 ? { value: chosen.value } : chosen;
+}
+
+const throughput = THROUGHPUT.flatMap(([name, loads, size, ...bounds]) =>
+  (['idiomatic', 'bare'] as const).map((baseline, index): Target => {
+    const bound = { least: bounds[index]! };
+    return {
+      name: `${name}: throughput of ${baseline}`,
+      bound,
+      unit: '×',
+      measure: (results) =>
+        results.spread === 'usual'
+          ? worst(loads, bound, (load) => ratio(results, { size, load }, baseline, 'perSecond'))
+          : undefined,
+    };
+  }),
+);
+
+const cpu = CPU.map(([name, [load], size, most]): Target => ({
+  name: `${name}: CPU of bare`,
+  bound: { most },
+  unit: '×',
+  measure: (results) => {
+    const value = ratio(results, { size, load: load! }, 'bare', 'cpu');
+    return value === undefined || results.spread !== 'usual' ? undefined : { value };
+  },
+}));
+
+/** Growth counts for the spread over all years too: its largest size is below 10m. */
+function sizeIn({ spread, measurements }: Results, size: number): number | undefined {
+  if (spread !== 'ages') return size;
+  return size === LARGE ? Math.max(...measurements.map((found) => found.size), 1_000_000) : undefined;
+}
+
+const growths = GROWTH.map(([name, loads, size, most]): Target => ({
+  name: `growth from 10k logs to ${name}: p50`,
+  bound: { most },
+  unit: '×',
+  measure: (results) => {
+    const large = sizeIn(results, size);
+    if (large === undefined) return undefined;
+    return worst(loads, { most }, (load) => growth(results, load, 'service', [SMALL, large]));
+  },
+}));
 
 export const TARGETS: readonly Target[] = [
-  throughput('create, 64 connections, 10k logs', 'create', 'idiomatic', SMALL, 1.8),
-  throughput('create, 64 connections, 10k logs', 'create', 'bare', SMALL, 1.2),
-  throughput(FIRST_PAGE_OF_PROJECT, 'list-project', 'idiomatic', SMALL, 1.5),
-  throughput(FIRST_PAGE_OF_PROJECT, 'list-project', 'bare', SMALL, 1),
-  throughput(FIRST_PAGE, 'list-first', 'idiomatic', LARGE, 100),
-  throughput(FIRST_PAGE, 'list-first', 'bare', LARGE, 100),
-  throughput(LAST_PAGE, 'list-last', 'idiomatic', LARGE, 200),
-  throughput(LAST_PAGE, 'list-last', 'bare', LARGE, 200),
-  {
-    name: 'growth from 10k logs to 10m (or all years) of the list that grows most: p50',
-    bound: { most: 1.5 },
-    unit: '×',
-    measure: (results) => worstGrowth(results, LISTS),
-  },
-  {
-    name: 'growth from 10k logs to 10m (or all years) of the page of the feed that grows most: p50',
-    bound: { most: 1.5 },
-    unit: '×',
-    measure: (results) => worstGrowth(results, PAGES_OF_FEED),
-  },
-  {
-    name: 'growth from 10k logs to 10m (or all years) of create: p50',
-    bound: { most: 1.3 },
-    unit: '×',
-    measure: (results) => worstGrowth(results, ['create']),
-  },
+  ...throughput,
+  ...cpu,
+  ...growths,
   {
     name: 'space beside the logs and their indexes, from 1m logs',
     bound: { most: 15 },
     unit: '%',
     measure: ({ spread, spaces }) => {
       const space = spaces.at(-1);
-      return spread === 'usual' && space && space.size >= 1_000_000 ? percentBeside(space) : undefined;
+      return spread === 'usual' && space && space.size >= 1_000_000
+        ? { value: percentBeside(space) }
+        : undefined;
     },
   },
   {
@@ -91,13 +130,13 @@ export const TARGETS: readonly Target[] = [
       const used = measurements
         .filter(({ program }) => program === 'service')
         .map((found) => summaryOf(found).memory);
-      return used.length === 0 ? undefined : Math.max(...used) / 1e6;
+      return used.length === 0 ? undefined : { value: Math.max(...used) / 1e6 };
     },
   },
   {
     name: 'start of the service',
-    bound: { most: 2_000 },
+    bound: { most: 1_000 },
     unit: 'ms',
-    measure: ({ starts }) => median(starts),
+    measure: ({ starts }) => ({ value: median(starts) }),
   },
 ];
