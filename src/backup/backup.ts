@@ -15,8 +15,8 @@ export interface BackupOptions {
   readonly entities: NonNullable<DataSourceOptions['entities']>;
   readonly migrations: Migrations;
   readonly file: string;
-  /** Gets a line of progress every few seconds. */
-  readonly report: (line: string) => void;
+  /** Gets a word of progress, many times a second. */
+  readonly report: (text: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -8,9 +8,9 @@ await runCommand({
 
 Saves the data of the configured database to FILE, which must not exist, whether the service runs or not.`,
   interrupted: 'interrupted: nothing was saved',
-  run: (args, signal) => {
+  run: (args, signal, progress) => {
     const file = fileOf(args);
-    const report = (line: string) => console.error(line);
+    const report = (text: string) => progress.show(text);
     return withDatabase(async (database) => {
       const counts = await backup({ url: database.migrationUrl, entities, migrations, file, report, signal });
       await database.keepOwner(file);

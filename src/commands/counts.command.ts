@@ -9,7 +9,9 @@ import { runCommand, UsageError, withDatabase } from './run-command.js';
 const UNDEFINED_FUNCTION = '42883';
 
 /** Returns the text to print. Sets the exit code where counts are wrong. */
-const ACTS: Record<string, (counts: TimeLogCounts) => Promise<string>> = {
+type Act = (counts: TimeLogCounts) => Promise<string>;
+
+const ACTS: Record<string, Act> = {
   verify: async (counts) => {
     const { logs, wrong } = await counts.verify();
     if (wrong === 0) return `the counts are right: ${logs} logs`;
@@ -28,14 +30,18 @@ await runCommand({
   npm run counts -- rebuild   mends them
 
 Both read every log, and nobody waits for them: the service may run and write.`,
-  run: ([name = '', ...more]) => {
+  run: ([name = '', ...more], _signal, progress) => {
     const act = more.length === 0 && Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
     if (act === undefined) throw new UsageError('say verify or rebuild');
-    return withCounts(act);
+    return withCounts((counts) => {
+      // Each is one statement, of which PostgreSQL does not tell how far it is.
+      progress.show(`${name}: reads all logs`);
+      return act(counts);
+    });
   },
 });
 
-function withCounts(act: (counts: TimeLogCounts) => Promise<string>): Promise<string> {
+function withCounts(act: Act): Promise<string> {
   return withDatabase(async ({ migrationUrl: url }, { databaseUrl }) => {
     // Only the service and `npm run migrate` change the schema of an external database.
     if (databaseUrl === undefined) await migrate({ url, migrations });

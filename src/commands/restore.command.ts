@@ -10,8 +10,9 @@ await runCommand({
 
 Puts the data of FILE, made by npm run backup, into the configured database, whose tables must be empty.`,
   interrupted: 'interrupted: nothing was restored',
-  run: async (args, signal) => {
-    const backup = { file: fileOf(args), migrations, report: (line: string) => console.error(line), signal };
+  run: async (args, signal, progress) => {
+    const report = (text: string) => progress.show(text);
+    const backup = { file: fileOf(args), migrations, report, signal };
     // Faults of the settings are reported before the file is read, and faults of the file before the database is
     // touched: the start of an embedded database makes its directory.
     loadProcessConfig();

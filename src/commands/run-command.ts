@@ -1,5 +1,6 @@
 import { type Config, loadProcessConfig } from '../config.js';
 import { messageOf, type OpenDatabase, openDatabaseForCommand } from '../database-setup/index.js';
+import { ProgressLine } from './progress-line.js';
 
 /** A command line that is wrong; the message says why. */
 export class UsageError extends Error {}
@@ -9,7 +10,7 @@ export interface Command {
   /** The message after SIGTERM or SIGINT has ended the command. Without it a signal ends the process at once. */
   readonly interrupted?: string;
   /** Resolves with the text to print. An error is printed in one line, and the exit code is 1. */
-  readonly run: (args: string[], signal: AbortSignal) => Promise<string>;
+  readonly run: (args: string[], signal: AbortSignal, progress: ProgressLine) => Promise<string>;
 }
 
 /** Runs a command with the arguments of this process. */
@@ -19,10 +20,14 @@ export async function runCommand({ usage, interrupted, run }: Command): Promise<
   if (interrupted !== undefined)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const args = process.argv.slice(2);
+  const progress = new ProgressLine(process.stderr);
   try {
     const asksForHelp = ['help', '--help', '-h'].includes(args[0] ?? '');
-    console.log(asksForHelp ? usage : await run(args, stop.signal));
+    const text = asksForHelp ? usage : await run(args, stop.signal, progress);
+    progress.end();
+    console.log(text);
   } catch (error) {
+    progress.end();
     process.exitCode = 1;
     console.error(stop.signal.aborted ? interrupted : messageOf(error));
     if (error instanceof UsageError) console.error(`\n${usage}`);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -179,6 +180,24 @@ describe('the counts command', () => {
     ]);
     expect((await counts('rebuild')).stdout).toBe('mended 4 counts\n');
     expect((await counts('verify')).code).toBe(0);
+  });
+
+  it('says that it still reads, beside the result', async () => {
+    const locker = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    try {
+      const runner = locker.createQueryRunner();
+      await runner.query('begin; lock table time_logs');
+      const verifying = counts('verify');
+      await once(verifying.child.stderr!, 'data');
+      await runner.query('rollback');
+      expect(await verifying).toEqual({
+        code: 0,
+        stdout: 'the counts are right: 1 logs\n',
+        stderr: expect.stringMatching(/^(?: +\d+ s {2}verify: reads all logs\n)+$/),
+      });
+    } finally {
+      await locker.destroy();
+    }
   });
 
   it('rebuilds one at a time: the other says so, and mends nothing', async () => {
