@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ProgressLine } from '../../src/commands/progress-line.js';
 import { removeLibpqVariables } from '../../src/config.js';
 import { type Options, parseOptions, USAGE, UsageError } from './options.js';
 import { report } from './report.js';
@@ -10,6 +11,7 @@ import { Server } from './server.js';
 
 removeLibpqVariables(process.env);
 const stop = new AbortController();
+const progress = new ProgressLine(process.stderr);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 
 try {
@@ -17,6 +19,7 @@ try {
   if (options === undefined) console.log(USAGE);
   else tell(await measure(options));
 } catch (error) {
+  progress.end();
   process.exitCode = 1;
   if (!stop.signal.aborted) console.error(error instanceof Error ? error.message : error);
   if (error instanceof UsageError) console.error(`\n${USAGE}`);
@@ -31,7 +34,7 @@ async function measure(options: Options): Promise<Results> {
     const { BENCH_DATABASE_URL: url } = process.env;
     const server = await Server.open(url ? { url } : { directory }, signal);
     try {
-      const results = await run(options, { server, folder, log: progress(), signal });
+      const results = await run(options, { server, folder, progress, signal });
       if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);
       return results;
     } finally {
@@ -49,10 +52,4 @@ function tell(results: Results): void {
     console.error('\nSome requests failed: see the last column.');
     process.exitCode = 1;
   }
-}
-
-function progress(): (line: string) => void {
-  const start = Date.now();
-  return (line) =>
-    console.error(`${String(Math.round((Date.now() - start) / 1_000)).padStart(5)} s  ${line}`);
 }

@@ -10,8 +10,8 @@ export interface DataSet {
   readonly size: number;
   /** Of the service. */
   readonly serviceUrl: string;
-  /** Of both baselines. */
-  readonly baselineUrl: string;
+  /** Of both baselines; undefined where neither is measured. */
+  readonly baselineUrl: string | undefined;
   /** Logs of the largest project in PERIOD. */
   readonly totalOfProjectInPeriod: number;
   /** The ids of events of the service: half of all come after the one, and a page of PAGE after the other. */

@@ -26,6 +26,8 @@ interface Owner {
   readonly columns: string;
   /** What tells a log that an earlier run has created: it is younger than all seeded ones. */
   readonly isNew: string;
+  /** Empties what else creates have left behind. */
+  readonly forget?: string;
   /** Makes the tables, or brings those of a kept database up to date. */
   makeTables(client: pg.Client, url: string): Promise<unknown>;
 }
@@ -34,6 +36,7 @@ const SERVICE: Owner = {
   name: 'service',
   columns: COLUMNS,
   isNew: `id >= '${SEEDED.until.toString(16).padStart(12, '0').padEnd(32, '0')}'`,
+  forget: 'truncate time_log_keys',
   makeTables: (_client, url) => runCommand('migrate', [], url),
 };
 const BASELINE: Owner = {
@@ -43,12 +46,18 @@ const BASELINE: Owner = {
   makeTables: (client) => client.query(BASELINE_SCHEMA),
 };
 
-/** Makes the two databases of one size, or frees kept ones of what an earlier run has created in them. */
-export async function prepareDatabases(server: Server, wanted: Seeding): Promise<DataSet> {
+/**
+ * Makes the databases of one size, that of the baselines only for them, or frees kept ones of what an earlier run has
+ * created in them.
+ */
+export async function prepareDatabases(
+  server: Server,
+  wanted: Seeding & { readonly withBaselines: boolean },
+): Promise<DataSet> {
   const { spread, size } = wanted;
   const serviceUrl = await provide(server, SERVICE, wanted);
-  const baselineUrl = await provide(server, BASELINE, wanted);
-  const totalOfProjectInPeriod = await countOfProjectInPeriod(baselineUrl);
+  const baselineUrl = wanted.withBaselines ? await provide(server, BASELINE, wanted) : undefined;
+  const totalOfProjectInPeriod = await countOfProjectInPeriod(serviceUrl);
   const events = {
     middle: await eventBefore(serviceUrl, Math.floor(size / 2)),
     last: await eventBefore(serviceUrl, Math.min(PAGE, size - 1)),
@@ -70,12 +79,13 @@ function nameOf({ name }: Owner, spread: Spread, size: number): string {
 async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<string> {
   const name = nameOf(owner, wanted.spread, wanted.size);
   const url = server.urlOf(name);
-  if ((await server.markOf(name)) === MARK && (await restore(url, owner, wanted.size))) return url;
+  if ((await server.markOf(name)) === MARK && (await restore(url, owner, wanted))) return url;
   await server.create(name);
   const client = await connect(url);
   try {
     await owner.makeTables(client, url);
-    await seed(client, owner.columns, { ...wanted, log: (line) => wanted.log(`${name}: ${line}`) });
+    await seed(client, owner.columns, wanted);
+    wanted.progress.note(`${name}: seeded`);
   } finally {
     await client.end();
   }
@@ -86,7 +96,7 @@ async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<s
 /**
  * Frees a kept database of what was created in it; false where so much was that the holes would show in the figures.
  */
-async function restore(url: string, owner: Owner, size: number): Promise<boolean> {
+async function restore(url: string, owner: Owner, { size, progress }: Seeding): Promise<boolean> {
   const client = await connect(url);
   try {
     await owner.makeTables(client, url);
@@ -96,8 +106,11 @@ async function restore(url: string, owner: Owner, size: number): Promise<boolean
     const created = Number(rows[0]!.count);
     if (created > size / 100) return false;
     if (created === 0) return true;
+    progress.show(`freeing ${owner.name} of what was created`);
     await client.query(`delete from time_logs where ${owner.isNew}`);
+    if (owner.forget !== undefined) await client.query(owner.forget);
     await client.query('vacuum analyze');
+    progress.end();
     return true;
   } finally {
     await client.end();

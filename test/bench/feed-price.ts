@@ -32,7 +32,7 @@ try {
     spread: 'usual',
     size: 0,
     serviceUrl: '',
-    baselineUrl: '',
+    baselineUrl: undefined,
     totalOfProjectInPeriod: 0,
     events: { middle: '', last: '' },
   };

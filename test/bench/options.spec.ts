@@ -16,7 +16,14 @@ describe('the options of the bench', () => {
     expect(parseOptions(['--only', 'list-project'])?.loads).toEqual(['list-project']);
   });
 
+  it('measures all programs, or those that are named', () => {
+    expect(parseOptions([])?.programs).toEqual(['service', 'idiomatic', 'bare']);
+    expect(parseOptions(['--programs', 'bare,service'])?.programs).toEqual(['service', 'bare']);
+  });
+
   it.each([
+    [['--programs', '']],
+    [['--programs', 'service,none']],
     [['--sizes', '0']],
     [['--sizes', '10g']],
     [['--sizes', '']],

@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
 import { type Spread, SPREADS, DAYS_OF_AGES } from './data-set.js';
 import { type LoadName, LOAD_NAMES } from './loads.js';
+import { PROGRAM_NAMES, type ProgramName } from './program.js';
 
 export const USAGE = `Usage: npm run bench -- [OPTION]...
 
-  --sizes LIST        logs in the database, such as 10k,1m (default), 10m, 100m
+  --sizes LIST        logs in the database, such as 10k,1m (default), 10m, 30m
   --spread SPREAD     usual (default): 1,000 projects, the largest with a tenth, ten years
                       sparse: one log a project; ages: over the years 1 to 9999 (at most ${DAYS_OF_AGES} logs)
   --only LIST         loads by the beginning of their names: ${LOAD_NAMES.join(', ')}
+  --programs LIST     of ${PROGRAM_NAMES.join(', ')} (all); service alone needs no database of the baselines
   --connections N     of a list (16); a create has 64
   --seconds N         of a round of one program (5)
   --rounds N          measured rounds of each program (3)
@@ -25,6 +27,8 @@ export interface Options {
   readonly sizes: readonly number[];
   readonly spread: Spread;
   readonly loads: readonly LoadName[];
+  /** In the order of PROGRAM_NAMES. */
+  readonly programs: readonly ProgramName[];
   readonly connections: number;
   readonly seconds: number;
   readonly rounds: number;
@@ -46,6 +50,7 @@ export function parseOptions(args: string[]): Options | undefined {
     sizes,
     spread,
     loads: values.only === undefined ? LOAD_NAMES : loadsOf(values.only.split(',')),
+    programs: values.programs === undefined ? PROGRAM_NAMES : programsOf(values.programs.split(',')),
     connections: positive('connections', values.connections),
     seconds: positive('seconds', values.seconds),
     rounds: positive('rounds', values.rounds),
@@ -63,6 +68,7 @@ function parse(args: string[]) {
         sizes: { type: 'string', default: '10k,1m' },
         spread: { type: 'string', default: 'usual' },
         only: { type: 'string' },
+        programs: { type: 'string' },
         connections: { type: 'string', default: '16' },
         seconds: { type: 'string', default: '5' },
         rounds: { type: 'string', default: '3' },
@@ -94,6 +100,12 @@ function loadsOf(given: readonly string[]): LoadName[] {
     return found;
   });
   return LOAD_NAMES.filter((name) => wanted.includes(name));
+}
+
+function programsOf(given: readonly string[]): ProgramName[] {
+  if (given.some((name) => !PROGRAM_NAMES.some((known) => known === name)))
+    throw new UsageError(`--programs takes ${PROGRAM_NAMES.join(', ')}, with commas between`);
+  return PROGRAM_NAMES.filter((name) => given.includes(name));
 }
 
 function positive(name: string, text: string): number {

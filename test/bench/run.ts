@@ -1,11 +1,12 @@
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type { ProgressLine } from '../../src/commands/progress-line.js';
 import { type Bench, compare } from './compare.js';
 import type { DataSet } from './data-set.js';
 import { dropDatabases, prepareDatabases } from './databases.js';
 import { Driver } from './driver.js';
 import type { Options } from './options.js';
-import { makeToken, Program, PROGRAM_NAMES, type ProgramName } from './program.js';
+import { makeToken, Program, type ProgramName } from './program.js';
 import type { Measurement, Results, Space } from './results.js';
 import type { Server } from './server.js';
 import { measureSpace } from './space.js';
@@ -17,20 +18,21 @@ interface Surroundings {
   readonly server: Server;
   /** For what the programs print. */
   readonly folder: string;
-  readonly log: (line: string) => void;
+  readonly progress: ProgressLine;
   readonly signal: AbortSignal;
 }
 
 /** Measures everything that the options ask for, size by size. */
 export async function run(options: Options, surroundings: Surroundings): Promise<Results> {
-  const { server, log, signal } = surroundings;
-  const { spread, seconds } = options;
+  const { server, progress, signal } = surroundings;
+  const { spread, seconds, programs } = options;
+  const withBaselines = programs.some((name) => name !== 'service');
   const [starts, spaces, measurements]: [number[], Space[], Measurement[]] = [[], [], []];
   const driver = Driver.start(signal);
   try {
     for (const size of options.sizes) {
       try {
-        const data = await prepareDatabases(server, { spread, size, log, signal });
+        const data = await prepareDatabases(server, { spread, size, withBaselines, progress, signal });
         spaces.push(await measureSpace(data));
         if (starts.length === 0) starts.push(...(await measureStarts(data, surroundings)));
         measurements.push(...(await measureSize(data, options, driver, surroundings)));
@@ -74,11 +76,12 @@ async function measureSize(
   driver: Driver,
   surroundings: Surroundings,
 ): Promise<Measurement[]> {
-  const { server, log, signal } = surroundings;
+  const { server, progress, signal } = surroundings;
   const token = await makeToken(data.serviceUrl);
   const programs: Program[] = [];
   try {
-    for (const name of PROGRAM_NAMES) programs.push(await startProgram(name, token, data, surroundings));
+    for (const name of options.programs) programs.push(await startProgram(name, token, data, surroundings));
+    const log = (line: string) => progress.note(line);
     const bench: Bench = { server, driver, programs, data, options, log, signal };
     const measurements: Measurement[] = [];
     for (const load of options.loads) measurements.push(...(await compare(bench, load)));
@@ -96,7 +99,7 @@ function startProgram(
 ): Promise<Program> {
   return Program.start({
     name,
-    databaseUrl: name === 'service' ? serviceUrl : baselineUrl,
+    databaseUrl: name === 'service' ? serviceUrl : baselineUrl!,
     token: name === 'service' ? token : TOKEN_OF_BASELINES,
     logFile: join(folder, `${name}.log`),
     signal,
