@@ -1,5 +1,5 @@
 # A current Patroni beside the official PostgreSQL, both from the PostgreSQL project's packages.
-FROM postgres:18.4-bookworm
+FROM postgres:18.6-bookworm
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends 'patroni=4.*' python3-etcd python3-psycopg2 \
  && rm -rf /var/lib/apt/lists/*
