@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { startService } from '../support/service-process.js';
 import { ask } from './support/ask.js';
 import { eventually } from './support/eventually.js';
+import { eventsAfter, logOf, record } from './support/feed.js';
 import { connected, PostgresCluster, queryOnce } from './support/postgres-cluster.js';
-import { underWrites } from './support/service-under-writes.js';
+import { TOKEN, underWrites } from './support/service-under-writes.js';
 
 /** Transactions that are open at the same time, and logs that each of them writes. */
 const TRANSACTIONS = 60;
@@ -15,7 +17,7 @@ describe('a service beside many long transactions', () => {
   let postgres: PostgresCluster;
 
   beforeAll(async () => {
-    postgres = await PostgresCluster.create();
+    postgres = await PostgresCluster.create({ max_prepared_transactions: '2' });
   });
   afterAll(() => postgres.remove());
 
@@ -34,6 +36,38 @@ describe('a service beside many long transactions', () => {
       await queryOnce(url, `delete from time_logs where description = 'long'`);
     });
   }, 120_000);
+
+  it('tells nothing of what was recorded after transactions that are prepared, and their logs in their place', async () => {
+    const [url, elsewhere] = [await postgres.createDatabase(), await postgres.createDatabase()];
+    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    const told = async () => (await eventsAfter(service)).map(logOf);
+    try {
+      const first = await record(service);
+      await eventually(async () => expect(await told()).toEqual([first]));
+      // The horizon is that of the whole server.
+      await queryOnce(elsewhere, `begin; select pg_current_xact_id(); prepare transaction 'elsewhere'`);
+      const prepared = '019c1370-4e1b-7000-8000-000000000001';
+      await queryOnce(
+        url,
+        `begin;
+         insert into time_logs (id, project_id, duration, description, date)
+         values ('${prepared}', '${prepared}', 1, 'prepared', '2026-01-31');
+         prepare transaction 'here'`,
+      );
+      const later = [await record(service), await record(service)];
+      expect(await told()).toEqual([first]);
+      // They outlive the server.
+      await postgres.end('SIGINT');
+      await postgres.start();
+      await eventually(async () => expect(await told()).toEqual([first]));
+      await queryOnce(url, `commit prepared 'here'`);
+      expect(await told()).toEqual([first]);
+      await queryOnce(elsewhere, `rollback prepared 'elsewhere'`);
+      await eventually(async () => expect(await told()).toEqual([first, prepared, ...later]));
+    } finally {
+      await service.end();
+    }
+  });
 });
 
 /**

@@ -7,6 +7,7 @@ import { type ServiceProcess, startService } from '../support/service-process.js
 import { ask } from './support/ask.js';
 import { audit } from './support/audit.js';
 import { eventually } from './support/eventually.js';
+import { eventsAfter, logOf, record } from './support/feed.js';
 import { Follower } from './support/follower.js';
 import { Ledger } from './support/ledger.js';
 import { RETURN_LIMIT } from './support/limits.js';
@@ -173,6 +174,44 @@ describe('a service whose address leads to a standby', () => {
     });
     await standby.query('select pg_wal_replay_resume()');
     await audited(url);
+  });
+
+  it('has nothing for a reader of the feed who is ahead of it, and later each event that they lack, once', async () => {
+    const url = await migrated();
+    await caughtUp(url);
+    const start = (databaseUrl: string) => startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN });
+    const [there, here] = [await start(url), await start(sameOnStandby(url))];
+    try {
+      const recorded: string[] = [];
+      /** Records two more logs; all events, as soon as they can be read there. */
+      const allEventsOf = async (reading: ServiceProcess) => {
+        recorded.push(await record(there), await record(there));
+        return eventually(async () => {
+          const events = await eventsAfter(reading);
+          expect(events.map(logOf)).toEqual(recorded);
+          return events;
+        });
+      };
+      const [first] = await allEventsOf(here);
+      await standby.query('select pg_wal_replay_pause()');
+      await eventually(async () =>
+        expect(await standby.query('select pg_get_wal_replay_pause_state() as state')).toEqual([
+          { state: 'paused' },
+        ]),
+      );
+      const events = await allEventsOf(there);
+      for (const ahead of events.slice(1)) expect(await eventsAfter(here, ahead)).toEqual([]);
+      expect(await eventsAfter(here, first)).toEqual(events.slice(1, 2));
+
+      await standby.query('select pg_wal_replay_resume()');
+      const all = await allEventsOf(here);
+      expect(all.slice(0, 4)).toEqual(events);
+      for (const [index, last] of all.entries())
+        expect(await eventsAfter(here, last)).toEqual(all.slice(index + 1));
+    } finally {
+      await there.end();
+      await here.end();
+    }
   });
 
   it('creates again when the primary is frozen and the standby takes its place, has lost nothing, and the feed goes on', async () => {
