@@ -51,7 +51,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     });
   }
 
-  /** Runs one statement that reads. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it now. */
+  /**
+   * Runs one statement that reads. The rows of a text are objects. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it now. */
   async query<Row>(sql: PreparedStatement | string, parameters: readonly unknown[] = []): Promise<Row[]> {
     const begun = performance.now();
     const rows = await this.run(
@@ -105,7 +106,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     }
     const run = async <Row>(sql: PreparedStatement | string, parameters: readonly unknown[] = []) => {
       // Not prepared: behind a pooler its session may not know the statement, and then the transaction would be lost.
-      const text = typeof sql === 'string' ? sql : sql.text;
+      const text = typeof sql === 'string' ? sql : sql.unprepared;
       try {
         return (await runner.query(text, parameters as unknown[])) as Row[];
       } catch (error) {

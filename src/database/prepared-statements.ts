@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 
-/** A statement that the server parses and plans once in each session. */
+/**
+ * A statement that the server parses and plans once in each session. Its rows come as arrays, which node-postgres makes
+ * in less time than objects.
+ */
 export class PreparedStatement {
   /**
    * Differs where the text differs: in a session of a pooler another version of this software may have prepared its
    * own.
    */
   readonly name: string;
+  private readonly rowMode = 'array';
 
   /**
    * The plan may be as old as the session, so it must not depend on how full a table is. The columns of the result must
@@ -16,6 +20,19 @@ export class PreparedStatement {
    */
   constructor(readonly text: string) {
     this.name = createHash('sha256').update(text).digest('hex').slice(0, 32);
+  }
+
+  // TypeORM hands over what stands in the place of a text, and node-postgres knows such objects.
+
+  /** As a text, for a session that lasts. */
+  get prepared(): string {
+    return this as unknown as string;
+  }
+
+  /** As a text, for a session that may change at any time. */
+  get unprepared(): string {
+    const { text, rowMode } = this;
+    return { text, rowMode } as unknown as string;
   }
 }
 
@@ -30,7 +47,7 @@ export class PreparedStatements {
   private readonly logger = new Logger(PreparedStatements.name);
   private areKept = true;
 
-  /** Runs a statement by what takes its text or, in the place of a text, what node-postgres knows it by. */
+  /** Runs a statement by what takes texts. */
   async run<Result>(
     statement: PreparedStatement | string,
     run: (sql: string) => Promise<Result>,
@@ -38,15 +55,14 @@ export class PreparedStatements {
     if (typeof statement === 'string') return run(statement);
     if (this.areKept) {
       try {
-        // TypeORM hands it to node-postgres as it is.
-        return await run(statement as unknown as string);
+        return await run(statement.prepared);
       } catch (error) {
         // Nothing was done: the server refuses before it runs the statement.
         if (!isOfAnotherSession(error)) throw error;
         this.giveUp();
       }
     }
-    return run(statement.text);
+    return run(statement.unprepared);
   }
 
   private giveUp(): void {

@@ -4,6 +4,7 @@ import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
 import { placeOf, type TimeLogEvent } from '../../src/time-log/domain/time-log-event.js';
 import type { TimeLogRepository } from '../../src/time-log/domain/time-log.repository.js';
+import { itemOf, itemsOf } from '../../src/time-log/domain/time-log-item.js';
 import { TimeLog, type TimeLogValues } from '../../src/time-log/domain/time-log.js';
 import { eventually } from '../faults/support/eventually.js';
 
@@ -49,6 +50,21 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       expect(found).toEqual({ logs, total: 1 });
       expect(found.logs[0]).toBeInstanceOf(TimeLog);
       expect(found.logs[0]!.createdAt).toEqual(logs[0]!.createdAt);
+    });
+
+    it('writes the items of a page as the logs are, whatever they hold', async () => {
+      const characters = Array.from({ length: 0x2100 }, (_, code) => String.fromCodePoint(code + 1)).join('');
+      const texts = [...(characters.match(/[^]{1,4000}/g) ?? []), '\u{10ffff}"\\', '"},{"id":"'];
+      const numbers = [5e-324, 1e-7, 0.1 + 0.2, 1e15, 1e21, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER];
+      const values = [
+        ...texts.map((description) => ({ description })),
+        ...numbers.map((duration) => ({ duration })),
+      ];
+      const { logs, filter } = await addAll(values);
+      const page = await repository.find(filter, Page.of(1, 50));
+      const items = [...itemsOf(page)].map((item) => JSON.parse(item) as unknown);
+      expect(items).toEqual(logs.toReversed().map(itemOf));
+      expect(page.logs).toEqual(logs.toReversed());
     });
 
     it('gets a log by its id, and nothing under an id that none has', async () => {

@@ -2,14 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { BigLists } from './big-lists.js';
-import type { TimeLogListResponse } from './time-log.response.js';
+import type { JsonList } from './time-log.response.js';
 
 /** A page whose JSON takes more than 10 MB. */
-const PAGE: TimeLogListResponse = {
-  success: true,
-  data: [{ id: '', projectId: '', duration: 1, description: 'x'.repeat(10 * 1024 * 1024), createdAt: '' }],
-  meta: { total: 1, page: 1, limit: 1_000 },
-};
+const PAGE: JsonList = { before: '[', items: [JSON.stringify('x'.repeat(10 * 1024 * 1024))], after: ']' };
 
 /** A response whose client is gone when it has taken so many pieces. */
 function responseTo(pieces: number): ServerResponse {

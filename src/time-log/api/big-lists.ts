@@ -5,8 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import type { Page } from '../domain/page.js';
-import type { CloudEvent } from './cloud-event.js';
-import { JSON_TYPE, type TimeLogListResponse } from './time-log.response.js';
+import { JSON_TYPE, type JsonList } from './time-log.response.js';
 
 /** A page with more logs is big. 100 of the longest descriptions are 2 MB, 1000 are 20 MB. */
 const BIG = 100;
@@ -14,9 +13,6 @@ const BIG = 100;
 const UNSENT_LIMIT = 128 * 1024 * 1024;
 /** Logs that are turned into JSON without a pause: with the longest descriptions some 5 milliseconds. */
 const SLICE = 50;
-
-/** Logs or events, with what goes around them. */
-type List = TimeLogListResponse | readonly CloudEvent[];
 
 /**
  * Makes big lists one after the other, and only while their waiting bytes are below a limit. Other work of the process
@@ -40,7 +36,7 @@ export class BigLists {
   async send(
     request: object,
     response: ServerResponse,
-    make: () => Promise<List>,
+    make: () => Promise<JsonList>,
     type = JSON_TYPE,
   ): Promise<void> {
     await this.takeTurn(request);
@@ -88,7 +84,7 @@ export class BigLists {
   }
 
   /** Makes a list. Its turn ends when the list is made, even if nobody waits for it any more. */
-  private async take(make: () => Promise<List>): Promise<Buffer[]> {
+  private async take(make: () => Promise<JsonList>): Promise<Buffer[]> {
     try {
       const pieces = await piecesOf(await make());
       this.unsent += lengthOf(pieces);
@@ -135,17 +131,16 @@ function lengthOf(pieces: readonly Buffer[]): number {
 }
 
 /** The JSON of a list in UTF-8. Other work runs between two slices. */
-async function piecesOf(list: List): Promise<Buffer[]> {
-  const [before, items, after] =
-    'data' in list
-      ? [`{"success":${list.success},"data":[`, list.data, `],"meta":${JSON.stringify(list.meta)}}`]
-      : ['[', list, ']'];
-  const pieces: Buffer[] = [Buffer.from(before)];
-  for (let start = 0; start < items.length; start += SLICE) {
-    const slice = JSON.stringify(items.slice(start, start + SLICE)).slice(1, -1);
-    pieces.push(Buffer.from(start === 0 ? slice : `,${slice}`));
+async function piecesOf({ before, items, after }: JsonList): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  let [text, count] = [before, 0];
+  for (const item of items) {
+    text += count === 0 ? item : `,${item}`;
+    if (++count % SLICE > 0) continue;
+    pieces.push(Buffer.from(text));
+    text = '';
     await nextTurn();
   }
-  pieces.push(Buffer.from(after));
+  pieces.push(Buffer.from(text + after));
   return pieces;
 }

@@ -15,7 +15,7 @@ import { TimeLogService } from '../application/time-log.service.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { BigLists } from './big-lists.js';
-import { cloudEventOf, EVENTS_TYPE } from './cloud-event.js';
+import { EVENTS_TYPE, eventsJson } from './cloud-event.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
 import { ListEventsDto } from './list-events.dto.js';
@@ -23,7 +23,7 @@ import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { EventsDocumentation } from './time-log-events.documentation.js';
 import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
-import { logResponse, listResponse, send } from './time-log.response.js';
+import { listJson, logJson, send, textOf } from './time-log.response.js';
 
 /** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so does not touch
  * other routes. */
@@ -49,10 +49,10 @@ export class TimeLogController {
       const found = await this.timeLogs.list(filter, page);
       const [path = ''] = request.originalUrl.split('?');
       response.setHeader('Link', pageLinks(path, filter, page, found.total));
-      return listResponse(found, page);
+      return listJson(found, page);
     };
     if (this.bigLists.isBig(page)) await this.bigLists.send(request, response, make);
-    else send(response, 200, await withinDeadline(request, make()));
+    else send(response, 200, textOf(await withinDeadline(request, make())));
   }
 
   // Before the route of an id, which would take it.
@@ -69,10 +69,10 @@ export class TimeLogController {
       const events = await this.timeLogs.events(query.lastEventId, limit);
       const [path = ''] = request.originalUrl.split('?');
       response.setHeader('Link', nextEventsLink(path, events.at(-1)?.id ?? query.lastEventId, limit));
-      return events.map(cloudEventOf);
+      return eventsJson(events);
     };
     if (this.bigLists.isBig({ limit })) await this.bigLists.send(request, response, make, EVENTS_TYPE);
-    else send(response, 200, await withinDeadline(request, make()), EVENTS_TYPE);
+    else send(response, 200, textOf(await withinDeadline(request, make())), EVENTS_TYPE);
   }
 
   @Get(':id')
@@ -83,7 +83,7 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    send(response, 200, logResponse(await withinDeadline(request, this.timeLogs.get(id))));
+    send(response, 200, logJson(await withinDeadline(request, this.timeLogs.get(id))));
   }
 
   @Post()
@@ -97,12 +97,12 @@ export class TimeLogController {
   ): Promise<void> {
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
-      send(response, 201, logResponse(await withinDeadline(request, this.timeLogs.record(body))));
+      send(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body))));
       return;
     }
     const key = keyOf(callerOf(request)?.id, text);
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    send(response, 201, logResponse(log));
+    send(response, 201, logJson(log));
   }
 }

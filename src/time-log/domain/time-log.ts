@@ -28,6 +28,8 @@ interface Field {
   readonly kept?: (value: never) => unknown;
   /** The value if it is left out. */
   readonly default?: unknown;
+  /** False for what an item of a list does not tell. */
+  readonly isListed?: false;
 }
 
 /** A value that may be left out has a default. */
@@ -45,7 +47,8 @@ export const TIME_LOG_FIELDS = {
   projectId: { fault: projectIdFault, kept: (id: string) => id.toLowerCase() },
   duration: { fault: durationFault },
   description: { fault: descriptionFault, default: '' },
-  date: { fault: dateFault },
+  // The contract leaves it out of lists.
+  date: { fault: dateFault, isListed: false },
 } satisfies { readonly [Name in keyof TimeLogValues]-?: FieldOf<Name> };
 
 /** The table of fields as a list. */
@@ -103,7 +106,7 @@ export class TimeLog implements AllTimeLogValues {
 
   /** The moment inside the id, UTC, in milliseconds. A second look at the clock could differ. */
   get createdAt(): Date {
-    return new Date(Number.parseInt(this.id.slice(0, 8) + this.id.slice(9, 13), 16));
+    return new Date(createdAtOf(this.id));
   }
 
   /**
@@ -113,6 +116,11 @@ export class TimeLog implements AllTimeLogValues {
     const stored: { readonly id?: string } = { ...(this as object) };
     return stored.id === undefined ? stored : { ...stored, createdAt: this.createdAt.toISOString() };
   }
+}
+
+/** The moment inside the id of a log, in milliseconds since 1970. */
+export function createdAtOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 /** Valid values in their stored form: every field, and nothing else. */

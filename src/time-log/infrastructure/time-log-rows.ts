@@ -1,8 +1,9 @@
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
-import { TIME_LOG_COLUMNS } from './time-log.mapping.js';
+import { LISTED_FIELDS } from '../domain/time-log-item.js';
+import { COLUMN_JSON, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
-/** A row of the table, or of a function that returns such rows, by column. */
-export type TimeLogRow = Readonly<Record<string, string>>;
+/** A row that begins with the columns of a log, in the order of the mapping. */
+export type TimeLogRow = readonly string[];
 
 const asItIs = (value: unknown) => value;
 
@@ -13,7 +14,7 @@ const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((
 
 interface Column {
   readonly name?: string;
-  readonly type: string;
+  readonly type: keyof typeof COLUMN_JSON;
   readonly transformer?: { readonly to: (value: never) => string; readonly from: (text: string) => unknown };
 }
 
@@ -45,6 +46,44 @@ export function timeLogSelection(log: string): string {
 export function timeLogOf(row: TimeLogRow): TimeLog {
   const log = TimeLog.blank();
   const values: Partial<Record<string, unknown>> = log as object;
-  for (const { field, name, from } of COLUMNS) values[field] = from(row[name]!);
+  COLUMNS.forEach(({ field, from }, index) => {
+    values[field] = from(row[index]!);
+  });
   return log;
+}
+
+/** A row that begins with an id, and JSON members of the listed values and of the others. */
+export type TimeLogItemRow = readonly [id: string, listed: string, others: string, ...more: unknown[]];
+
+/**
+ * What such a row has of a log that a statement knows by this name. PostgreSQL writes JSON in little more time than the
+ * values; here they would be parsed, kept and written again.
+ */
+export function timeLogItemSelection(log: string): string {
+  const isListed = ({ field }: (typeof COLUMNS)[number]) => LISTED_FIELDS.some((name) => name === field);
+  const values = COLUMNS.filter(({ field }) => field !== 'id');
+  const listed = membersOf(log, values.filter(isListed));
+  return `(${log}).id, ${listed}, ${membersOf(
+    log,
+    values.filter((column) => !isListed(column)),
+  )}`;
+}
+
+function membersOf(
+  log: string,
+  columns: readonly { field: string; name: string; type: Column['type'] }[],
+): string {
+  let before = '';
+  const members = columns.map(({ field, name, type }) => {
+    const { quote, of } = COLUMN_JSON[type];
+    const member = `'${before}"${field}":${quote}' || ${of(`(${log}).${name}`)}`;
+    before = `${quote},`;
+    return member;
+  });
+  return `${members.join(' || ')} || '${before.slice(0, -1)}'`;
+}
+
+/** The log of such a row. */
+export function timeLogOfItem([id, listed, others]: TimeLogItemRow): TimeLog {
+  return Object.assign(TimeLog.blank(), { id }, JSON.parse(`{${listed},${others}}`) as object);
 }

@@ -2,9 +2,24 @@ import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { TRANSACTION } from './feed/positions.v1.js';
 
+const asItIs = (column: string) => column;
+const toJson = (column: string) => `to_json(${column})`;
+
+/**
+ * How SQL writes the JSON of a column, by its type. Where the text of a value needs no more than quotation marks, that
+ * takes less time than `to_json`.
+ */
+export const COLUMN_JSON = {
+  uuid: { quote: '"', of: asItIs },
+  numeric: { quote: '', of: asItIs },
+  text: { quote: '', of: toJson },
+  // Its text depends on a setting.
+  date: { quote: '', of: toJson },
+};
+
 type TimeLogColumn<Value> = ColumnOptions & {
   /** The type of the column, and of parameters. */
-  readonly type: 'uuid' | 'numeric' | 'text' | 'date';
+  readonly type: keyof typeof COLUMN_JSON;
   /** For values that the driver would change. */
   readonly transformer?: { readonly to: (value: Value) => string; readonly from: (text: string) => Value };
 };

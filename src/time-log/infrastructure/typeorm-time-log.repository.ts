@@ -21,6 +21,7 @@ import {
   type TimeLogPage,
   TimeLogRepository,
 } from '../domain/time-log.repository.js';
+import { itemJson, writtenPage } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
@@ -30,21 +31,22 @@ import {
   TIME_LOG_ARRAYS,
   TIME_LOG_COLUMN_NAMES,
   timeLogArrays,
+  type TimeLogItemRow,
+  timeLogItemSelection,
   timeLogOf,
+  timeLogOfItem,
   timeLogSelection,
   type TimeLogRow,
 } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 
-/** A row of a page. The first one only has the total. */
-type Row = TimeLogRow & { readonly total: string | null };
-
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
-const SELECTION = timeLogSelection('log');
+const LOG = timeLogSelection('log');
+const ITEM = timeLogItemSelection('log');
 /** The functions of the database that are called, here and by the sweep. */
 const ROUTINES = ['time_log_page_v2', 'time_log_events', 'fold_time_log_counts', 'keep_time_log_positions'];
 /** The most logs in one statement. */
@@ -58,6 +60,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly sweep: TimeLogSweep;
   private readonly feed: TimeLogFeed;
   private page: PreparedStatement | undefined;
+  private log: PreparedStatement | undefined;
   private insertion: PreparedStatement | undefined;
 
   constructor(
@@ -139,26 +142,21 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override async get(id: string): Promise<TimeLog | undefined> {
-    const [row] = await this.database.query<TimeLogRow>(
-      `select ${SELECTION} from ${this.table} log where id = $1`,
-      [id],
-    );
+    this.log ??= new PreparedStatement(`select ${LOG} from ${this.table} log where id = $1`);
+    const [row] = await this.database.query<TimeLogRow>(this.log, [id]);
     return row && timeLogOf(row);
   }
 
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     // One statement, so that page and total come from one snapshot.
     this.page ??= new PreparedStatement(
-      `select total, ${SELECTION} from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
+      `select ${ITEM}, total from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
     );
-    const [first, ...rows] = await this.database.query<Row>(this.page, [
-      projectId,
-      period.from,
-      period.to,
-      String(page.offset),
-      page.limit,
-    ]);
-    return { total: Number(first!.total), logs: rows.map(timeLogOf) };
+    const values = [projectId, period.from, period.to, String(page.offset), page.limit];
+    // The first row only has the total.
+    const [first, ...rows] = await this.database.query<TimeLogItemRow>(this.page, values);
+    const items = rows.map(([id, listed]) => itemJson(id, listed));
+    return writtenPage(Number(first!.at(-1)), items, () => rows.map(timeLogOfItem));
   }
 
   override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {

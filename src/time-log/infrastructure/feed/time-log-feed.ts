@@ -4,9 +4,6 @@ import { type FeedPlace, TimeLogEvent } from '../../domain/time-log-event.js';
 import { TimeLog } from '../../domain/time-log.js';
 import { timeLogOf, timeLogSelection, type TimeLogRow } from '../time-log-rows.js';
 
-/** A row of the feed. */
-type EventRow = TimeLogRow & { readonly position: string };
-
 /** Reads the feed. Throws DomainError SERVICE_UNAVAILABLE where the database is away. */
 export class TimeLogFeed {
   private events: PreparedStatement | undefined;
@@ -17,10 +14,10 @@ export class TimeLogFeed {
   async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
     // One statement: the rows, and how far they are final, must be of one snapshot.
     this.events ??= new PreparedStatement(
-      `select position, ${timeLogSelection('log')} from ${this.database.routine('time_log_events')}($1, $2, $3)`,
+      `select ${timeLogSelection('log')}, position from ${this.database.routine('time_log_events')}($1, $2, $3)`,
     );
-    const rows = await this.database.query<EventRow>(this.events, [place?.position, place?.logId, limit]);
-    return rows.map((row) => new TimeLogEvent(row.position, timeLogOf(row)));
+    const rows = await this.database.query<TimeLogRow>(this.events, [place?.position, place?.logId, limit]);
+    return rows.map((row) => new TimeLogEvent(row.at(-1)!, timeLogOf(row)));
   }
 
   /** How many logs come after a place, at most so many, and when the first of them was recorded. */

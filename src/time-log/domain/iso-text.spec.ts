@@ -10,8 +10,7 @@ describe('isoText', () => {
       fc.property(instants, (all) => {
         for (const milliseconds of all) {
           for (const near of [milliseconds, milliseconds + 1]) {
-            const instant = new Date(near);
-            expect(isoText(instant)).toBe(instant.toISOString());
+            expect(isoText(near)).toBe(new Date(near).toISOString());
           }
         }
       }),
@@ -20,6 +19,6 @@ describe('isoText', () => {
 
   it.each(['1970-01-01T00:00:00.000Z', '2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z'])(
     'is right at the edge of a day (%s)',
-    (text) => expect(isoText(new Date(text))).toBe(text),
+    (text) => expect(isoText(Date.parse(text))).toBe(text),
   );
 });

@@ -1,0 +1,67 @@
+import { isoText } from './iso-text.js';
+import type { TimeLogPage } from './time-log.repository.js';
+import {
+  createdAtOf,
+  type FieldTable,
+  type StoredTimeLog,
+  TIME_LOG_FIELDS,
+  type TimeLog,
+} from './time-log.js';
+
+type Fields = typeof TIME_LOG_FIELDS;
+type ListedField = {
+  [Name in keyof Fields]: Fields[Name] extends { readonly isListed: false } ? never : Name;
+}[keyof Fields];
+
+/** The values of a log that an item of a list tells, in its order. */
+export const LISTED_FIELDS = Object.entries<FieldTable[string]>(TIME_LOG_FIELDS)
+  .filter(([, { isListed }]) => isListed !== false)
+  .map(([name]) => name as ListedField);
+
+const WRITTEN = new WeakMap<TimeLogPage, readonly string[]>();
+
+/** A log as an item of a list. */
+export type TimeLogItem = Pick<StoredTimeLog, 'id' | ListedField> & {
+  /** UTC with milliseconds, `2026-01-31T09:30:00.123Z`. */
+  readonly createdAt: string;
+};
+
+/** The item of a log. It has these members and no others, whatever a host's adapter puts into a log. */
+export function itemOf(log: TimeLog): TimeLogItem {
+  const values = Object.fromEntries(LISTED_FIELDS.map((name) => [name, log[name]]));
+  return { id: log.id, ...values, createdAt: isoText(createdAtOf(log.id)) } as TimeLogItem;
+}
+
+/** The items of a page as JSON, one by one. */
+export function itemsOf(page: TimeLogPage): Iterable<string> {
+  return WRITTEN.get(page) ?? jsonOf(page.logs);
+}
+
+/**
+ * A page of a store that writes the items itself: what a list answers, without a log for each. The logs are made where
+ * somebody asks for them. A host that wraps a repository and makes another page is answered with the logs of that one.
+ */
+export function writtenPage(
+  total: number,
+  items: readonly string[],
+  make: () => readonly TimeLog[],
+): TimeLogPage {
+  let logs: readonly TimeLog[] | undefined;
+  const page = {
+    total,
+    get logs() {
+      return (logs ??= make());
+    },
+  };
+  WRITTEN.set(page, items);
+  return page;
+}
+
+/** An item of an id and the JSON members of the listed values. */
+export function itemJson(id: string, listed: string): string {
+  return `{"id":"${id}",${listed},"createdAt":"${isoText(createdAtOf(id))}"}`;
+}
+
+function* jsonOf(logs: readonly TimeLog[]): Generator<string> {
+  for (const log of logs) yield JSON.stringify(itemOf(log));
+}
