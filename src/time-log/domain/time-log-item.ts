@@ -18,7 +18,12 @@ export const LISTED_FIELDS = Object.entries<FieldTable[string]>(TIME_LOG_FIELDS)
   .filter(([, { isListed }]) => isListed !== false)
   .map(([name]) => name as ListedField);
 
-const WRITTEN = new WeakMap<TimeLogPage, readonly string[]>();
+/** On a page whose store has written the items. A WeakMap would keep them through each collection of young garbage. */
+const WRITTEN = Symbol.for('time-logs.items');
+
+interface WrittenPage extends TimeLogPage {
+  readonly [WRITTEN]?: readonly string[];
+}
 
 /** A log as an item of a list. */
 export type TimeLogItem = Pick<StoredTimeLog, 'id' | ListedField> & {
@@ -33,8 +38,8 @@ export function itemOf(log: TimeLog): TimeLogItem {
 }
 
 /** The items of a page as JSON, one by one. */
-export function itemsOf(page: TimeLogPage): Iterable<string> {
-  return WRITTEN.get(page) ?? jsonOf(page.logs);
+export function itemsOf(page: WrittenPage): Iterable<string> {
+  return page[WRITTEN] ?? jsonOf(page.logs);
 }
 
 /**
@@ -47,14 +52,14 @@ export function writtenPage(
   make: () => readonly TimeLog[],
 ): TimeLogPage {
   let logs: readonly TimeLog[] | undefined;
-  const page = {
+  const page: TimeLogPage = {
     total,
     get logs() {
       return (logs ??= make());
     },
   };
-  WRITTEN.set(page, items);
-  return page;
+  // Not enumerable: a copy of the page does not have it.
+  return Object.defineProperty(page, WRITTEN, { value: items });
 }
 
 /** An item of an id and the JSON members of the listed values. */
