@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 
+/** For node-postgres: values stay the texts that the server writes. */
+const TEXTS = { getTypeParser: () => (text: string) => text };
+
 /**
- * A statement that the server parses and plans once in each session. Its rows come as arrays, which node-postgres makes
- * in less time than objects.
+ * A statement that the server parses and plans once in each session. Its rows come as arrays of texts (null stays null),
+ * which node-postgres makes in less time than objects.
  */
 export class PreparedStatement {
   /**
@@ -13,6 +16,7 @@ export class PreparedStatement {
    */
   readonly name: string;
   private readonly rowMode = 'array';
+  private readonly types = TEXTS;
 
   /**
    * The plan may be as old as the session, so it must not depend on how full a table is. The columns of the result must
@@ -31,8 +35,8 @@ export class PreparedStatement {
 
   /** As a text, for a session that may change at any time. */
   get unprepared(): string {
-    const { text, rowMode } = this;
-    return { text, rowMode } as unknown as string;
+    const { text, rowMode, types } = this;
+    return { text, rowMode, types } as unknown as string;
   }
 }
 

@@ -1,22 +1,30 @@
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
-import { LISTED_FIELDS } from '../domain/time-log-item.js';
+import { itemJson, LISTED_FIELDS } from '../domain/time-log-item.js';
 import { COLUMN_JSON, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
-/** A row that begins with the columns of a log, in the order of the mapping. */
+/** A row that begins with the columns of a log in JSON (`COLUMN_JSON`), in the order of the mapping. */
 export type TimeLogRow = readonly string[];
 
 const asItIs = (value: unknown) => value;
 
-const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((field) => {
-  const { name = field, type, transformer }: Column = TIME_LOG_COLUMNS[field];
-  return { field, name, type, to: transformer?.to ?? asItIs, from: transformer?.from ?? asItIs };
-});
-
 interface Column {
   readonly name?: string;
   readonly type: keyof typeof COLUMN_JSON;
-  readonly transformer?: { readonly to: (value: never) => string; readonly from: (text: string) => unknown };
+  readonly transformer?: { readonly to: (value: never) => string };
 }
+
+const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((field) => {
+  const { name = field, type, transformer }: Column = TIME_LOG_COLUMNS[field];
+  return { field, name, type, to: transformer?.to ?? asItIs, json: COLUMN_JSON[type] };
+});
+
+const ID = COLUMNS.findIndex(({ field }) => field === 'id');
+/** Where a row has the listed values, and what stands around each in an item. */
+const LISTED = LISTED_FIELDS.map((name, number) => {
+  const index = COLUMNS.findIndex(({ field }) => field === name);
+  const { quote } = COLUMNS[index]!.json;
+  return { index, before: `${number === 0 ? '' : ','}"${name}":${quote}`, after: quote };
+});
 
 /** The names of the columns, as a list of SQL. */
 export const TIME_LOG_COLUMN_NAMES = COLUMNS.map(({ name }) => name).join(', ');
@@ -32,58 +40,24 @@ export function timeLogArrays(logs: readonly TimeLog[]): unknown[][] {
   return COLUMNS.map(({ field, to }) => logs.map((log) => to(log[field] as never)));
 }
 
-/** What `timeLogOf` needs of a log that a statement knows by this name. */
+/** What a row begins with, of a log that a statement knows by this name. */
 export function timeLogSelection(log: string): string {
-  return COLUMNS.map(({ name, type }) => {
-    const column = `(${log}).${name}`;
-    // JSON has one form for a date. As text its form depends on a setting, and as a date the driver makes it an
-    // instant.
-    return type === 'date' ? `to_json(${column}) as ${name}` : column;
-  }).join(', ');
+  return COLUMNS.map(({ name, json }) => json.of(`(${log}).${name}`)).join(', ');
 }
 
 /** The log of a row. */
 export function timeLogOf(row: TimeLogRow): TimeLog {
   const log = TimeLog.blank();
   const values: Partial<Record<string, unknown>> = log as object;
-  COLUMNS.forEach(({ field, from }, index) => {
-    values[field] = from(row[index]!);
+  COLUMNS.forEach(({ field, json }, index) => {
+    values[field] = json.parse(row[index]!);
   });
   return log;
 }
 
-/** A row that begins with an id, and JSON members of the listed values and of the others. */
-export type TimeLogItemRow = readonly [id: string, listed: string, others: string, ...more: unknown[]];
-
-/**
- * What such a row has of a log that a statement knows by this name. PostgreSQL writes JSON in little more time than the
- * values; here they would be parsed, kept and written again.
- */
-export function timeLogItemSelection(log: string): string {
-  const isListed = ({ field }: (typeof COLUMNS)[number]) => LISTED_FIELDS.some((name) => name === field);
-  const values = COLUMNS.filter(({ field }) => field !== 'id');
-  const listed = membersOf(log, values.filter(isListed));
-  return `(${log}).id, ${listed}, ${membersOf(
-    log,
-    values.filter((column) => !isListed(column)),
-  )}`;
-}
-
-function membersOf(
-  log: string,
-  columns: readonly { field: string; name: string; type: Column['type'] }[],
-): string {
-  let before = '';
-  const members = columns.map(({ field, name, type }) => {
-    const { quote, of } = COLUMN_JSON[type];
-    const member = `'${before}"${field}":${quote}' || ${of(`(${log}).${name}`)}`;
-    before = `${quote},`;
-    return member;
-  });
-  return `${members.join(' || ')} || '${before.slice(0, -1)}'`;
-}
-
-/** The log of such a row. */
-export function timeLogOfItem([id, listed, others]: TimeLogItemRow): TimeLog {
-  return Object.assign(TimeLog.blank(), { id }, JSON.parse(`{${listed},${others}}`) as object);
+/** The JSON of the item of a row. Nothing of it is parsed here. */
+export function itemJsonOf(row: TimeLogRow): string {
+  let listed = '';
+  for (const { index, before, after } of LISTED) listed += before + row[index]! + after;
+  return itemJson(row[ID]!, listed);
 }

@@ -2,20 +2,19 @@ import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { TRANSACTION } from './feed/positions.v1.js';
 
-const asItIs = (column: string) => column;
-const toJson = (column: string) => `to_json(${column})`;
+const asItIs = (text: string) => text;
+const byFunction = { of: (column: string) => `to_json(${column})`, quote: '', parse: JSON.parse };
 
 /**
- * How SQL writes the JSON of a column, by its type. Where the text of a value needs no more than quotation marks, that
- * takes less time than `to_json`.
+ * How rows tell a column, by its type: SQL makes a text `of` it, which between `quote`s is its JSON. Where the value needs
+ * no more than quotation marks, that takes less time than `to_json`. The form of a date would depend on a setting.
  */
 export const COLUMN_JSON = {
-  uuid: { quote: '"', of: asItIs },
-  numeric: { quote: '', of: asItIs },
-  text: { quote: '', of: toJson },
-  // Its text depends on a setting.
-  date: { quote: '', of: toJson },
-};
+  uuid: { of: asItIs, quote: '"', parse: asItIs },
+  numeric: { of: asItIs, quote: '', parse: Number },
+  text: byFunction,
+  date: byFunction,
+} satisfies Record<string, { readonly parse: (text: string) => unknown; [part: string]: unknown }>;
 
 type TimeLogColumn<Value> = ColumnOptions & {
   /** The type of the column, and of parameters. */

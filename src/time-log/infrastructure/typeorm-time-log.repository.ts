@@ -21,20 +21,18 @@ import {
   type TimeLogPage,
   TimeLogRepository,
 } from '../domain/time-log.repository.js';
-import { itemJson, writtenPage } from '../domain/time-log-item.js';
+import { writtenPage } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import {
+  itemJsonOf,
   TIME_LOG_ARRAYS,
   TIME_LOG_COLUMN_NAMES,
   timeLogArrays,
-  type TimeLogItemRow,
-  timeLogItemSelection,
   timeLogOf,
-  timeLogOfItem,
   timeLogSelection,
   type TimeLogRow,
 } from './time-log-rows.js';
@@ -46,7 +44,6 @@ export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
 const LOG = timeLogSelection('log');
-const ITEM = timeLogItemSelection('log');
 /** The functions of the database that are called, here and by the sweep. */
 const ROUTINES = ['time_log_page_v2', 'time_log_events', 'fold_time_log_counts', 'keep_time_log_positions'];
 /** The most logs in one statement. */
@@ -150,13 +147,12 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     // One statement, so that page and total come from one snapshot.
     this.page ??= new PreparedStatement(
-      `select ${ITEM}, total from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
+      `select ${LOG}, total from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
     );
     const values = [projectId, period.from, period.to, String(page.offset), page.limit];
     // The first row only has the total.
-    const [first, ...rows] = await this.database.query<TimeLogItemRow>(this.page, values);
-    const items = rows.map(([id, listed]) => itemJson(id, listed));
-    return writtenPage(Number(first!.at(-1)), items, () => rows.map(timeLogOfItem));
+    const [first, ...rows] = await this.database.query<TimeLogRow>(this.page, values);
+    return writtenPage(Number(first!.at(-1)), rows.map(itemJsonOf), () => rows.map(timeLogOf));
   }
 
   override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
