@@ -17,6 +17,7 @@ Puts the data of FILE, made by npm run backup, into the configured database, who
     // touched: the start of an embedded database makes its directory.
     loadProcessConfig();
     await checkBackup(backup);
+    progress.end();
     return withDatabase(async ({ migrationUrl: url }) => {
       await migrate({ url, migrations, signal });
       const counts = await restore({ url, entities, settle, ...backup });

@@ -5,7 +5,7 @@ import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { Condition } from './condition.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
-import { type PreparedStatement, PreparedStatements } from './prepared-statements.js';
+import { PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
 import { dataSourceOf, qualified } from './qualified.js';
 import { inTransaction } from './transaction.js';
 import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
@@ -52,12 +52,16 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   /**
-   * Runs one statement that reads. The rows of a text are objects. Throws DomainError SERVICE_UNAVAILABLE where the database cannot take it now. */
-  async query<Row>(sql: PreparedStatement | string, parameters: readonly unknown[] = []): Promise<Row[]> {
+   * Runs one statement that reads. Its rows are objects by column, or texts where it says so. Throws DomainError
+   * SERVICE_UNAVAILABLE where the database cannot take it now.
+   */
+  query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  query(sql: TextStatement, parameters?: readonly unknown[]): Promise<TextRow[]>;
+  async query(sql: TextStatement | string, parameters: readonly unknown[] = []): Promise<unknown[]> {
     const begun = performance.now();
     const rows = await this.run(
       (runner) =>
-        this.statements.run(sql, (text) => runner.query(text, parameters as unknown[]) as Promise<Row[]>),
+        this.statements.run(sql, (text) => runner.query(text, parameters as unknown[]) as Promise<unknown[]>),
       (error) => this.away.begin(begun, messageOf(error)),
     );
     this.away.end(begun);
@@ -67,9 +71,11 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   /**
    * Runs one statement that changes something, in a READ COMMITTED transaction. Throws like `query`. While the server
    * is read-only, it throws at once. Twice a second it tries a change, on a new connection: the address may by now lead
-   * to another server.
+   * to another server. Its rows are like those of `query`.
    */
-  async change<Row>(sql: PreparedStatement | string, parameters: readonly unknown[] = []): Promise<Row[]> {
+  change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  change(sql: TextStatement, parameters?: readonly unknown[]): Promise<TextRow[]>;
+  async change(sql: TextStatement | string, parameters: readonly unknown[] = []): Promise<unknown[]> {
     const begun = performance.now();
     if (this.nextChange !== undefined) {
       if (begun < this.nextChange) throw unavailable();
@@ -77,7 +83,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       this.connections.replaceAll();
     }
     const rows = await this.run(
-      (runner) => this.statements.run(sql, (text) => inTransaction<Row>(runner, text, parameters)),
+      (runner) => this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters)),
       (error) => {
         if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
         if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
@@ -104,16 +110,18 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     if (dataSourceOf(runner) !== this.dataSource) {
       throw new Error('the transaction belongs to another DataSource: begin it in that of time logs');
     }
-    const run = async <Row>(sql: PreparedStatement | string, parameters: readonly unknown[] = []) => {
-      // Not prepared: behind a pooler its session may not know the statement, and then the transaction would be lost.
-      const text = typeof sql === 'string' ? sql : sql.unprepared;
+    const run = async (sql: TextStatement | string, parameters: readonly unknown[] = []) => {
       try {
-        return (await runner.query(text, parameters as unknown[])) as Row[];
+        if (typeof sql === 'string') return (await runner.query(sql, parameters as unknown[])) as unknown[];
+        // As a plain text: behind a pooler its session may not know a prepared statement, and then the transaction would
+        // be lost. And the host may look at what its transaction runs.
+        const rows = (await runner.query(sql.text, parameters as unknown[])) as object[];
+        return rows.map((row) => Object.values(row) as TextRow);
       } catch (error) {
         throw isUnavailability(error) ? unavailable(error) : error;
       }
     };
-    return { query: run, change: run };
+    return { query: run, change: run } as Statements;
   }
 
   /** Connections in the pool now, and statements that wait for one. */

@@ -2,41 +2,44 @@ import { createHash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 
+/** A row of a `TextStatement`. */
+export type TextRow = readonly (string | null)[];
+
 /** For node-postgres: values stay the texts that the server writes. */
 const TEXTS = { getTypeParser: () => (text: string) => text };
 
 /**
- * A statement that the server parses and plans once in each session. Its rows come as arrays of texts (null stays null),
- * which node-postgres makes in less time than objects.
+ * A statement whose rows come as arrays of texts, which node-postgres makes in less time than objects. What is selected
+ * must be a text in any driver: no json, no date.
  */
-export class PreparedStatement {
+export class TextStatement {
+  // What follows is for node-postgres. TypeORM hands it over in the place of a text.
+  private readonly rowMode = 'array';
+  private readonly types = TEXTS;
+
+  constructor(readonly text: string) {}
+
+  /** For TypeORM's own log. */
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** One that the server parses and plans once in each session. */
+export class PreparedStatement extends TextStatement {
   /**
    * Differs where the text differs: in a session of a pooler another version of this software may have prepared its
    * own.
    */
   readonly name: string;
-  private readonly rowMode = 'array';
-  private readonly types = TEXTS;
 
   /**
    * The plan may be as old as the session, so it must not depend on how full a table is. The columns of the result must
    * be named: they cannot change later.
    */
-  constructor(readonly text: string) {
+  constructor(text: string) {
+    super(text);
     this.name = createHash('sha256').update(text).digest('hex').slice(0, 32);
-  }
-
-  // TypeORM hands over what stands in the place of a text, and node-postgres knows such objects.
-
-  /** As a text, for a session that lasts. */
-  get prepared(): string {
-    return this as unknown as string;
-  }
-
-  /** As a text, for a session that may change at any time. */
-  get unprepared(): string {
-    const { text, rowMode, types } = this;
-    return { text, rowMode, types } as unknown as string;
   }
 }
 
@@ -53,20 +56,20 @@ export class PreparedStatements {
 
   /** Runs a statement by what takes texts. */
   async run<Result>(
-    statement: PreparedStatement | string,
+    statement: TextStatement | string,
     run: (sql: string) => Promise<Result>,
   ): Promise<Result> {
-    if (typeof statement === 'string') return run(statement);
+    if (!(statement instanceof PreparedStatement)) return run(asSql(statement));
     if (this.areKept) {
       try {
-        return await run(statement.prepared);
+        return await run(asSql(statement));
       } catch (error) {
         // Nothing was done: the server refuses before it runs the statement.
         if (!isOfAnotherSession(error)) throw error;
         this.giveUp();
       }
     }
-    return run(statement.unprepared);
+    return run(asSql(new TextStatement(statement.text)));
   }
 
   private giveUp(): void {
@@ -74,6 +77,11 @@ export class PreparedStatements {
     this.areKept = false;
     this.logger.log('a pooler changes sessions: statements are no longer prepared');
   }
+}
+
+/** TypeORM's types know texts only. */
+function asSql(statement: TextStatement | string): string {
+  return statement as string;
 }
 
 function isOfAnotherSession(error: unknown): boolean {

@@ -21,7 +21,7 @@ export async function published(folder: string): Promise<Record<'figure.svg' | '
     if (text !== undefined) runs.push({ title, file, results: JSON.parse(text) as Results });
   }
   const parts = runs.map(
-    ({ title, file, results }) => `## ${title}\n\nAll rounds: [${file}](${file}).\n\n${report(results)}\n`,
+    ({ title, file, results }) => `## ${title}\n\nThe data: [${file}](${file}).\n\n${report(results)}\n`,
   );
   return {
     'figure.svg': chart(runs.map(({ results }) => results)),

@@ -11,7 +11,7 @@ import { JSON_TYPE, type JsonList } from './time-log.response.js';
 const BIG = 100;
 /** The most bytes of big lists that may wait for their clients. Above it no further list is begun. */
 const UNSENT_LIMIT = 128 * 1024 * 1024;
-/** Logs that are turned into JSON without a pause: with the longest descriptions some 5 milliseconds. */
+/** Items that are written without a pause: with the longest descriptions some 5 milliseconds. */
 const SLICE = 50;
 
 /**

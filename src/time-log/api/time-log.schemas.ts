@@ -2,7 +2,8 @@ import type { SchemaObject } from '../../../libs/open-api/src/index.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { EVENT_SOURCE, EVENT_TYPE } from './cloud-event.js';
 import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
-import type { StoredTimeLog } from '../domain/time-log.js';
+import { LISTED_FIELDS } from '../domain/time-log-item.js';
+import { type StoredTimeLog, TIME_LOG_FIELDS } from '../domain/time-log.js';
 
 /** Any UUID. With `format: uuid` generators would refuse versions that they do not know. */
 export const UUID_PATTERN = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
@@ -43,8 +44,8 @@ const recorded = {
     description: 'When the log was recorded, in UTC with milliseconds.',
   },
 } satisfies Record<keyof StoredTimeLog | 'createdAt', SchemaObject>;
-const listed = without('date');
-const sent = without('id', 'createdAt');
+const listed = only('id', ...LISTED_FIELDS, 'createdAt');
+const sent = only(...(Object.keys(TIME_LOG_FIELDS) as (keyof typeof TIME_LOG_FIELDS)[]));
 const success: SchemaObject = { type: 'boolean', enum: [true] };
 
 // Bodies of requests are closed: the service refuses unknown members. Bodies of answers may get members later.
@@ -156,7 +157,6 @@ export const TIME_LOG_EVENTS: SchemaObject = {
   description: 'The events in the order of the feed; empty where there is nothing new.',
 };
 
-function without(...names: (keyof typeof recorded)[]): Record<string, SchemaObject> {
-  const left = Object.entries(recorded).filter(([name]) => !names.some((other) => other === name));
-  return Object.fromEntries(left);
+function only(...names: (keyof typeof recorded)[]): Record<string, SchemaObject> {
+  return Object.fromEntries(names.map((name) => [name, recorded[name]]));
 }

@@ -25,21 +25,29 @@ describe('an item of a list', () => {
 });
 
 describe('the items of a page', () => {
-  it('are those that its store has written, without making logs', () => {
-    const page = writtenPage(1, ['{}'], () => {
+  const make = { log: () => log, item: (row: string) => row };
+
+  it('are those that its store writes', () => {
+    const unasked = () => {
       throw new Error('nobody has asked for logs');
-    });
-    expect([...itemsOf(page)]).toEqual(['{}']);
+    };
+    expect([...itemsOf(writtenPage(2, ['1', '2'], { ...make, log: unasked }))]).toEqual(['1', '2']);
   });
 
   it('are those of its logs where somebody has made another page of it', () => {
-    const page = writtenPage(2, ['{}', '{}'], () => [log, log]);
+    const page = writtenPage(2, ['1', '2'], make);
     expect([...itemsOf({ ...page, logs: page.logs.slice(1) })]).toEqual([JSON.stringify(ITEM)]);
-    expect([...itemsOf({ ...page })]).toHaveLength(2);
   });
 
-  it('makes its logs once', () => {
-    const page = writtenPage(1, ['{}'], () => [log]);
+  it('are those of its logs where somebody has copied the page, or changed them in place', () => {
+    expect([...itemsOf({ ...writtenPage(1, ['1'], make) })]).toEqual([JSON.stringify(ITEM)]);
+    const page = writtenPage(1, ['1'], { ...make, log: () => TimeLog.record(values, ID) });
+    Object.assign(page.logs[0]!, { description: '' });
+    expect([...itemsOf(page)]).toEqual([JSON.stringify({ ...ITEM, description: '' })]);
+  });
+
+  it('do not cost its logs more than once', () => {
+    const page = writtenPage(1, ['1'], make);
     expect(page.logs).toBe(page.logs);
   });
 });

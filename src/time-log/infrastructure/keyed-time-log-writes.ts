@@ -90,14 +90,14 @@ export class KeyedTimeLogWrites {
   private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
     this.insertion ??= new PreparedStatement(insertionInto(keys, this.database.table(TimeLog)));
-    const rows = await within.change<readonly [id: string]>(this.insertion, [
+    const rows = await within.change(this.insertion, [
       ...timeLogArrays(keyed.map(({ log }) => log)),
       keyed.map(({ key }) => key.principal),
       keyed.map(({ key }) => key.text),
       keyed.map(({ fingerprint }) => fingerprint),
       keys,
     ]);
-    return new Set(rows.map(([id]) => id));
+    return new Set(rows.map(([id]) => id!));
   }
 
   private async find(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlyMap<string, KeptKey>> {

@@ -1,29 +1,28 @@
+import type { TextRow } from '../../database/index.js';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { itemJson, LISTED_FIELDS } from '../domain/time-log-item.js';
-import { COLUMN_JSON, TIME_LOG_COLUMNS } from './time-log.mapping.js';
-
-/** A row that begins with the columns of a log in JSON (`COLUMN_JSON`), in the order of the mapping. */
-export type TimeLogRow = readonly string[];
+import { COLUMN_TEXTS, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
 const asItIs = (value: unknown) => value;
 
 interface Column {
   readonly name?: string;
-  readonly type: keyof typeof COLUMN_JSON;
-  readonly transformer?: { readonly to: (value: never) => string };
+  readonly type: keyof typeof COLUMN_TEXTS;
+  readonly transformer?: { readonly to: (value: never) => string; readonly from: (text: string) => unknown };
 }
 
 const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((field) => {
   const { name = field, type, transformer }: Column = TIME_LOG_COLUMNS[field];
-  return { field, name, type, to: transformer?.to ?? asItIs, json: COLUMN_JSON[type] };
+  const { select, json, parse } = COLUMN_TEXTS[type];
+  const from = (text: string) => (transformer?.from ?? asItIs)(parse(text) as string);
+  return { field, name, type, select, json, from, to: transformer?.to ?? asItIs };
 });
 
 const ID = COLUMNS.findIndex(({ field }) => field === 'id');
-/** Where a row has the listed values, and what stands around each in an item. */
+/** Where a row has the listed values, and what stands before each in an item. */
 const LISTED = LISTED_FIELDS.map((name, number) => {
   const index = COLUMNS.findIndex(({ field }) => field === name);
-  const { quote } = COLUMNS[index]!.json;
-  return { index, before: `${number === 0 ? '' : ','}"${name}":${quote}`, after: quote };
+  return { index, before: `${number === 0 ? '' : ','}"${name}":`, json: COLUMNS[index]!.json };
 });
 
 /** The names of the columns, as a list of SQL. */
@@ -40,24 +39,24 @@ export function timeLogArrays(logs: readonly TimeLog[]): unknown[][] {
   return COLUMNS.map(({ field, to }) => logs.map((log) => to(log[field] as never)));
 }
 
-/** What a row begins with, of a log that a statement knows by this name. */
+/** What the rows of a `TextStatement` begin with, of a log that it knows by this name. */
 export function timeLogSelection(log: string): string {
-  return COLUMNS.map(({ name, json }) => json.of(`(${log}).${name}`)).join(', ');
+  return COLUMNS.map(({ name, select }) => select(`(${log}).${name}`)).join(', ');
 }
 
 /** The log of a row. */
-export function timeLogOf(row: TimeLogRow): TimeLog {
+export function timeLogOf(row: TextRow): TimeLog {
   const log = TimeLog.blank();
   const values: Partial<Record<string, unknown>> = log as object;
-  COLUMNS.forEach(({ field, json }, index) => {
-    values[field] = json.parse(row[index]!);
+  COLUMNS.forEach(({ field, from }, index) => {
+    values[field] = from(row[index]!);
   });
   return log;
 }
 
-/** The JSON of the item of a row. Nothing of it is parsed here. */
-export function itemJsonOf(row: TimeLogRow): string {
+/** The JSON of the item of a row. */
+export function itemJsonOf(row: TextRow): string {
   let listed = '';
-  for (const { index, before, after } of LISTED) listed += before + row[index]! + after;
+  for (const { index, before, json } of LISTED) listed += before + json(row[index]!);
   return itemJson(row[ID]!, listed);
 }

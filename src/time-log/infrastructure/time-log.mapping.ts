@@ -3,22 +3,28 @@ import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { TRANSACTION } from './feed/positions.v1.js';
 
 const asItIs = (text: string) => text;
-const byFunction = { of: (column: string) => `to_json(${column})`, quote: '', parse: JSON.parse };
+/** For types whose text needs escapes, or depends on a setting. */
+const byFunction = {
+  select: (column: string) => `to_json(${column})::text`,
+  json: asItIs,
+  parse: JSON.parse,
+};
 
 /**
- * How rows tell a column, by its type: SQL makes a text `of` it, which between `quote`s is its JSON. Where the value needs
- * no more than quotation marks, that takes less time than `to_json`. The form of a date would depend on a setting.
+ * How a row tells a column, by its type: what is selected, and how the JSON and the value are made of the text that
+ * comes. Escaped by SQL, a text can go into an answer as it is.
  */
-export const COLUMN_JSON = {
-  uuid: { of: asItIs, quote: '"', parse: asItIs },
-  numeric: { of: asItIs, quote: '', parse: Number },
+export const COLUMN_TEXTS = {
+  uuid: { select: asItIs, json: (text: string) => `"${text}"`, parse: asItIs },
+  // As JavaScript writes it: SQL keeps zeros at the end, and knows no exponent.
+  numeric: { select: asItIs, json: (text: string) => JSON.stringify(Number(text)), parse: asItIs },
   text: byFunction,
   date: byFunction,
-} satisfies Record<string, { readonly parse: (text: string) => unknown; [part: string]: unknown }>;
+};
 
 type TimeLogColumn<Value> = ColumnOptions & {
   /** The type of the column, and of parameters. */
-  readonly type: keyof typeof COLUMN_JSON;
+  readonly type: keyof typeof COLUMN_TEXTS;
   /** For values that the driver would change. */
   readonly transformer?: { readonly to: (value: Value) => string; readonly from: (text: string) => Value };
 };

@@ -11,6 +11,7 @@ import {
   isUnknownRoutine,
   PreparedStatement,
   type Statements,
+  TextStatement,
 } from '../../database/index.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
@@ -34,7 +35,6 @@ import {
   timeLogArrays,
   timeLogOf,
   timeLogSelection,
-  type TimeLogRow,
 } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
@@ -57,7 +57,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly sweep: TimeLogSweep;
   private readonly feed: TimeLogFeed;
   private page: PreparedStatement | undefined;
-  private log: PreparedStatement | undefined;
   private insertion: PreparedStatement | undefined;
 
   constructor(
@@ -139,8 +138,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override async get(id: string): Promise<TimeLog | undefined> {
-    this.log ??= new PreparedStatement(`select ${LOG} from ${this.table} log where id = $1`);
-    const [row] = await this.database.query<TimeLogRow>(this.log, [id]);
+    // Not prepared: the plan of a session that began with an empty table would read all of it.
+    const statement = new TextStatement(`select ${LOG} from ${this.table} log where id = $1`);
+    const [row] = await this.database.query(statement, [id]);
     return row && timeLogOf(row);
   }
 
@@ -151,8 +151,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     );
     const values = [projectId, period.from, period.to, String(page.offset), page.limit];
     // The first row only has the total.
-    const [first, ...rows] = await this.database.query<TimeLogRow>(this.page, values);
-    return writtenPage(Number(first!.at(-1)), rows.map(itemJsonOf), () => rows.map(timeLogOf));
+    const [first, ...rows] = await this.database.query(this.page, values);
+    return writtenPage(Number(first!.at(-1)), rows, { log: timeLogOf, item: itemJsonOf });
   }
 
   override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {

@@ -2,7 +2,7 @@ import { type Database, PreparedStatement } from '../../../database/index.js';
 import type { Backlog } from '../../domain/time-log.repository.js';
 import { type FeedPlace, TimeLogEvent } from '../../domain/time-log-event.js';
 import { TimeLog } from '../../domain/time-log.js';
-import { timeLogOf, timeLogSelection, type TimeLogRow } from '../time-log-rows.js';
+import { timeLogOf, timeLogSelection } from '../time-log-rows.js';
 
 /** Reads the feed. Throws DomainError SERVICE_UNAVAILABLE where the database is away. */
 export class TimeLogFeed {
@@ -16,7 +16,7 @@ export class TimeLogFeed {
     this.events ??= new PreparedStatement(
       `select ${timeLogSelection('log')}, position from ${this.database.routine('time_log_events')}($1, $2, $3)`,
     );
-    const rows = await this.database.query<TimeLogRow>(this.events, [place?.position, place?.logId, limit]);
+    const rows = await this.database.query(this.events, [place?.position, place?.logId, limit]);
     return rows.map((row) => new TimeLogEvent(row.at(-1)!, timeLogOf(row)));
   }
 
