@@ -105,11 +105,12 @@ function panelOf(title: string, lines: readonly Line[], { x, y, decades }: Scale
   const places = apart(ends.map(({ p50 }) => y(p50)));
   const drawn = lines.map(({ program, points }, line) => {
     const corners = points.map(({ size, p50 }) => [round(x(size)), round(y(p50))] as const);
-    const { size, p50 } = ends[line]!;
+    const { p50 } = ends[line]!;
     return [
       `<g class="${program}"><polyline class="line" points="${corners.join(' ')}"/>`,
       ...corners.map(([cx, cy]) => `<circle class="dot" cx="${cx}" cy="${cy}" r="3.5"/>`),
-      text(x(size) + 10, places[line]! + 4, 'name', `${program} ${duration(p50)}`),
+      // Beside the panel: where a line ends another may go on.
+      text(PANEL.width + 10, places[line]! + 4, 'name', `${program} ${duration(p50)}`),
       '</g>',
     ].join('');
   });
