@@ -65,7 +65,9 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       (error) => this.away.begin(begun, messageOf(error)),
     );
     this.away.end(begun);
-    return rows;
+    // The driver keeps its array for a moment. With the rows in it they would all live through a collection of young
+    // garbage, and that is a tenth of what a list costs.
+    return rows.splice(0);
   }
 
   /**

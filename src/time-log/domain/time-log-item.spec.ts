@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { itemJson, itemOf, itemsOf, writtenPage } from './time-log-item.js';
+import { itemJson, itemOf, itemsOf, WrittenPage } from './time-log-item.js';
+import type { TimeLogPage } from './time-log.repository.js';
 import { TimeLog } from './time-log.js';
 
 const ID = '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d70';
@@ -31,23 +32,24 @@ describe('the items of a page', () => {
     const unasked = () => {
       throw new Error('nobody has asked for logs');
     };
-    expect([...itemsOf(writtenPage(2, ['1', '2'], { ...make, log: unasked }))]).toEqual(['1', '2']);
+    expect([...itemsOf(new WrittenPage(2, ['1', '2'], { ...make, log: unasked }))]).toEqual(['1', '2']);
   });
 
   it('are those of its logs where somebody has made another page of it', () => {
-    const page = writtenPage(2, ['1', '2'], make);
+    const page: TimeLogPage = new WrittenPage(2, ['1', '2'], make);
     expect([...itemsOf({ ...page, logs: page.logs.slice(1) })]).toEqual([JSON.stringify(ITEM)]);
   });
 
   it('are those of its logs where somebody has copied the page, or changed them in place', () => {
-    expect([...itemsOf({ ...writtenPage(1, ['1'], make) })]).toEqual([JSON.stringify(ITEM)]);
-    const page = writtenPage(1, ['1'], { ...make, log: () => TimeLog.record(values, ID) });
+    const copied: TimeLogPage = new WrittenPage(1, ['1'], make);
+    expect([...itemsOf({ ...copied })]).toEqual([JSON.stringify(ITEM)]);
+    const page: TimeLogPage = new WrittenPage(1, ['1'], { ...make, log: () => TimeLog.record(values, ID) });
     Object.assign(page.logs[0]!, { description: '' });
     expect([...itemsOf(page)]).toEqual([JSON.stringify({ ...ITEM, description: '' })]);
   });
 
   it('do not cost its logs more than once', () => {
-    const page = writtenPage(1, ['1'], make);
+    const page: TimeLogPage = new WrittenPage(1, ['1'], make);
     expect(page.logs).toBe(page.logs);
   });
 });

@@ -18,13 +18,6 @@ export const LISTED_FIELDS = Object.entries<FieldTable[string]>(TIME_LOG_FIELDS)
   .filter(([, { isListed }]) => isListed !== false)
   .map(([name]) => name as ListedField);
 
-/** On a page whose store writes the items. A WeakMap would keep them through each collection of young garbage. */
-const WRITTEN = Symbol.for('time-logs.items');
-
-interface WrittenPage extends TimeLogPage {
-  readonly [WRITTEN]?: Iterable<string> | undefined;
-}
-
 /** A log as an item of a list. */
 export type TimeLogItem = Pick<StoredTimeLog, 'id' | ListedField> & {
   /** UTC with milliseconds, `2026-01-31T09:30:00.123Z`. */
@@ -38,30 +31,49 @@ export function itemOf(log: TimeLog): TimeLogItem {
 }
 
 /** The items of a page as JSON, one by one. */
-export function itemsOf(page: WrittenPage): Iterable<string> {
-  return page[WRITTEN] ?? each(page.logs, (log) => JSON.stringify(itemOf(log)));
+export function itemsOf(page: TimeLogPage): Iterable<string> {
+  return WrittenPage.itemsOf(page) ?? each(page.logs, (log) => JSON.stringify(itemOf(log)));
+}
+
+/** What becomes of a row: a log, or at once the JSON of an item. */
+interface Making<Row> {
+  readonly log: (row: Row) => TimeLog;
+  readonly item: (row: Row) => string;
 }
 
 /**
  * A page of a store whose rows become items without a log for each. The logs are made where somebody asks for them.
  * From then on they are the page, and so they are for whoever copies it: a host may have changed them.
  */
-export function writtenPage<Row>(
-  total: number,
-  rows: readonly Row[],
-  make: { readonly log: (row: Row) => TimeLog; readonly item: (row: Row) => string },
-): TimeLogPage {
-  let logs: readonly TimeLog[] | undefined;
-  const page: TimeLogPage = {
-    total,
-    get logs() {
-      return (logs ??= rows.map(make.log));
+export class WrittenPage<Row> implements TimeLogPage {
+  /** One for all pages. V8 keeps the getter of an object, and all that it holds, until a collection of old garbage. */
+  static readonly #LOGS = {
+    enumerable: true,
+    get(this: WrittenPage<unknown>) {
+      return (this.#logs ??= this.#rows.map(this.#make.log));
     },
   };
-  // Not enumerable: a copy does not have it.
-  return Object.defineProperty(page, WRITTEN, {
-    get: () => (logs === undefined ? each(rows, make.item) : undefined),
-  });
+
+  declare readonly logs: readonly TimeLog[];
+  #logs: readonly TimeLog[] | undefined;
+  readonly #rows: readonly Row[];
+  readonly #make: Making<Row>;
+
+  constructor(
+    readonly total: number,
+    rows: readonly Row[],
+    make: Making<Row>,
+  ) {
+    this.#rows = rows;
+    this.#make = make;
+    // A copy of the page has the logs, so they cannot be on the prototype.
+    Object.defineProperty(this, 'logs', WrittenPage.#LOGS);
+  }
+
+  /** The items, or undefined where the logs of a page tell what they are. */
+  static itemsOf(page: TimeLogPage): Iterable<string> | undefined {
+    return #rows in page && page.#logs === undefined ? each(page.#rows, page.#make.item) : undefined;
+  }
 }
 
 /** An item of an id and the JSON members of the listed values. */

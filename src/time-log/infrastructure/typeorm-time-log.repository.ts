@@ -22,7 +22,7 @@ import {
   type TimeLogPage,
   TimeLogRepository,
 } from '../domain/time-log.repository.js';
-import { writtenPage } from '../domain/time-log-item.js';
+import { WrittenPage } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
@@ -46,6 +46,7 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 const LOG = timeLogSelection('log');
 /** The functions of the database that are called, here and by the sweep. */
 const ROUTINES = ['time_log_page_v2', 'time_log_events', 'fold_time_log_counts', 'keep_time_log_positions'];
+const MAKING = { log: timeLogOf, item: itemJsonOf };
 /** The most logs in one statement. */
 const BATCH = 200;
 
@@ -152,7 +153,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const values = [projectId, period.from, period.to, String(page.offset), page.limit];
     // The first row only has the total.
     const [first, ...rows] = await this.database.query(this.page, values);
-    return writtenPage(Number(first!.at(-1)), rows, { log: timeLogOf, item: itemJsonOf });
+    return new WrittenPage(Number(first!.at(-1)), rows, MAKING);
   }
 
   override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
