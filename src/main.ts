@@ -21,7 +21,7 @@ const END_LIMIT = 9_500;
 // (which only the command line can set: npm start, docker/Dockerfile), the service stays below 256 MB. With less,
 // garbage collection takes a fifth of the CPU of a create.
 setFlagsFromString('--heap-growing-percent=100');
-// What survives of a young generation is small: waking other threads to help costs more than it saves: a seventh of a list's CPU.
+// Little of a young generation survives. Waking other threads to collect it costs a seventh of a list's CPU.
 setFlagsFromString('--no-parallel-scavenge');
 
 /**

@@ -115,8 +115,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     const run = async (sql: TextStatement | string, parameters: readonly unknown[] = []) => {
       try {
         if (typeof sql === 'string') return (await runner.query(sql, parameters as unknown[])) as unknown[];
-        // As a plain text: behind a pooler its session may not know a prepared statement, and then the transaction would
-        // be lost. And the host may look at what its transaction runs.
+        // As a plain text: behind a pooler the session may not know a prepared statement, and the transaction would be
+        // lost. And the host may look at what its transaction runs.
         const rows = (await runner.query(sql.text, parameters as unknown[])) as object[];
         return rows.map((row) => Object.values(row) as TextRow);
       } catch (error) {

@@ -18,7 +18,8 @@ const LEGEND =
 /** Between two names, one below the other. */
 const LINE = 16;
 
-// The colours of GitHub, light and dark. The ground is drawn too: a page may be dark where its reader's system is light.
+// The colours of GitHub, light and dark. The ground is drawn too: a page may be dark though its reader's system is
+// light.
 const STYLE = `
   text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f2328 }
   .title { font-size: 16px; font-weight: 600 } .panel { font-weight: 600 }

@@ -6,11 +6,11 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { sinkOf } from '../../src/event-relay/index.js';
-import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { eventually } from '../faults/support/eventually.js';
 import { type Broker, describeWith, startNats } from '../messages/brokers.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { eventsOfStream } from './consumers.js';
+import { expectNoConnectionLeft } from './early-end.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from './relay-host.js';
 
 const KEEPS_ALL = {
@@ -201,18 +201,6 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
   });
 
   it('leave no connection behind where the relay ends before the broker answers', async () => {
-    const proxy = await BrokerProxy.before(broker.url);
-    try {
-      const gate = proxy.hold();
-      const sink = await sinkOf(proxy.url(broker.url));
-      const refused = expect(sink.connect()).rejects.toThrow('the connection is not wanted any more');
-      await eventually(() => expect(proxy.connections).toBe(1), 5_000);
-      await sink.close();
-      gate.open();
-      await refused;
-      await eventually(() => expect(proxy.connections).toBe(0), 5_000);
-    } finally {
-      await proxy.takeAway();
-    }
+    await expectNoConnectionLeft(broker.url);
   });
 });

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { connect } from 'amqplib';
 import { sinkOf } from '../../src/event-relay/index.js';
-import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { eventually } from '../faults/support/eventually.js';
 import { describeWith, type Rabbit, startRabbit, unusedPort } from '../messages/brokers.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { EventQueue } from './consumers.js';
+import { expectNoConnectionLeft } from './early-end.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from './relay-host.js';
 
 describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
@@ -140,18 +140,6 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
   });
 
   it('leave no connection behind where the relay ends before the broker answers', async () => {
-    const proxy = await BrokerProxy.before(broker.url);
-    try {
-      const gate = proxy.hold();
-      const sink = await sinkOf(proxy.url(broker.url));
-      const refused = expect(sink.connect()).rejects.toThrow('the connection is not wanted any more');
-      await eventually(() => expect(proxy.connections).toBe(1), 5_000);
-      await sink.close();
-      gate.open();
-      await refused;
-      await eventually(() => expect(proxy.connections).toBe(0), 5_000);
-    } finally {
-      await proxy.takeAway();
-    }
+    await expectNoConnectionLeft(broker.url);
   });
 });
