@@ -3,13 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { published } from './published.js';
-import type { Measurement, Results } from './results.js';
+import type { LoadName } from './loads.js';
+import { type Measurement, ratio, type Results } from './results.js';
 
 const HERE = import.meta.dirname;
 
 it('figure.svg and RESULTS.md are what `npm run bench:figure` makes of the results', async () => {
   for (const [file, text] of Object.entries(await published(HERE)))
     expect([file, await readFile(join(HERE, file), 'utf8')]).toEqual([file, text]);
+});
+
+it('the numbers of the README are those of the results', async () => {
+  const results = JSON.parse(await readFile(join(HERE, 'results.json'), 'utf8')) as Results;
+  const times = (load: LoadName, size: number) =>
+    `${Number(ratio(results, size, load, 'idiomatic')!.toPrecision(3))} × as many`;
+  const text = (await readFile(join(HERE, '..', '..', 'README.md'), 'utf8')).replaceAll(/\s+/g, ' ');
+  expect(text).toContain(
+    `it answers ${times('create', 1e4)} creates, ${times('list-project', 1e4)} lists of a project, and ${times('list-last', 1e6)} lists of the last page of a million logs.`,
+  );
 });
 
 describe('the picture', () => {
