@@ -16,7 +16,7 @@ it('figure.svg and RESULTS.md are what `npm run bench:figure` makes of the resul
 it('the numbers of the README are those of the results', async () => {
   const results = JSON.parse(await readFile(join(HERE, 'results.json'), 'utf8')) as Results;
   const times = (load: LoadName, size: number) =>
-    `${Number(ratio(results, size, load, 'idiomatic')!.toPrecision(3))} × as many`;
+    `${Number(ratio(results, { size, load }, 'idiomatic', 'perSecond')!.toPrecision(3))} × as many`;
   const text = (await readFile(join(HERE, '..', '..', 'README.md'), 'utf8')).replaceAll(/\s+/g, ' ');
   expect(text).toContain(
     `it answers ${times('create', 1e4)} creates, ${times('list-project', 1e4)} lists of a project, and ${times('list-last', 1e6)} lists of the last page of a million logs.`,
