@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
+import type { Credentials } from './credentials.js';
 import type { Principal } from './token-verifier.js';
 
 /** `Bearer` in any case, spaces, then what may be a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
@@ -27,25 +27,17 @@ class HeaderBearerStrategy extends Strategy<VerifyFunction> {
     this.name = `bearer:${randomUUID()}`;
   }
 
-  override authenticate(request: IncomingMessage): void {
-    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+  override authenticate(asked: object): void {
+    const { authorization = '', isRepeated = false } = asked as Credentials;
+    const token = BEARER.exec(authorization)?.[1];
     if (token === undefined) {
       super.authenticate({ headers: {} } as never);
-    } else if (!B64TOKEN.test(token) || countAuthorizations(request.rawHeaders) > 1) {
+    } else if (!B64TOKEN.test(token) || isRepeated) {
       this.fail(`Bearer realm="${this.realm}", error="invalid_token"`);
     } else {
       super.authenticate({ headers: { authorization: `Bearer ${token}` } } as never);
     }
   }
-}
-
-/** The one `Authorization` header. Node's `headers` has only the first of several. */
-function countAuthorizations(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.toLowerCase() === 'authorization') count++;
-  }
-  return count;
 }
 
 /** Declares only what others need of it, so that a host needs no types of passport. */
