@@ -28,7 +28,8 @@ export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<
       clearTimeout(timer);
       waiting[LEFT] = left - (performance.now() - begun);
     };
-    answer.finally(end).then(resolve, reject);
+    answer.then(end, end);
+    answer.then(resolve, reject);
   });
 }
 

@@ -38,20 +38,16 @@ export function check<T extends object>(dto: Dto<T>, input: object, { repeated }
   const fields = fieldsOf(dto);
   const instance = new dto();
   for (const field of fields) {
-    if (Object.hasOwn(input, field))
-      Object.assign(instance, { [field]: (input as Record<string, unknown>)[field] });
+    if (Object.hasOwn(input, field)) Reflect.set(instance, field, Reflect.get(input, field));
   }
-  const errors = new Map(
-    validateSync(instance, { stopAtFirstError: true }).map((error) => [error.property, error]),
-  );
+  const errors = validateSync(instance, { stopAtFirstError: true });
   const faults: string[] = [];
   for (const field of fields) {
-    const error = errors.get(field);
+    const error = errors.find(({ property }) => property === field);
     if (repeated?.has(field)) faults.push(`${field} must not be repeated`);
     else if (error) faults.push(firstMessage(error));
   }
-  const known = new Set(fields);
-  return { instance, faults, unknown: Object.keys(input).filter((key) => !known.has(key)) };
+  return { instance, faults, unknown: Object.keys(input).filter((key) => !fields.includes(key)) };
 }
 
 /** Throws DomainError VALIDATION_ERROR where there are faults or unknown names. Of the names it tells the first few. */
