@@ -9,6 +9,7 @@ import { CreateTimeLogPageV21764028800000 } from './infrastructure/migrations/17
 import { FoldTimeLogCounts1764115200000 } from './infrastructure/migrations/1764115200000-fold-time-log-counts.js';
 import { AddTimeLogPositions1764201600000 } from './infrastructure/migrations/1764201600000-add-time-log-positions.js';
 import { IndexTimeLogPositions1764201700000 } from './infrastructure/migrations/1764201700000-index-time-log-positions.js';
+import { CountPeriods1764374400000 } from './infrastructure/migrations/1764374400000-count-periods.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
 import { TIME_LOGS_TAG } from './api/time-log.documentation.js';
@@ -67,6 +68,7 @@ export const timeLogMigrations = [
   FoldTimeLogCounts1764115200000,
   AddTimeLogPositions1764201600000,
   IndexTimeLogPositions1764201700000,
+  CountPeriods1764374400000,
 ];
 
 interface Settings {

@@ -45,6 +45,9 @@ describe('the functions of counts and pages', () => {
     expect(await runner.query(`select time_logs_since(null, '2026-02-01') as total`)).toEqual([
       { total: '3' },
     ]);
+    expect(await runner.query(`select time_logs_between(null, null, '2026-01-31') as total`)).toEqual([
+      { total: '2' },
+    ]);
     expect(
       await runner.query('select total, (log).id from time_log_page_v2(null, null, null, 4, 4)'),
     ).toEqual([

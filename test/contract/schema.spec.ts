@@ -26,6 +26,7 @@ const NAMES = [
   'AddTimeLogPositions1764201600000',
   'IndexTimeLogPositions1764201700000',
   'CreateTimeLogRelays1764288000000',
+  'CountPeriods1764374400000',
 ];
 /** How to operate the service. */
 const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');

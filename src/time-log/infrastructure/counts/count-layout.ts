@@ -32,6 +32,7 @@ export async function countNamesIn(runner: QueryRunner) {
     rebuild: await name('rebuild_time_log_counts'),
     fold: await name('fold_time_log_counts'),
     since: await name('time_logs_since'),
+    between: await name('time_logs_between'),
     page: await name('time_log_page'),
     pageV2: await name('time_log_page_v2'),
   };

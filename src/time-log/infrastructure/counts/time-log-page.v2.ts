@@ -4,8 +4,61 @@ import { BLOCK, type CountNames, FIRST, KEY, SPAN } from './count-layout.js';
  * PostgreSQL plans it once a session, and always along an index: the cost of a list must not depend on statistics that
  * are stale or missing.
  */
-const ALONG_INDEXES = `set plan_cache_mode = force_generic_plan
+export const ALONG_INDEXES = `set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
+
+/** Goes down to the day on which the page begins. What is left of `rank` is an offset in that day. */
+export const walkToRank = (counts: string) => `\
+      for bucket in
+        select counts.first_day, sum(counts.total) as n from ${counts} counts
+         where ${KEY} and width = ${SPAN} group by 1 order by 1 desc
+      loop
+        exit when rank < bucket.n;
+        rank := rank - bucket.n;
+      end loop;
+      for bucket in
+        select counts.first_day, sum(counts.total) as n from ${counts} counts
+         where ${KEY} and width = ${BLOCK}
+           and counts.first_day >= bucket.first_day and counts.first_day < bucket.first_day + ${SPAN}
+         group by 1 order by 1 desc
+      loop
+        exit when rank < bucket.n;
+        rank := rank - bucket.n;
+      end loop;
+      for bucket in
+        select counts.first_day + day::integer - 1 as date, sum(n) as n
+          from ${counts} counts cross join unnest(days) with ordinality as numbered (n, day)
+         where ${KEY} and width = ${BLOCK} and counts.first_day = bucket.first_day and n is not null
+         group by 1 order by 1 desc
+      loop
+        exit when rank < bucket.n;
+        rank := rank - bucket.n;
+      end loop;
+`;
+
+/** The page from there on, or the first one. */
+export const readPage = (logs: string) => `\
+    if project is null then
+      if skipped > 0 then
+        select log.date, log.id into start_date, start_id from ${logs} log
+         where log.date = bucket.date order by log.id desc offset rank limit 1;
+      end if;
+      return query
+        select null::bigint, log from ${logs} log
+         where (log.date, log.id) <= (start_date, start_id) and log.date >= coalesce(first_day, '-infinity')
+         order by log.date desc, log.id desc limit page_limit;
+    else
+      if skipped > 0 then
+        select log.date, log.id into start_date, start_id from ${logs} log
+         where log.project_id = project and log.date = bucket.date order by log.id desc offset rank limit 1;
+      end if;
+      return query
+        select null::bigint, log from ${logs} log
+         where log.project_id = project
+           and (log.date, log.id) <= (start_date, start_id) and log.date >= coalesce(first_day, '-infinity')
+         order by log.date desc, log.id desc limit page_limit;
+    end if;
+`;
 
 /**
  * A row with the total of a period (null: open) and nothing else, then the logs of the page that begins after
@@ -33,50 +86,5 @@ export const timeLogPageV2 = ({ logs, counts, since, pageV2 }: CountNames) => `
     end if;
     total := null;
     if skipped > 0 then
-      for bucket in
-        select counts.first_day, sum(counts.total) as n from ${counts} counts
-         where ${KEY} and width = ${SPAN} group by 1 order by 1 desc
-      loop
-        exit when rank < bucket.n;
-        rank := rank - bucket.n;
-      end loop;
-      for bucket in
-        select counts.first_day, sum(counts.total) as n from ${counts} counts
-         where ${KEY} and width = ${BLOCK}
-           and counts.first_day >= bucket.first_day and counts.first_day < bucket.first_day + ${SPAN}
-         group by 1 order by 1 desc
-      loop
-        exit when rank < bucket.n;
-        rank := rank - bucket.n;
-      end loop;
-      for bucket in
-        select counts.first_day + day::integer - 1 as date, sum(n) as n
-          from ${counts} counts cross join unnest(days) with ordinality as numbered (n, day)
-         where ${KEY} and width = ${BLOCK} and counts.first_day = bucket.first_day and n is not null
-         group by 1 order by 1 desc
-      loop
-        exit when rank < bucket.n;
-        rank := rank - bucket.n;
-      end loop;
-    end if;
-    if project is null then
-      if skipped > 0 then
-        select log.date, log.id into start_date, start_id from ${logs} log
-         where log.date = bucket.date order by log.id desc offset rank limit 1;
-      end if;
-      return query
-        select null::bigint, log from ${logs} log
-         where (log.date, log.id) <= (start_date, start_id) and log.date >= coalesce(first_day, '-infinity')
-         order by log.date desc, log.id desc limit page_limit;
-    else
-      if skipped > 0 then
-        select log.date, log.id into start_date, start_id from ${logs} log
-         where log.project_id = project and log.date = bucket.date order by log.id desc offset rank limit 1;
-      end if;
-      return query
-        select null::bigint, log from ${logs} log
-         where log.project_id = project
-           and (log.date, log.id) <= (start_date, start_id) and log.date >= coalesce(first_day, '-infinity')
-         order by log.date desc, log.id desc limit page_limit;
-    end if;
-  end $$`;
+${walkToRank(counts)}    end if;
+${readPage(logs)}  end $$`;
