@@ -12,8 +12,8 @@ export interface DataSet {
   readonly serviceUrl: string;
   /** Of both baselines; undefined where neither is measured. */
   readonly baselineUrl: string | undefined;
-  /** Logs of the largest project in PERIOD. */
-  readonly totalOfProjectInPeriod: number;
+  /** Logs of the largest project in YEARS. */
+  readonly totalOfProjectInYears: number;
   /** The ids of events of the service: half of all come after the one, and a page of PAGE after the other. */
   readonly events: { readonly middle: string; readonly last: string };
 }
@@ -25,6 +25,8 @@ export const PROJECTS = 1_000;
 export const DAYS_OF_AGES = 3_652_059;
 /** About a hundred days, both ends included. */
 export const PERIOD = { from: '2020-03-01', to: '2020-06-08' };
+/** Long enough for full pages of the largest project, also at 10k logs. */
+export const YEARS = { from: '2018-01-01', to: '2020-12-31' };
 /** Seeded logs were created in these ten years; what a load creates comes after. Milliseconds since 1970. */
 export const SEEDED = { from: Date.UTC(2016, 0, 1), until: Date.UTC(2026, 0, 1) };
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type DataSet, PAGE, PERIOD, projectId, SEEDED, sizeName, type Spread } from './data-set.js';
+import { type DataSet, PAGE, projectId, SEEDED, sizeName, type Spread, YEARS } from './data-set.js';
 import { runCommand } from './program.js';
 import { seed, type Seeding } from './seed.js';
 import { connect, type Server } from './server.js';
@@ -57,12 +57,12 @@ export async function prepareDatabases(
   const { spread, size } = wanted;
   const serviceUrl = await provide(server, SERVICE, wanted);
   const baselineUrl = wanted.withBaselines ? await provide(server, BASELINE, wanted) : undefined;
-  const totalOfProjectInPeriod = await countOfProjectInPeriod(serviceUrl);
+  const totalOfProjectInYears = await countOfProjectInYears(serviceUrl);
   const events = {
     middle: await eventBefore(serviceUrl, Math.floor(size / 2)),
     last: await eventBefore(serviceUrl, Math.min(PAGE, size - 1)),
   };
-  return { spread, size, serviceUrl, baselineUrl, totalOfProjectInPeriod, events };
+  return { spread, size, serviceUrl, baselineUrl, totalOfProjectInYears, events };
 }
 
 export async function dropDatabases(
@@ -117,12 +117,12 @@ async function restore(url: string, owner: Owner, { size, progress }: Seeding): 
   }
 }
 
-async function countOfProjectInPeriod(url: string): Promise<number> {
+async function countOfProjectInYears(url: string): Promise<number> {
   const client = await connect(url);
   try {
     const { rows } = await client.query<{ count: string }>(
       `select count(*) from time_logs where project_id = $1 and date between $2 and $3`,
-      [projectId(1), PERIOD.from, PERIOD.to],
+      [projectId(1), YEARS.from, YEARS.to],
     );
     return Number(rows[0]!.count);
   } finally {

@@ -33,7 +33,7 @@ try {
     size: 0,
     serviceUrl: '',
     baselineUrl: undefined,
-    totalOfProjectInPeriod: 0,
+    totalOfProjectInYears: 0,
     events: { middle: '', last: '' },
   };
   const options = { connections: 64, rounds, seconds };

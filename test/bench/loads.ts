@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED } from './data-set.js';
+import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED, YEARS } from './data-set.js';
 import { FRESH_UUID } from './drive.js';
 
 /** In the order in which they run: creates come last, because they change what is listed. */
@@ -67,7 +67,7 @@ function queryOf(name: `list-${string}` & LoadName, data: DataSet): Record<strin
     case 'list-period':
       return PERIOD;
     case 'list-project-period-middle':
-      return { ...project, ...PERIOD, page: middleOf(pagesOf(data.totalOfProjectInPeriod)) };
+      return { ...project, ...YEARS, page: middleOf(pagesOf(data.totalOfProjectInYears)) };
   }
 }
 
