@@ -80,6 +80,8 @@ export function textOf({ before, items, after }: JsonList): string {
 export function send(response: ServerResponse, status: number, text: string, type = JSON_TYPE): void {
   response.statusCode = status;
   response.setHeader('Content-Type', type);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(text);
+  const length = Buffer.byteLength(text);
+  response.setHeader('Content-Length', length);
+  // As many bytes as characters: all are ASCII, which Node writes faster where nothing is to be encoded.
+  response.end(text, length === text.length ? 'latin1' : 'utf8');
 }
