@@ -18,8 +18,8 @@ import { findTracing } from './tracing.js';
 const END_LIMIT = 9_500;
 
 // By default the heap grows to four times its live data before it is swept. With twice, and a young generation of 16 MB
-// (which only the command line can set: npm start, docker/Dockerfile), the service stays below 256 MB. With less,
-// garbage collection takes a fifth of the CPU of a create.
+// (which only the command line can set: npm start, docker/Dockerfile), the service stays below 256 MB. A smaller one is
+// collected more often, and each time costs what the requests under way keep alive.
 setFlagsFromString('--heap-growing-percent=100');
 // Little of a young generation survives. Waking other threads to collect it costs a seventh of a list's CPU.
 setFlagsFromString('--no-parallel-scavenge');

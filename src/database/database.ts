@@ -65,8 +65,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       (error) => this.away.begin(begun, messageOf(error)),
     );
     this.away.end(begun);
-    // node-postgres assigns a function to a property, and V8 takes such a one for old: what it has resolved with lives
-    // until a collection of old garbage. With the rows in this array that is a tenth of what a list costs.
+    // node-postgres assigns its callback to a property. V8 makes such functions old at once, and so this array stays
+    // until a collection of old garbage. With the rows in it that is a tenth of what a list costs.
     return rows.splice(0);
   }
 

@@ -2,7 +2,10 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from '@jest/globals';
 import { Reflector } from '@nestjs/core';
+import { PassportModule } from '@nestjs/passport';
+import { Test } from '@nestjs/testing';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { AuthModule } from './auth.module.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import { callerOf } from './caller.js';
@@ -11,13 +14,16 @@ const ada = { id: 'ada', scopes: [] };
 const auth = { verifier: { verify: async () => ada }, realm: 'test' };
 const guard = new BearerAuthGuard(new BearerStrategy(auth), auth, new Reflector());
 
-/** Bytes of a request. */
+/** Bytes of a request, and of one of the objects that it is made of. */
 const SIZE = 128_000;
+const OBJECT = 32;
+const REQUESTS = 100;
+const kept: object[] = [];
 
-/** Asks the guard about a request that nobody keeps. */
-async function ask(): Promise<void> {
+/** Asks the guard about a request that nobody keeps, or the caller. */
+async function ask(keep: boolean): Promise<void> {
   let ballast = {};
-  for (let i = 0; i < SIZE / 32; i++) ballast = { ballast };
+  for (let i = 0; i < SIZE / OBJECT; i++) ballast = { ballast };
   const request = {
     headers: { authorization: 'Bearer x' },
     rawHeaders: ['Authorization', 'Bearer x'],
@@ -25,23 +31,37 @@ async function ask(): Promise<void> {
   };
   await guard.canActivate(new ExecutionContextHost([request, { request }], Object, ask));
   expect(callerOf(request)).toBe(ada);
+  if (keep) kept.push(request);
 }
 
 it('leaves no request to the collection of old garbage', async () => {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
-  const bytesOfOld = async (requests: number) => {
-    const used = () =>
-      getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')!.space_used_size;
+  const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
+  const used = () =>
+    getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')!.space_used_size;
+  const bytesOfOld = async ({ keep = false } = {}) => {
+    collect();
     const before = used();
-    for (let i = 0; i < requests; i++) {
-      await ask();
+    for (let i = 0; i < REQUESTS; i++) {
+      await ask(keep);
       // What survives two of these becomes old.
       collect({ type: 'minor' });
       collect({ type: 'minor' });
     }
     return used() - before;
   };
-  await bytesOfOld(100);
-  expect(await bytesOfOld(100)).toBeLessThan((100 * SIZE) / 2);
+  await bytesOfOld();
+  expect(await bytesOfOld()).toBeLessThan((REQUESTS * SIZE) / 2);
+  expect(await bytesOfOld({ keep: true })).toBeGreaterThan((REQUESTS * SIZE) / 2);
+});
+
+it('asks its own strategy in a module that has set up passport for another', async () => {
+  const app = await Test.createTestingModule({
+    imports: [PassportModule.register({ defaultStrategy: 'another' }), AuthModule.forRoot(auth)],
+    providers: [BearerAuthGuard],
+  }).compile();
+  const request = { headers: { authorization: 'Bearer x' }, rawHeaders: [] };
+  const context = new ExecutionContextHost([request, {}], Object, ask);
+  expect(await app.get(BearerAuthGuard).canActivate(context)).toBe(true);
+  expect(callerOf(request)).toBe(ada);
 });

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
+const AUTHORIZATION = 'authorization';
+
 /** What a request or a message brings to say whose it is. */
 export interface Credentials {
   /** The `Authorization` header. */
@@ -8,11 +10,12 @@ export interface Credentials {
   readonly isRepeated?: boolean;
 }
 
+/** Those of a request. */
 export function credentialsOf({ headers, rawHeaders }: IncomingMessage): Credentials {
   return { authorization: headers.authorization, isRepeated: countAuthorizations(rawHeaders) > 1 };
 }
 
-/** A message has its token in its data: it becomes the only header of a request. */
+/** Those of a message, which has its token in its data. A token begins with no space, which a header would lose. */
 export function credentialsIn(data: { readonly accessToken?: unknown }): Credentials {
   const { accessToken } = data;
   const isToken = typeof accessToken === 'string' && !accessToken.startsWith(' ');
@@ -24,7 +27,7 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
-    if (name.length === 13 && name.toLowerCase() === 'authorization') count++;
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count++;
   }
   return count;
 }

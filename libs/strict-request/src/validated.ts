@@ -38,7 +38,9 @@ export function check<T extends object>(dto: Dto<T>, input: object, { repeated }
   const fields = fieldsOf(dto);
   const instance = new dto();
   for (const field of fields) {
-    if (Object.hasOwn(input, field)) Reflect.set(instance, field, Reflect.get(input, field));
+    if (Object.hasOwn(input, field)) {
+      (instance as Record<string, unknown>)[field] = (input as Record<string, unknown>)[field];
+    }
   }
   const errors = validateSync(instance, { stopAtFirstError: true });
   const faults: string[] = [];

@@ -1,7 +1,10 @@
 import { type CountNames, FIRST } from './count-layout.js';
 import { ALONG_INDEXES, readPage, walkToRank } from './time-log-page.v2.js';
 
-/** Version 2 with a shorter way to the first page of a period: it need not know how many logs are newer. */
+/**
+ * The function of version 2 with a shorter way to the first page of a period: it need not know how many logs are newer.
+ * Name, arguments and result are the same, so instances of both versions call it.
+ */
 export const timeLogPageV3 = ({ logs, counts, since, between, pageV2 }: CountNames) => `
   create or replace function ${pageV2}(project uuid, first_day date, last_day date, skipped bigint, page_limit integer)
     returns table (total bigint, log ${logs})

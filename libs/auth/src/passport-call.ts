@@ -1,0 +1,48 @@
+import { AuthGuard } from '@nestjs/passport';
+import type { Credentials } from './credentials.js';
+import type { Principal } from './token-verifier.js';
+
+/** What a strategy says: an error, or a principal, or else the challenge as `info`. */
+export interface Verdict {
+  readonly error: unknown;
+  readonly principal: Principal | false;
+  readonly info: unknown;
+}
+
+/** What passport works on, and where its answer is kept. */
+interface Asked extends Credentials {
+  verdict?: Verdict;
+}
+
+/**
+ * Asks a strategy of passport, by its name. passport gets the credentials alone: it assigns functions to properties, and
+ * V8 makes such functions old at once. What they reach stays until a collection of old garbage. With the whole request
+ * that was a fifth of the CPU of a create.
+ */
+export class PassportCall extends AuthGuard() {
+  constructor(strategy: string) {
+    super({ defaultStrategy: strategy });
+  }
+
+  async verdictOn(credentials: Credentials): Promise<Verdict> {
+    const asked: Asked = { ...credentials };
+    await this.canActivate(asked as never);
+    return asked.verdict!;
+  }
+
+  // What follows is called by @nestjs/passport, with what it takes for the context of Nest.
+
+  override getRequest(asked: unknown): never {
+    return asked as never;
+  }
+
+  /** None: passport would only redirect it. */
+  getResponse(): undefined {
+    return undefined;
+  }
+
+  override handleRequest(error: unknown, principal: never, info: unknown, asked: unknown): never {
+    (asked as Asked).verdict = { error, principal, info };
+    return principal;
+  }
+}
