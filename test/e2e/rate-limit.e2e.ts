@@ -133,8 +133,12 @@ describe('with RATE_LIMIT=2/second', () => {
   it('serves again after the seconds that it named', async () => {
     const app = await startTestApp({ rateLimit: { requests: 2, seconds: 1 } });
     try {
-      const answers = await Promise.all([list(app), list(app), list(app)]);
-      const refused = answers.find(({ status }) => status === 429)!;
+      let refused: Answer | undefined;
+      // On a slow machine three answers can take longer than the second.
+      while (refused === undefined) {
+        const answers = await Promise.all([list(app), list(app), list(app)]);
+        refused = answers.find(({ status }) => status === 429);
+      }
       expect(limitsIn(refused)).toEqual(['"default";q=2;w=1', '"default";r=0;t=1', '1']);
       await delay(1_000);
       const served = await list(app);
