@@ -15,8 +15,8 @@ interface Asked extends Credentials {
 }
 
 /**
- * Asks a strategy of passport, by its name. passport gets the credentials alone: it assigns functions to properties, and
- * V8 makes such functions old at once. What they reach stays until a collection of old garbage. With the whole request
+ * Asks a strategy of passport by its name. passport gets the credentials alone. It assigns functions to properties, and
+ * V8 makes such functions old at once: what they reach stays until a collection of old garbage. With the whole request
  * that was a fifth of the CPU of a create.
  */
 export class PassportCall extends AuthGuard() {

@@ -28,6 +28,7 @@ export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<
       clearTimeout(timer);
       waiting[LEFT] = left - (performance.now() - begun);
     };
+    // First, so that the caller goes on with what is left.
     answer.then(end, end);
     answer.then(resolve, reject);
   });
