@@ -1,0 +1,33 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from '@jest/globals';
+import { BearerStrategy } from './bearer.strategy.js';
+import { PassportCall } from './passport-call.js';
+
+const ada = { id: 'ada', scopes: [] };
+const verifier = { verify: () => Promise.resolve(ada) };
+const authorization = 'Bearer x';
+/** V8 needs the first ones to see how they are used. */
+const CALLS = 100;
+
+class WatchedCall extends PassportCall {
+  readonly seen: object[] = [];
+
+  override handleRequest(error: unknown, principal: never, info: unknown, asked: object): never {
+    this.seen.push(asked);
+    return super.handleRequest(error, principal, info, asked);
+  }
+}
+
+it('shows passport objects of one hidden class, to which it adds properties fast', async () => {
+  setFlagsFromString('--allow-natives-syntax');
+  const haveOneClass = runInNewContext('(a, b) => %HaveSameMap(a, b)') as (a: object, b: object) => boolean;
+  const call = new WatchedCall(new BearerStrategy({ verifier, realm: 'test' }).name);
+  for (let i = 0; i < CALLS; i++) {
+    const verdict = await call.verdictOn({ authorization });
+    expect(verdict).toEqual({ error: null, principal: ada, info: undefined });
+  }
+  const last = call.seen.at(-1)!;
+  const others = call.seen.slice(CALLS / 2).filter((asked) => !haveOneClass(asked, last));
+  expect(others).toHaveLength(0);
+});
