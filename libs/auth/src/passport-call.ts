@@ -10,8 +10,8 @@ export interface Verdict {
 }
 
 /**
- * What passport works on, and where its answer is kept. A class, because passport adds properties: to a copy made with
- * `...` V8 gives a new hidden class for each of them, which was a fifth of the CPU of a create.
+ * What passport works on, and where its answer is kept. A class, because passport adds properties: Node 20 gives a copy
+ * made with `...` a new hidden class for each of them, which was a fifth of the CPU of a create.
  */
 class Asked implements Credentials {
   verdict: Verdict | undefined = undefined;
