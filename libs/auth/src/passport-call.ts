@@ -11,7 +11,7 @@ export interface Verdict {
 
 /**
  * What passport works on, and where its answer is kept. A class, because passport adds properties: Node 20 gives a copy
- * made with `...` a new hidden class for each of them, which was a fifth of the CPU of a create.
+ * made with `...` a new hidden class for each of them, in every call, and a call took 12 µs instead of 2.
  */
 class Asked implements Credentials {
   verdict: Verdict | undefined = undefined;
