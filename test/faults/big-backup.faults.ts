@@ -28,9 +28,9 @@ describe('backup and restore of many rows', () => {
 
   it('stream them through little memory', async () => {
     const [big, target] = databases.map(({ url }) => url) as [string, string];
-    // 50 MB of text, which is more than the heap may have.
-    await withSql(big, (sql) => addRows(sql, 1, 10_000, `repeat(md5(n::text), 156)`));
-    const small = ['--max-old-space-size=40'];
+    // 80 MB of text, which is more than the heap may have. The programs themselves take 35 of it.
+    await withSql(big, (sql) => addRows(sql, 1, 16_000, `repeat(md5(n::text), 156)`));
+    const small = ['--max-old-space-size=64'];
     expect(await run('backup', [file], { DATABASE_URL: big }, small)).toMatchObject({ code: 0 });
     expect(await run('restore', [file], { DATABASE_URL: target }, small)).toMatchObject({ code: 0 });
     const sum = (sql: DataSource) =>
