@@ -7,7 +7,7 @@ type Application = RequestListener & { request: object; response: object };
 /**
  * Nest's adapter for Express, with requests and responses that are made with the prototypes of the app. By default
  * Express changes the prototype of each when it arrives, and V8 then runs all further work on it slowly. Here the
- * prototypes already match, so nothing changes. Changing them was two fifths of a request's CPU time.
+ * prototypes already match, so nothing changes.
  */
 export class EdgeAdapter extends ExpressAdapter {
   /** `headersLimit`: the most bytes of request line and headers; above it the answer is `431`. */
