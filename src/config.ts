@@ -55,7 +55,7 @@ interface Limits {
   readonly deadline: number;
   /** The most connections to the database. */
   readonly poolSize: number;
-  /** The most creates that wait for the next commit. */
+  /** The most creates that wait for a commit. */
   readonly writeQueue: number;
   /** The most tokens whose verdict is kept in memory. */
   readonly tokenCache: number;

@@ -7,7 +7,7 @@ import { digestOf, hasTokenForm } from './token-text.js';
 
 /** Milliseconds that a verdict is kept: less than the 5 s within which a revocation must work everywhere. */
 const VERDICT_LIFETIME = 4_000;
-/** The most tokens in one statement, the most that wait for the next one, and for how many milliseconds. */
+/** The most tokens in one statement, the most that wait for one, and for how many milliseconds. */
 const LOOKUPS = { batch: 500, queue: 5_000, wait: 5_000 };
 
 interface Asked {
@@ -16,7 +16,7 @@ interface Asked {
 }
 
 /**
- * Verifies access tokens. Only one statement is under way at a time, for all tokens that wait. So a flood of unknown
+ * Verifies access tokens. Only one statement is under way at a time, for many tokens. So a flood of unknown
  * tokens costs the database one connection, and the memory it takes has a limit.
  */
 @Injectable()

@@ -14,7 +14,7 @@ describe('Batcher', () => {
   let batcher: Batcher<number, string>;
   let now: number;
 
-  const create = () =>
+  const create = (limits = { batch: 3, queue: 5, wait: 1_000 }) =>
     new Batcher<number, string>(
       (items) =>
         new Promise((resolve, reject) => {
@@ -26,7 +26,7 @@ describe('Batcher', () => {
             fail: reject,
           });
         }),
-      { batch: 3, queue: 5, wait: 1_000 },
+      limits,
       () => now,
     );
   /** Lets everything run that waits for nothing but its turn. */
@@ -54,6 +54,61 @@ describe('Batcher', () => {
     }
     expect(runs.map(({ items }) => items)).toEqual([[2], [4, 6, 8], [10]]);
     expect(await Promise.all(outcomes)).toEqual(['even 2', 'even 4', 'even 6', 'even 8', 'even 10']);
+  });
+
+  it('takes no more than the limit, however many wait', async () => {
+    batcher = create({ batch: 3, queue: 20, wait: 1_000 });
+    const outcomes = Array.from({ length: 13 }, (_, index) => batcher.add(2 * index));
+    for (let run = 0; run < 5; run++) {
+      runs[run]!.finish();
+      await turn();
+    }
+    expect(runs.map(({ items }) => items.length)).toEqual([1, 3, 3, 3, 3]);
+    expect(await Promise.all(outcomes)).toHaveLength(13);
+  });
+
+  it('takes half of the items of the last run and of those that wait, so that runs in turn are of one size', async () => {
+    batcher = create({ batch: 100, queue: 100, wait: 1_000 });
+    for (let item = 0; item < 24; item += 2) void batcher.add(item);
+    for (let run = 0; run < 6; run++) {
+      runs[run]!.finish();
+      await turn();
+      // All of this run come again.
+      for (const item of runs[run]!.items) void batcher.add(item);
+    }
+    expect(runs.map(({ items }) => items.length)).toEqual([1, 6, 6, 6, 6, 6, 6]);
+  });
+
+  it('sends the next run before it hands out the outcomes of the last one', async () => {
+    const seen: string[] = [];
+    const finish: (() => void)[] = [];
+    batcher = new Batcher(
+      async (items) => {
+        // As long as a pool and a driver take to send something.
+        await Promise.resolve();
+        await new Promise<void>((resolve) => process.nextTick(resolve));
+        seen.push(`sent ${items.join()}`);
+        await new Promise<void>((resolve) => finish.push(resolve));
+        return items.map(String);
+      },
+      { batch: 3, queue: 5, wait: 1_000 },
+    );
+    const first = batcher.add(0).then(() => seen.push('told 0'));
+    const second = batcher.add(2);
+    await turn();
+    finish[0]!();
+    await first;
+    expect(seen).toEqual(['sent 0', 'sent 2', 'told 0']);
+    finish[1]!();
+    await second;
+  });
+
+  it('fails all of a run that gives too few outcomes, and takes the next item', async () => {
+    batcher = new Batcher((items) => Promise.resolve(items.includes(2) ? [] : ['done']), {
+      ...{ batch: 3, queue: 5, wait: 1_000 },
+    });
+    await expect(batcher.add(2)).rejects.toThrow('a run must give an outcome for each item');
+    expect(await batcher.add(4)).toBe('done');
   });
 
   it('gives each item its own outcome', async () => {
@@ -138,5 +193,19 @@ describe('Batcher', () => {
     expect(runs.map(({ items }) => items)).toEqual([[0], [4]]);
     runs[1]!.finish();
     expect(await later).toBe('even 4');
+  });
+
+  it('runs nothing where all have waited too long, and then takes the next item at once', async () => {
+    const first = batcher.add(0);
+    const refusals = Promise.allSettled([batcher.add(2), batcher.add(4)]);
+    now += 1_001;
+    runs[0]!.finish();
+    expect(await refusals).toMatchObject([{ reason: unavailable }, { reason: unavailable }]);
+    await first;
+    await turn();
+    expect(runs).toHaveLength(1);
+    const next = batcher.add(6);
+    runs[1]!.finish();
+    expect(await next).toBe('even 6');
   });
 });

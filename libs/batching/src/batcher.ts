@@ -4,7 +4,7 @@ import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
 export interface BatcherLimits {
   /** The most items in one run. */
   readonly batch: number;
-  /** The most items that wait for the next run. */
+  /** The most items that wait for a run. */
   readonly queue: number;
   /** The most milliseconds that an item waits. By then its caller has given up. */
   readonly wait: number;
@@ -17,9 +17,20 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
+interface Run {
+  readonly size: number;
+  /** Resolves at the end of the run with what hands out its outcomes. */
+  readonly handOut: Promise<() => void>;
+}
+
 /**
  * Takes items one by one and runs them together. Only one run is under way at a time. An item that arrives during a run
- * goes into the next one, with all others that wait. Any other item runs at once.
+ * goes into a later one, with others that wait. Any other item runs at once.
+ *
+ * A run begins before the outcomes of the last one are handed out, so that the database works while the callers do. A
+ * caller often comes again at once. So a run takes half, rounded up, of all these items: those of the last run plus
+ * those that wait. Runs in turn are then of one size. Else a large and a small one would alternate: the callers of the
+ * small one wait for the large one, and the database waits for the callers of the large one.
  */
 export class Batcher<Item, Outcome> {
   /** Called when a run begins, with the milliseconds that each of its items has waited. */
@@ -35,7 +46,7 @@ export class Batcher<Item, Outcome> {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Items that wait for the next run. */
+  /** Items that wait for a run. */
   get length(): number {
     return this.queue.length;
   }
@@ -54,28 +65,48 @@ export class Batcher<Item, Outcome> {
 
   private async runAll(): Promise<void> {
     this.isRunning = true;
-    while (this.queue.length > 0) await this.runSome(this.queue.splice(0, this.limits.batch));
+    let run = this.start(0);
+    while (run !== undefined) {
+      const handOut = await run.handOut;
+      run = this.start(run.size);
+      // A turn later: the next run takes some promises to be sent, and the callers would come in between.
+      setImmediate(handOut);
+    }
     this.isRunning = false;
   }
 
-  private async runSome(waiting: readonly Waiting<Item, Outcome>[]): Promise<void> {
+  /** Begins the next run; undefined where nothing waits. `ended`: how many items the last run had. */
+  private start(ended: number): Run | undefined {
+    this.refuseLate();
+    const share = Math.ceil((ended + this.queue.length) / 2);
+    const batch = this.queue.splice(0, Math.min(share, this.limits.batch));
+    return batch.length === 0 ? undefined : { size: batch.length, handOut: this.runTogether(batch) };
+  }
+
+  private refuseLate(): void {
+    const oldest = this.now() - this.limits.wait;
+    const inTime = this.queue.findIndex(({ since }) => since >= oldest);
+    const late = this.queue.splice(0, inTime === -1 ? this.queue.length : inTime);
+    for (const { reject } of late) reject(unavailable());
+  }
+
+  private async runTogether(batch: readonly Waiting<Item, Outcome>[]): Promise<() => void> {
     const now = this.now();
-    const oldest = now - this.limits.wait;
-    const batch = waiting.filter(({ since, reject }) => {
-      if (since < oldest) reject(unavailable());
-      return since >= oldest;
-    });
-    if (batch.length === 0) return;
     try {
       this.onRun?.(batch.map(({ since }) => now - since));
       const outcomes = await this.run(batch.map(({ item }) => item));
-      for (const [index, { resolve, reject }] of batch.entries()) {
-        const outcome = outcomes[index] as Outcome | Error;
-        if (outcome instanceof Error) reject(outcome);
-        else resolve(outcome);
-      }
+      if (outcomes.length !== batch.length) throw new Error('a run must give an outcome for each item');
+      return () => {
+        batch.forEach(({ resolve, reject }, index) => {
+          const outcome = outcomes[index] as Outcome | Error;
+          if (outcome instanceof Error) reject(outcome);
+          else resolve(outcome);
+        });
+      };
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      return () => {
+        for (const { reject } of batch) reject(error);
+      };
     }
   }
 }
