@@ -55,6 +55,26 @@ export class TimeLogController {
     else send(response, 200, textOf(await withinDeadline(request, make())));
   }
 
+  @Post()
+  @Scopes([WRITE])
+  @RecordDocumentation
+  async record(
+    @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
+    @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const text = headers['Idempotency-Key'];
+    if (text === undefined) {
+      send(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body))));
+      return;
+    }
+    const key = keyOf(callerOf(request)?.id, text);
+    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key));
+    if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
+    send(response, 201, logJson(log));
+  }
+
   // Before the route of an id, which would take it.
   @Get('events')
   @Scopes([READ])
@@ -84,25 +104,5 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     send(response, 200, logJson(await withinDeadline(request, this.timeLogs.get(id))));
-  }
-
-  @Post()
-  @Scopes([WRITE])
-  @RecordDocumentation
-  async record(
-    @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
-    @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const text = headers['Idempotency-Key'];
-    if (text === undefined) {
-      send(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body))));
-      return;
-    }
-    const key = keyOf(callerOf(request)?.id, text);
-    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key));
-    if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    send(response, 201, logJson(log));
   }
 }
