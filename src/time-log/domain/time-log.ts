@@ -51,11 +51,12 @@ export const TIME_LOG_FIELDS = {
   date: { fault: dateFault, isListed: false },
 } satisfies { readonly [Name in keyof TimeLogValues]-?: FieldOf<Name> };
 
-/** The table of fields as a list. */
+/** The table of fields, by their names. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
+const TABLE: FieldTable = TIME_LOG_FIELDS;
 const DEFAULTS = Object.fromEntries(
-  Object.entries<Field>(TIME_LOG_FIELDS)
+  Object.entries(TABLE)
     .filter(([, field]) => field.default !== undefined)
     .map(([name, field]) => [name, field.default]),
 );
@@ -87,9 +88,12 @@ export class TimeLog implements AllTimeLogValues {
 
   /** A new log with a UUIDv7. Throws DomainError VALIDATION_ERROR with one message for each wrong value. */
   static record(values: TimeLogValues, id: string): TimeLog {
-    const faults = Object.entries<Field>(TIME_LOG_FIELDS)
-      .map(([name, field]) => field.fault(given(values, name, field)))
-      .filter((fault) => fault !== undefined);
+    const faults: string[] = [];
+    for (const name in TABLE) {
+      const field = TABLE[name]!;
+      const fault = field.fault(given(values, name, field));
+      if (fault !== undefined) faults.push(fault);
+    }
     if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
     return TimeLog.restore({ id, ...keptValues(values) });
   }
@@ -125,11 +129,13 @@ export function createdAtOf(id: string): number {
 
 /** Valid values in their stored form: every field, and nothing else. */
 export function keptValues(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): AllTimeLogValues {
-  const kept = Object.entries(fields).map(([name, field]) => {
+  const kept: Record<string, unknown> = {};
+  for (const name in fields) {
+    const field = fields[name]!;
     const value = given(values, name, field);
-    return [name, field.kept ? field.kept(value as never) : value];
-  });
-  return Object.fromEntries(kept) as AllTimeLogValues;
+    kept[name] = field.kept ? field.kept(value as never) : value;
+  }
+  return kept as AllTimeLogValues;
 }
 
 function given(values: TimeLogValues, name: string, field: Field): unknown {
