@@ -14,8 +14,8 @@ const WRITERS = 64;
 /** Seconds. */
 const PATIENCE = 60;
 /**
- * Seconds of the load at the beginning of a turn, which do not count. The order rotates, so a program waits for one turn
- * or for four. After 12 s or more a request of `idiomatic` cost up to four times as much for half a second.
+ * Seconds of the load at the beginning of a turn, which do not count. The order rotates, so a program waits for one, two
+ * or four turns. After 12 s or more a request of `idiomatic` cost up to four times as much for half a second.
  */
 const RUN_UP = 1;
 
@@ -79,7 +79,7 @@ async function runRound(
     from === undefined || to === undefined || requests === 0 ? undefined : (to - from) / requests;
   return {
     ...outcome,
-    // What goes wrong in the run-up counts, too.
+    // What goes wrong in the run-up counts, too: if it was not finished, the figures of the round are marked.
     unfinished: runUp.unfinished + outcome.unfinished,
     failures: sumOf(runUp.failures, outcome.failures),
     cpu: each(before?.cpu, after?.cpu),

@@ -7,6 +7,7 @@ interface Run {
   readonly fail: (error: Error) => void;
 }
 
+const LIMITS = { batch: 3, queue: 5, wait: 1_000 };
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 
 describe('Batcher', () => {
@@ -14,7 +15,7 @@ describe('Batcher', () => {
   let batcher: Batcher<number, string>;
   let now: number;
 
-  const create = (limits = { batch: 3, queue: 5, wait: 1_000 }) =>
+  const create = (limits = LIMITS) =>
     new Batcher<number, string>(
       (items) =>
         new Promise((resolve, reject) => {
@@ -45,7 +46,7 @@ describe('Batcher', () => {
     expect(await outcome).toBe('even 2');
   });
 
-  it('hands on together what came during a run, bounded and in order', async () => {
+  it('hands on together what came during a run, in order', async () => {
     const outcomes = [2, 4, 6, 8, 10].map((item) => batcher.add(item));
     for (let run = 0; run < 3; run++) {
       expect(runs).toHaveLength(run + 1);
@@ -82,17 +83,14 @@ describe('Batcher', () => {
   it('sends the next run before it hands out the outcomes of the last one', async () => {
     const seen: string[] = [];
     const finish: (() => void)[] = [];
-    batcher = new Batcher(
-      async (items) => {
-        // As long as a pool and a driver take to send something.
-        await Promise.resolve();
-        await new Promise<void>((resolve) => process.nextTick(resolve));
-        seen.push(`sent ${items.join()}`);
-        await new Promise<void>((resolve) => finish.push(resolve));
-        return items.map(String);
-      },
-      { batch: 3, queue: 5, wait: 1_000 },
-    );
+    batcher = new Batcher(async (items) => {
+      // As long as a pool and a driver take to send something.
+      await Promise.resolve();
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      seen.push(`sent ${items.join()}`);
+      await new Promise<void>((resolve) => finish.push(resolve));
+      return items.map(String);
+    }, LIMITS);
     const first = batcher.add(0).then(() => seen.push('told 0'));
     const second = batcher.add(2);
     await turn();
@@ -104,11 +102,14 @@ describe('Batcher', () => {
   });
 
   it('fails all of a run that gives too few outcomes, and takes the next item', async () => {
-    batcher = new Batcher((items) => Promise.resolve(items.includes(2) ? [] : ['done']), {
-      ...{ batch: 3, queue: 5, wait: 1_000 },
-    });
-    await expect(batcher.add(2)).rejects.toThrow('a run must give an outcome for each item');
-    expect(await batcher.add(4)).toBe('done');
+    batcher = new Batcher((items) => Promise.resolve(items.slice(0, 1).map(String)), LIMITS);
+    const reason = new Error('a run must give an outcome for each item');
+    expect(await Promise.allSettled([0, 2, 4].map((item) => batcher.add(item)))).toEqual([
+      { status: 'fulfilled', value: '0' },
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ]);
+    expect(await batcher.add(6)).toBe('6');
   });
 
   it('gives each item its own outcome', async () => {
@@ -125,13 +126,19 @@ describe('Batcher', () => {
   });
 
   it('fails all of a run that fails, and goes on with the next', async () => {
-    const outcomes = Promise.allSettled([batcher.add(2), batcher.add(4)]);
-    runs[0]!.fail(new Error('lost'));
+    const outcomes = Promise.allSettled([2, 4, 6, 8].map((item) => batcher.add(item)));
+    const reason = new Error('lost');
+    runs[0]!.finish();
     await turn();
-    runs[1]!.finish();
+    runs[1]!.fail(reason);
+    await turn();
+    runs[2]!.finish();
+    expect(runs.map(({ items }) => items)).toEqual([[2], [4, 6], [8]]);
     expect(await outcomes).toEqual([
-      { status: 'rejected', reason: new Error('lost') },
-      { status: 'fulfilled', value: 'even 4' },
+      { status: 'fulfilled', value: 'even 2' },
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+      { status: 'fulfilled', value: 'even 8' },
     ]);
   });
 

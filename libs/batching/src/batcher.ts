@@ -25,12 +25,13 @@ interface Run {
 
 /**
  * Takes items one by one and runs them together. Only one run is under way at a time. An item that arrives during a run
- * goes into a later one, with others that wait. Any other item runs at once.
+ * goes into the next one or the one after it, with others that wait; later only where a run has its limit. Any other
+ * item runs at once.
  *
  * A run begins before the outcomes of the last one are handed out, so that the database works while the callers do. A
  * caller often comes again at once. So a run takes half, rounded up, of all these items: those of the last run plus
- * those that wait. Runs in turn are then of one size. Else a large and a small one would alternate: the callers of the
- * small one wait for the large one, and the database waits for the callers of the large one.
+ * those that wait. Where all come again, runs in turn are of one size. Else a large and a small one would alternate:
+ * the callers of the small one wait for the large one, and the database waits for the callers of the large one.
  */
 export class Batcher<Item, Outcome> {
   /** Called when a run begins, with the milliseconds that each of its items has waited. */
@@ -69,7 +70,7 @@ export class Batcher<Item, Outcome> {
     while (run !== undefined) {
       const handOut = await run.handOut;
       run = this.start(run.size);
-      // A turn later: the next run takes some promises to be sent, and the callers would come in between.
+      // A turn later: the next run needs some promises before it is sent. The callers would come in between.
       setImmediate(handOut);
     }
     this.isRunning = false;

@@ -55,6 +55,7 @@ export class TimeLogController {
     else send(response, 200, textOf(await withinDeadline(request, make())));
   }
 
+  // Before routes that are asked for less: Express tries them in this order.
   @Post()
   @Scopes([WRITE])
   @RecordDocumentation

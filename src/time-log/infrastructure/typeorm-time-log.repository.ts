@@ -50,7 +50,7 @@ const MAKING = { log: timeLogOf, item: itemJsonOf };
 /** The most logs in one statement. */
 const BATCH = 200;
 
-/** Stores time logs in PostgreSQL. Logs that arrive during a write share a commit. */
+/** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly writes: Batcher<TimeLog, undefined>;
