@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,6 +101,25 @@ describe('EmbeddedPostgres', () => {
     });
     expect(await query(old.winner.url, 'select 1')).toEqual([1]);
     expect(await readdir(place)).toEqual(['postgres']);
+  });
+
+  it('starts where the lock file of another start is empty for a moment, and says what to do where it stays so', async () => {
+    await (await start()).stop();
+    const lock = join(dataDirectory, 'postmaster.pid');
+    await writeFile(lock, '');
+    // As soon as a server has met it.
+    const log = (line: string) => {
+      if (line.includes('is empty')) rmSync(lock, { force: true });
+    };
+    const postgres = await EmbeddedPostgres.start({ dataDirectory, log });
+    started.push(postgres);
+    expect(await query(postgres.url, 'select 1')).toEqual([1]);
+    await postgres.stop();
+    await writeFile(lock, '');
+    await expect(start()).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: expect.stringMatching(/is empty\): remove this file if no server uses this directory$/),
+    });
   });
 
   it('starts a server for a command where none runs, and has a service wait for its end', async () => {

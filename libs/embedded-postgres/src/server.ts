@@ -106,11 +106,17 @@ function signalTo(pid: number): (signal: NodeJS.Signals) => void {
 }
 
 function failure(dataDirectory: string, { output, reason }: Program): EmbeddedPostgresError {
-  const taken = /lock file ".*" already exists|pre-existing shared memory block/.test(output);
   const text = `PostgreSQL did not start in ${dataDirectory} (${reason})`;
-  return taken
-    ? new DirectoryTaken(`${text}: stop the server that uses this directory, or set DATA_DIR to another one`)
-    : new EmbeddedPostgresError(`${text}: remedy this, or set DATABASE_URL to another PostgreSQL server`);
+  if (/lock file ".*" already exists|pre-existing shared memory block/.test(output)) {
+    return new DirectoryTaken(
+      `${text}: stop the server that uses this directory, or set DATA_DIR to another one`,
+    );
+  }
+  // Another server makes its lock file just now. One that stays is of a server that was cut short.
+  if (/lock file ".*" is empty/.test(output)) {
+    return new DirectoryTaken(`${text}: remove this file if no server uses this directory`);
+  }
+  return new EmbeddedPostgresError(`${text}: remedy this, or set DATABASE_URL to another PostgreSQL server`);
 }
 
 function serverArguments(dataDirectory: string, socketDirectory: string, purpose: Purpose): string[] {
