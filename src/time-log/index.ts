@@ -17,16 +17,16 @@ import type { TimeLogLimits } from './time-log.limits.js';
 import { TimeLogModule } from './time-log.module.js';
 import { timeLogScopes } from './time-log.scopes.js';
 
-export { type CloudEvent, cloudEventOf } from './api/cloud-event.js';
-export { CreateTimeLogDto } from './api/create-time-log.dto.js';
-export { criteriaOf, ListTimeLogsDto } from './api/list-time-logs.dto.js';
+export { type CloudEvent, cloudEventOf } from './wire/cloud-event.js';
+export { CreateTimeLogDto } from './wire/create-time-log.dto.js';
+export { criteriaOf, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
 export {
   listResponse,
   logResponse,
   type TimeLogBody,
   type TimeLogListResponse,
   type TimeLogResponse,
-} from './api/time-log.response.js';
+} from './wire/time-log-bodies.js';
 export { type RecordOptions, TimeLogService } from './application/time-log.service.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
 export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';

@@ -4,8 +4,9 @@ import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
 import { placeOf, type TimeLogEvent } from '../../src/time-log/domain/time-log-event.js';
 import type { TimeLogRepository } from '../../src/time-log/domain/time-log.repository.js';
-import { itemOf, itemsOf } from '../../src/time-log/domain/time-log-item.js';
 import { TimeLog, type TimeLogValues } from '../../src/time-log/domain/time-log.js';
+import { itemOf } from '../../src/time-log/wire/time-log-bodies.js';
+import { listJson } from '../../src/time-log/wire/time-log-json.js';
 import { eventually } from '../faults/support/eventually.js';
 
 const everything = { period: Period.of() };
@@ -63,7 +64,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       const { logs, filter } = await addAll(values);
       const page = await repository.find(filter, Page.of(1, 50));
       const items = logs.toReversed().map((log) => JSON.stringify(itemOf(log)));
-      expect([...itemsOf(page)]).toEqual(items);
+      expect([...listJson(page, Page.of(1, 50)).items]).toEqual(items);
       expect(page.logs).toEqual(logs.toReversed());
     });
 

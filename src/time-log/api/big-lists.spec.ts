@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { BigLists } from './big-lists.js';
-import type { JsonList } from './time-log.response.js';
+import type { JsonList } from '../wire/time-log-json.js';
 
 /** A page whose JSON takes more than 10 MB. */
 const PAGE: JsonList = { before: '[', items: [JSON.stringify('x'.repeat(10 * 1024 * 1024))], after: ']' };

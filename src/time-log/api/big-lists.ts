@@ -5,7 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { withinDeadline } from '../../../libs/strict-request/src/index.js';
 import type { Page } from '../domain/page.js';
-import { JSON_TYPE, type JsonList } from './time-log.response.js';
+import type { JsonList } from '../wire/time-log-json.js';
+import { JSON_TYPE } from './send-json.js';
 
 /** A page with more logs is big. 100 of the longest descriptions are 2 MB, 1000 are 20 MB. */
 const BIG = 100;

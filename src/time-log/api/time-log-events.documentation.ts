@@ -3,7 +3,7 @@ import { errorAnswer } from '../../../libs/errors/src/index.js';
 import { Describes, type Headers, withExamples } from '../../../libs/open-api/src/index.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { READ } from '../time-log.scopes.js';
-import { EVENT_SOURCE, EVENT_TYPE } from './cloud-event.js';
+import { EVENT_SOURCE, EVENT_TYPE } from '../wire/cloud-event.js';
 import { RECORDED_EXAMPLE, TIME_LOGS_TAG } from './time-log.documentation.js';
 import { EVENT_ID_PATTERN, TIME_LOG_EVENTS } from './time-log.schemas.js';
 

@@ -14,16 +14,17 @@ import { READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
+import { EVENTS_TYPE } from '../wire/cloud-event.js';
+import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
+import { ListEventsDto } from '../wire/list-events.dto.js';
+import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
+import { eventsJson, listJson, logJson, textOf } from '../wire/time-log-json.js';
 import { BigLists } from './big-lists.js';
-import { EVENTS_TYPE, eventsJson } from './cloud-event.js';
-import { CreateTimeLogDto } from './create-time-log.dto.js';
-import { criteriaOf, ListTimeLogsDto } from './list-time-logs.dto.js';
-import { ListEventsDto } from './list-events.dto.js';
 import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { EventsDocumentation } from './time-log-events.documentation.js';
 import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
-import { listJson, logJson, send, textOf } from './time-log.response.js';
+import { sendJson } from './send-json.js';
 
 /** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so does not touch
  * other routes. */
@@ -52,7 +53,7 @@ export class TimeLogController {
       return listJson(found, page);
     };
     if (this.bigLists.isBig(page)) await this.bigLists.send(request, response, make);
-    else send(response, 200, textOf(await withinDeadline(request, make())));
+    else sendJson(response, 200, textOf(await withinDeadline(request, make())));
   }
 
   // Before routes that are asked for less: Express tries them in this order.
@@ -67,13 +68,13 @@ export class TimeLogController {
   ): Promise<void> {
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
-      send(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body))));
+      sendJson(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body))));
       return;
     }
     const key = keyOf(callerOf(request)?.id, text);
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    send(response, 201, logJson(log));
+    sendJson(response, 201, logJson(log));
   }
 
   // Before the route of an id, which would take it.
@@ -93,7 +94,7 @@ export class TimeLogController {
       return eventsJson(events);
     };
     if (this.bigLists.isBig({ limit })) await this.bigLists.send(request, response, make, EVENTS_TYPE);
-    else send(response, 200, textOf(await withinDeadline(request, make())), EVENTS_TYPE);
+    else sendJson(response, 200, textOf(await withinDeadline(request, make())), EVENTS_TYPE);
   }
 
   @Get(':id')
@@ -104,6 +105,6 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    send(response, 200, logJson(await withinDeadline(request, this.timeLogs.get(id))));
+    sendJson(response, 200, logJson(await withinDeadline(request, this.timeLogs.get(id))));
   }
 }

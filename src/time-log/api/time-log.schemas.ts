@@ -1,8 +1,8 @@
 import type { SchemaObject } from '../../../libs/open-api/src/index.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
-import { EVENT_SOURCE, EVENT_TYPE } from './cloud-event.js';
+import { EVENT_SOURCE, EVENT_TYPE } from '../wire/cloud-event.js';
 import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
-import { LISTED_FIELDS } from '../domain/time-log-item.js';
+import { LISTED_FIELDS } from '../wire/time-log-bodies.js';
 import { type StoredTimeLog, TIME_LOG_FIELDS } from '../domain/time-log.js';
 
 /** Any UUID. With `format: uuid` generators would refuse versions that they do not know. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { type FieldTable, keptValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
+import { type FieldTable, normalizedValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
 
 /** The most characters of a key. */
 export const IDEMPOTENCY_KEY_LENGTH = 255;
@@ -43,7 +43,7 @@ const FIRST = ['projectId', 'duration', 'description', 'date'];
  */
 export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
   const parts: unknown[] = [];
-  for (const [name, value] of Object.entries(keptValues(values, fields))) {
+  for (const [name, value] of Object.entries(normalizedValues(values, fields))) {
     if (FIRST.includes(name)) parts.push(value);
     else if (value !== fields[name]!.default) parts.push([name, value]);
   }

@@ -94,17 +94,3 @@ it('knows its logs, and takes nothing else for one, not even its prototype, abou
 it('can be constructed without values, as TypeORM does', () => {
   expect(() => Reflect.construct(TimeLog, []) as unknown).not.toThrow();
 });
-
-describe('a TimeLog as JSON', () => {
-  it('has all its values, and when it was recorded', () => {
-    const id = idAt(INSTANT);
-    expect(JSON.parse(JSON.stringify([TimeLog.record(values, id)]))).toEqual([
-      { id, ...values, createdAt: '2026-01-31T09:30:00.123Z' },
-    ]);
-  });
-
-  it('has what a query has brought, even without the id', () => {
-    const part = Object.assign(TimeLog.blank(), { duration: 2 });
-    expect(JSON.parse(JSON.stringify(part))).toEqual({ duration: 2 });
-  });
-});

@@ -25,7 +25,7 @@ interface Field {
   /** Returns what is wrong with a value, or undefined. */
   readonly fault: (value: unknown) => string | undefined;
   /** Brings equal values into one form for storage. Without it they are stored as given. */
-  readonly kept?: (value: never) => unknown;
+  readonly normalized?: (value: never) => unknown;
   /** The value if it is left out. */
   readonly default?: unknown;
   /** False for what an item of a list does not tell. */
@@ -34,7 +34,7 @@ interface Field {
 
 /** A value that may be left out has a default. */
 type FieldOf<Name extends keyof TimeLogValues> = Field & {
-  readonly kept?: (value: AllTimeLogValues[Name]) => AllTimeLogValues[Name];
+  readonly normalized?: (value: AllTimeLogValues[Name]) => AllTimeLogValues[Name];
 } & (object extends Pick<TimeLogValues, Name>
     ? { readonly default: AllTimeLogValues[Name] }
     : { readonly default?: never });
@@ -44,7 +44,7 @@ type FieldOf<Name extends keyof TimeLogValues> = Field & {
  * default keeps it out of the fingerprint of older requests. The compiler names all other places that need a change.
  */
 export const TIME_LOG_FIELDS = {
-  projectId: { fault: projectIdFault, kept: (id: string) => id.toLowerCase() },
+  projectId: { fault: projectIdFault, normalized: (id: string) => id.toLowerCase() },
   duration: { fault: durationFault },
   description: { fault: descriptionFault, default: '' },
   // The contract leaves it out of lists.
@@ -95,7 +95,7 @@ export class TimeLog implements AllTimeLogValues {
       if (fault !== undefined) faults.push(fault);
     }
     if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
-    return TimeLog.restore({ id, ...keptValues(values) });
+    return TimeLog.restore({ id, ...normalizedValues(values) });
   }
 
   /** A log without values, for a repository that sets all of them. It saves an object for each log that is read. */
@@ -112,14 +112,6 @@ export class TimeLog implements AllTimeLogValues {
   get createdAt(): Date {
     return new Date(createdAtOf(this.id));
   }
-
-  /**
-   * What JSON.stringify writes: all that the log has, and `createdAt`, unless a query of a host has left out the id.
-   */
-  toJSON(): object {
-    const stored: { readonly id?: string } = { ...(this as object) };
-    return stored.id === undefined ? stored : { ...stored, createdAt: this.createdAt.toISOString() };
-  }
 }
 
 /** The moment inside the id of a log, in milliseconds since 1970. */
@@ -128,14 +120,17 @@ export function createdAtOf(id: string): number {
 }
 
 /** Valid values in their stored form: every field, and nothing else. */
-export function keptValues(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): AllTimeLogValues {
-  const kept: Record<string, unknown> = {};
+export function normalizedValues(
+  values: TimeLogValues,
+  fields: FieldTable = TIME_LOG_FIELDS,
+): AllTimeLogValues {
+  const normalized: Record<string, unknown> = {};
   for (const name in fields) {
     const field = fields[name]!;
     const value = given(values, name, field);
-    kept[name] = field.kept ? field.kept(value as never) : value;
+    normalized[name] = field.normalized ? field.normalized(value as never) : value;
   }
-  return kept as AllTimeLogValues;
+  return normalized as AllTimeLogValues;
 }
 
 function given(values: TimeLogValues, name: string, field: Field): unknown {

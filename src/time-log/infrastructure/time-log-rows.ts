@@ -1,6 +1,7 @@
 import type { TextRow } from '../../database/index.js';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
-import { itemJson, LISTED_FIELDS } from '../domain/time-log-item.js';
+import { LISTED_FIELDS } from '../wire/time-log-bodies.js';
+import { itemJson } from '../wire/time-log-json.js';
 import { COLUMN_TEXTS, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
 const asItIs = (value: unknown) => value;

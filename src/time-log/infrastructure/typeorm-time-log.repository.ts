@@ -22,7 +22,7 @@ import {
   type TimeLogPage,
   TimeLogRepository,
 } from '../domain/time-log.repository.js';
-import { WrittenPage } from '../domain/time-log-item.js';
+import { LazyPage } from '../wire/lazy-page.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
@@ -153,7 +153,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const values = [projectId, period.from, period.to, String(page.offset), page.limit];
     // The first row only has the total.
     const [first, ...rows] = await this.database.query(this.page, values);
-    return new WrittenPage(Number(first!.at(-1)), rows, MAKING);
+    return new LazyPage(Number(first!.at(-1)), rows, MAKING);
   }
 
   override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {

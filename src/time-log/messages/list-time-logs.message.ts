@@ -1,6 +1,6 @@
 import { Allow } from 'class-validator';
 import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
-import type { ListTimeLogsDto } from '../api/list-time-logs.dto.js';
+import type { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { isObject } from './record-time-log.message.js';
 
 /** The data of `time-log.list.v1`; the guard has decided its token. */

@@ -1,6 +1,6 @@
 import { Allow } from 'class-validator';
 import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
-import type { CreateTimeLogDto } from '../api/create-time-log.dto.js';
+import type { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { idempotencyKeyFault } from '../domain/idempotency-key.js';
 
 /** The data of `time-log.record.v1`; the guard has decided its token. */

@@ -4,9 +4,9 @@ import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../libs/a
 import { MessageErrorFilter, MessageGate, MessageGuarded } from '../../../libs/message-edge/src/index.js';
 import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import { BigLists } from '../api/big-lists.js';
-import { CreateTimeLogDto } from '../api/create-time-log.dto.js';
-import { criteriaOf, ListTimeLogsDto } from '../api/list-time-logs.dto.js';
-import { listResponse, logResponse } from '../api/time-log.response.js';
+import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
+import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
+import { listResponse, logResponse } from '../wire/time-log-bodies.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { asText, ListTimeLogsMessage } from './list-time-logs.message.js';

@@ -1,5 +1,5 @@
 import type { TimeLogEvent } from '../domain/time-log-event.js';
-import { bodyOf, type JsonList, type TimeLogBody } from './time-log.response.js';
+import { bodyOf, type TimeLogBody } from './time-log-bodies.js';
 
 /** The same wherever the module is mounted: source and id together name an event (CloudEvents 1.0, section 3.1). */
 export const EVENT_SOURCE = '/api/v1/time-logs';
@@ -36,13 +36,4 @@ export function cloudEventOf({ id, log }: TimeLogEvent): CloudEvent {
     datacontenttype: 'application/json',
     data,
   };
-}
-
-/** The JSON of a page of events. */
-export function eventsJson(events: readonly TimeLogEvent[]): JsonList {
-  return { before: '[', items: jsonOf(events), after: ']' };
-}
-
-function* jsonOf(events: readonly TimeLogEvent[]): Generator<string> {
-  for (const event of events) yield JSON.stringify(cloudEventOf(event));
 }
