@@ -5,6 +5,7 @@ import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm
 import { AuthModule, rateLimit, type TokenVerifier } from '../libs/auth/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
+import type { OnMessage } from '../libs/message-edge/src/index.js';
 import type { TagObject } from '../libs/open-api/src/index.js';
 import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';
@@ -14,13 +15,22 @@ import { eventRelay } from './event-relay/index.js';
 import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
 import { timeLogs } from './time-log/index.js';
+import { timeLogMessages } from './time-log/messages/index.js';
+
+/** What modules are bound by. */
+interface Settings extends Config {
+  /** The scopes of a token for which none are named. */
+  readonly defaultScopes: readonly string[];
+  /** The access log of messages. */
+  readonly onMessage?: OnMessage | undefined;
+}
 
 /** What a module adds to the service. */
 interface ServiceModule {
-  /** Its Nest module; undefined where the deployment has switched it off. */
-  readonly bind: (
-    settings: Config & { readonly defaultScopes: readonly string[] },
-  ) => Type | DynamicModule | undefined;
+  /** Its Nest module, over that of `over`; undefined where the deployment has not switched it on. */
+  readonly bind: (settings: Settings, over: Type | DynamicModule) => Type | DynamicModule | undefined;
+  /** The module that it stands over, which comes before it. */
+  readonly over?: ServiceModule;
   /** The start of its paths, such as `api/v1`. */
   readonly prefix?: string;
   /** Its entities, for the DataSource. */
@@ -42,7 +52,25 @@ interface ServiceModule {
 /**
  * The modules of the service, one line each, in the order in which the router tries them. All else follows from them.
  */
-const MODULES: readonly ServiceModule[] = [accessTokens, timeLogs, eventRelay, health, apiDocs, metrics];
+const MODULES: readonly ServiceModule[] = [
+  accessTokens,
+  timeLogs,
+  timeLogMessages,
+  eventRelay,
+  health,
+  apiDocs,
+  metrics,
+];
+
+/** The Nest modules that the settings ask for, each over the one that it needs. */
+function bindAll(settings: Settings) {
+  const bound = new Map<ServiceModule, Type | DynamicModule>();
+  for (const brings of MODULES) {
+    const module = brings.bind(settings, brings.over ? bound.get(brings.over)! : AppModule);
+    if (module) bound.set(brings, module);
+  }
+  return bound;
+}
 
 export const entities = MODULES.flatMap(({ entities = [] }) => entities);
 export const migrations = MODULES.flatMap(({ migrations = [] }) => migrations);
@@ -57,11 +85,11 @@ export interface AppOptions {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
-  /** The door for messages, over the module of time logs. */
-  readonly messages?: ((timeLogs: Type | DynamicModule) => DynamicModule) | undefined;
   /** Aborts the wait for the database. */
   readonly signal?: AbortSignal;
-  /** The access log. */
+  /** The access log of messages. */
+  readonly onMessage?: OnMessage | undefined;
+  /** The access log of requests. */
   readonly onClose?: HttpEdgeOptions['onClose'];
 }
 
@@ -77,16 +105,13 @@ export class AppModule {
     config,
     databaseUrl,
     migrationUrl,
-    messages,
+    onMessage,
     signal,
     onClose,
   }: AppOptions): DynamicModule {
     const { limits } = config;
-    const bound = MODULES.flatMap((brings) => {
-      const module = brings.bind({ ...config, defaultScopes });
-      return module ? [{ module, prefix: brings.prefix, brings }] : [];
-    });
-    const routes = bound.flatMap(({ module, prefix: path }) =>
+    const bound = bindAll({ ...config, defaultScopes, onMessage });
+    const routes = [...bound].flatMap(([{ prefix: path }, module]) =>
       path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
     );
     return {
@@ -114,13 +139,7 @@ export class AppModule {
             ...(config.rateLimit && { admit: rateLimit(config.rateLimit) }),
           }),
         }),
-        ...bound.map(({ module }) => module),
-        ...bound.flatMap(({ module, brings }) => (messages && brings === timeLogs ? [messages(module)] : [])),
-        ...bound.flatMap(({ module, brings }) =>
-          config.eventsUrl !== undefined && brings === timeLogs
-            ? [eventRelay.over(module, config.eventsUrl)]
-            : [],
-        ),
+        ...bound.values(),
         RouterModule.register(routes),
         // Must be last: its controller answers everything that no other controller does.
         HttpEdgeModule.forRoot({

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { NestApplication, NestFactory } from '@nestjs/core';
+import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { EdgeAdapter } from '../libs/http-edge/src/index.js';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
@@ -11,6 +11,7 @@ import { type Config, loadProcessConfig } from './config.js';
 import { firstSteps } from './first-steps.js';
 import { listen } from './listening.js';
 import { ServiceLogger } from './logging.js';
+import { connectMessages } from './messages/index.js';
 import { openDatabase } from './database-setup/index.js';
 import { findTracing } from './tracing.js';
 
@@ -23,11 +24,6 @@ const END_LIMIT = 9_500;
 setFlagsFromString('--heap-growing-percent=100');
 // Little of a young generation survives. Waking other threads to collect it costs a seventh of a list's CPU.
 setFlagsFromString('--no-parallel-scavenge');
-
-/**
- * Nest's methods that load @nestjs/microservices wherever it is installed. They are internal: a test sees this work.
- */
-const WITHOUT_TRANSPORTS = { preloadLazyPackages: () => undefined, loadMicroservicesModule: () => undefined };
 
 const stop = new AbortController();
 // This comes first, so that no signal during the start is lost. A second signal does nothing:
@@ -45,11 +41,6 @@ try {
   }
 }
 process.exit(0);
-
-/** Loaded only where it is asked for: others pay nothing for it. */
-async function loadMessages() {
-  return { ...(await import('./messages/index.js')), ...(await import('./time-log/messages/index.js')) };
-}
 
 /** True for the end that a signal has asked for. Any other end is a failure. */
 function isAbort(reason: unknown): boolean {
@@ -78,20 +69,13 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
   });
   try {
     const { url: databaseUrl, migrationUrl } = database;
-    const messages = config.messagesUrl === undefined ? undefined : await loadMessages();
-    if (!messages) Object.assign(NestApplication.prototype, WITHOUT_TRANSPORTS);
     const app = await NestFactory.create<NestExpressApplication>(
       AppModule.forRoot({
         config,
         databaseUrl,
         migrationUrl,
-        messages:
-          messages &&
-          ((timeLogs) =>
-            messages.TimeLogMessagesModule.over(timeLogs, {
-              onMessage: (message) => logger.logMessage(message),
-            })),
         signal,
+        onMessage: (message) => logger.logMessage(message),
         onClose: (...request) => logger.logRequest(...request),
       }),
       new EdgeAdapter(config.limits.headersLimit),
@@ -106,10 +90,10 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
         (await ensureFirstToken(app.get(AccessTokenService), tokenFile, defaultScopes));
       if (hasToken) await database.keepOwner(tokenFile);
       const port = await listen(app, config);
-      await messages?.connectMessages(app, config.messagesUrl!, {
-        say: (line) => logger.log(line, 'Main'),
-        tracing,
-      });
+      if (config.messagesUrl !== undefined) {
+        const say = (line: string) => logger.log(line, 'Main');
+        await connectMessages(app, config.messagesUrl, { say, tracing });
+      }
       logger.log(`listening on port ${port}`, 'Main');
       if (hasToken) {
         const { host, apiDocs } = config;

@@ -1,4 +1,5 @@
 import type { DynamicModule, Type } from '@nestjs/common';
+import { timeLogs } from '../time-log/index.js';
 import { EventRelayModule } from './event-relay.module.js';
 import { EventRelayNote } from './event-relay-note.entity.js';
 import { CreateTimeLogRelays1764288000000 } from './migrations/1764288000000-create-time-log-relays.js';
@@ -13,10 +14,15 @@ export const eventRelayEntities = [EventRelayNote];
 /** The migration that makes its table. */
 export const eventRelayMigrations = [CreateTimeLogRelays1764288000000];
 
+interface Settings {
+  readonly eventsUrl?: string | undefined;
+}
+
 /** The relay, as the service binds it. The table is there without it too. */
 export const eventRelay = {
-  bind: () => undefined,
-  over: (timeLogs: Type | DynamicModule, url: string) => EventRelayModule.over(timeLogs, () => sinkOf(url)),
+  over: timeLogs,
+  bind: ({ eventsUrl }: Settings, logs: Type | DynamicModule) =>
+    eventsUrl === undefined ? undefined : EventRelayModule.over(logs, () => sinkOf(eventsUrl)),
   entities: eventRelayEntities,
   migrations: eventRelayMigrations,
 };

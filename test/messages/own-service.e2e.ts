@@ -40,7 +40,7 @@ describe('the service with MESSAGES_URL', () => {
     client.close();
   });
 
-  it('loads transports where they are asked for, and nothing of them else', async () => {
+  it('loads the driver of a broker where it is asked for, and none else', async () => {
     const fixture = join(import.meta.dirname, 'resolutions.fixture.mjs');
     const resolved = async (more: Record<string, string>) => {
       const service = await startService({ ...env, ...more, NODE_OPTIONS: `--import=${fixture}` });
@@ -48,11 +48,11 @@ describe('the service with MESSAGES_URL', () => {
       await allOutputOf(service);
       const names = service.output().match(/(?<=^resolved ).+$/gm) ?? [];
       expect(names).toContain('@nestjs/core');
-      return names.filter((name) => /microservices|nats|amqp/.test(name));
+      return names.filter((name) => /nats-io|amqp/.test(name));
     };
     expect(await resolved({})).toEqual([]);
-    expect(await resolved({ MESSAGES_URL: `tcp://${host}:${await unusedPort()}` })).toContain(
-      '@nestjs/microservices',
+    expect(await resolved({ MESSAGES_URL: `nats://${host}:${await unusedPort()}` })).toContain(
+      '@nats-io/transport-node',
     );
   });
 
