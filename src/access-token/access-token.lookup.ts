@@ -31,9 +31,10 @@ export class AccessTokenLookup {
    * Finds the valid tokens (neither expired nor revoked) by their SHA-256. Its keys are the digests as latin1 text.
    */
   async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
+    // A use that is noted for later than now: the clock of the database has gone back.
     const rows = await this.database.query<Row>(
       `select id, digest, scopes, (extract(epoch from expires_at - now()) * 1000)::float8 as remaining,
-              coalesce(last_used_at < now() - interval '1 minute', true)
+              coalesce(last_used_at not between now() - interval '1 minute' and clock_timestamp(), true)
                 and current_setting('transaction_read_only') = 'off' as "isUseUnnoted"
          from ${this.database.table(AccessToken)}
         where digest = any($1) and revoked_at is null and coalesce(expires_at > now(), true)`,

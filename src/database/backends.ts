@@ -4,13 +4,17 @@ import { DataSource, type QueryRunner } from 'typeorm';
 const CONNECT_LIMIT = 1_000;
 const ASK_LIMIT = 10_000;
 
+/** Whether a time is long ago, or to come: then the clock of the server has gone back since, nobody knows by how much. */
+const isPast = (time: string, pause: string) =>
+  `${time} not between clock_timestamp() - interval '${pause}' and clock_timestamp()`;
+
 /**
  * The processes of our user in our database. `isIdle`: it has waited for its client for so long that it has sent its
  * answer, or was never asked.
  */
 const OURS = `
-  select pid, wait_event as "waitsFor", clock_timestamp() - xact_start > interval '2 seconds' as "isLong",
-         state like 'idle%' and clock_timestamp() - state_change > interval '500 milliseconds' as "isIdle"
+  select pid, wait_event as "waitsFor", ${isPast('xact_start', '2 seconds')} as "isLong",
+         state like 'idle%' and ${isPast('state_change', '500 milliseconds')} as "isIdle"
     from pg_stat_activity
    where usename = session_user and datname = current_database() and pid <> pg_backend_pid()`;
 

@@ -15,6 +15,8 @@ const MOST = 10_000;
 @Injectable()
 export class EventRelayMeasures extends Measured implements OnModuleDestroy {
   private backlog: Backlog = { events: 0, oldest: undefined };
+  /** Since when the oldest event is the oldest here, on the clock of `performance`. */
+  private oldestSince = 0;
   private readonly logger = new Logger(EventRelayMeasures.name);
   private readonly failing = new Condition({
     begin: (reason) => this.logger.error(`the lag of events is not known: ${reason}`),
@@ -40,7 +42,9 @@ export class EventRelayMeasures extends Measured implements OnModuleDestroy {
     );
     meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', () => {
       const { oldest } = this.backlog;
-      return oldest === undefined ? 0 : Math.max(0, Date.now() - oldest.getTime()) / 1_000;
+      if (oldest === undefined) return 0;
+      // After a clock went back the log may be from the future, and still its event waits.
+      return Math.max(Date.now() - oldest.getTime(), performance.now() - this.oldestSince) / 1_000;
     });
   }
 
@@ -52,7 +56,9 @@ export class EventRelayMeasures extends Measured implements OnModuleDestroy {
     const begun = performance.now();
     try {
       const place = await RelayLease.placeOf(this.database, this.sink.name);
-      this.backlog = await this.timeLogs.backlog(place, MOST);
+      const backlog = await this.timeLogs.backlog(place, MOST);
+      if (backlog.oldest?.getTime() !== this.backlog.oldest?.getTime()) this.oldestSince = begun;
+      this.backlog = backlog;
       this.failing.end(begun);
     } catch (error) {
       // An outage of the database is logged elsewhere. Meanwhile the age grows on.

@@ -37,6 +37,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   private readonly alarm = new Alarm();
   private readonly holder = randomUUID();
   private readonly waiting: Condition;
+  private readonly standingBy: Condition;
   private readonly failing = new Condition({
     begin: (reason) => this.logger.error(`events wait; the relay failed: ${reason}`),
     end: () => this.logger.log('the relay works again'),
@@ -53,6 +54,13 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     this.waiting = new Condition({
       begin: (reason) => this.logger.error(`events wait for ${sink.name}: ${reason}`),
       end: () => this.logger.log(`events go to ${sink.name} again`),
+    });
+    this.standingBy = new Condition({
+      begin: (until) =>
+        this.logger.log(
+          `another instance publishes events to ${sink.name}; this one waits until ${until}, and longer where that instance goes on`,
+        ),
+      end: () => this.logger.log(`this instance publishes events to ${sink.name} now`),
     });
   }
 
@@ -77,12 +85,26 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
 
   private async run(): Promise<void> {
     while (!this.isStopped) {
-      const lease = await this.tried(() => RelayLease.take(this.database, this.sink.name, this.holder));
+      const lease = await this.tried(() => this.take());
       if (lease) await this.relay(lease);
       else await this.alarm.sleep(POLL);
     }
     // Whatever a sink has to say at its end, it must not end the process in another way.
     await this.sink.close().catch(() => undefined);
+  }
+
+  private async take(): Promise<RelayLease | undefined> {
+    const begun = performance.now();
+    const { name } = this.sink;
+    const lease = await RelayLease.take(this.database, name, this.holder, {
+      isTaken: (until) => this.standingBy.begin(begun, until),
+      wasAhead: (until) =>
+        this.logger.warn(
+          `the clock of the database went back: the right to publish events to ${name}, which another instance had until ${until}, counts as free`,
+        ),
+    });
+    if (lease) this.standingBy.end(begun);
+    return lease;
   }
 
   /** Publishes until the lease is lost, or the app ends. */

@@ -4,15 +4,32 @@ import { EventRelayNote } from './event-relay-note.entity.js';
 
 /**
  * Milliseconds for which a lease is given, and that its holder leaves unused: it must stop before the next one
- * starts.
+ * starts. Never make it longer: instances of before would take such a lease for one from the future.
  */
 const LEASE = 10_000;
 const RESERVE = 2_000;
+/** When a lease ends that is taken now. */
+const END = `clock_timestamp() + ${LEASE} * interval '1 millisecond'`;
 /** Milliseconds after which a lease is renewed, and after which progress is noted. */
 const RENEWAL = 3_000;
 const NOTE_PAUSE = 250;
 /** Before the first event. */
 const BEGINNING: FeedPlace = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+
+interface Told {
+  /** Another instance has the lease, and this one waits until then. */
+  readonly isTaken: (until: string) => void;
+  /** The lease was free although it ends only then: the clock of the database has gone back. */
+  readonly wasAhead: (until: string) => void;
+}
+
+interface Seen {
+  readonly isReadOnly: boolean;
+  /** When the lease of another instance ends, if that is to come. */
+  readonly until: string | null;
+  /** Whether that is later than any lease can end that was taken on this clock. */
+  readonly isAhead: boolean | null;
+}
 
 /** The right of one instance to publish to a sink, for a few seconds at a time. It is a row, with how far it got. */
 export class RelayLease {
@@ -28,27 +45,42 @@ export class RelayLease {
 
   /**
    * Takes the lease where nobody else has it. Undefined where somebody has, and on a server that takes no changes.
+   * One that ends later than any that is taken now is free: the clock of the database went back. The instance that had
+   * it may publish until it renews it; then the broker gets some events twice, and the first of each still in order.
    * Throws DomainError SERVICE_UNAVAILABLE.
    */
-  static async take(database: Database, sink: string, holder: string): Promise<RelayLease | undefined> {
+  static async take(
+    database: Database,
+    sink: string,
+    holder: string,
+    told: Told,
+  ): Promise<RelayLease | undefined> {
     const table = database.table(EventRelayNote);
     // Looks first: most instances find it taken, and a change that a standby refuses would be an alarm.
-    const [seen] = await database.query<{ isFree: boolean }>(
-      `select current_setting('transaction_read_only') = 'off' and not exists (
-         select from ${table} where sink = $1 and holder <> $2 and leased_until > clock_timestamp()) as "isFree"`,
+    const [seen] = await database.query<Seen>(
+      `select current_setting('transaction_read_only') = 'on' as "isReadOnly",
+              other.leased_until::text as until, other.leased_until > ${END} as "isAhead"
+         from (values (1)) as always left join ${table} as other
+           on other.sink = $1 and other.holder <> $2 and other.leased_until > clock_timestamp()`,
       [sink, holder],
     );
-    if (!seen!.isFree) return undefined;
+    const { isReadOnly, until, isAhead } = seen!;
+    if (isReadOnly) return undefined;
+    if (until !== null && !isAhead) {
+      told.isTaken(until);
+      return undefined;
+    }
     const begun = performance.now();
     const [row] = await database.change<FeedPlace>(
       `insert into ${table} as relay (sink, position, id, holder, leased_until)
-       values ($1, $3, $4, $2, clock_timestamp() + $5::int * interval '1 millisecond')
+       values ($1, $3, $4, $2, ${END})
        on conflict (sink) do update set holder = excluded.holder, leased_until = excluded.leased_until
-        where relay.holder = excluded.holder or relay.leased_until < clock_timestamp()
+        where relay.holder = excluded.holder or relay.leased_until not between clock_timestamp() and ${END}
        returning position, id as "logId"`,
-      [sink, holder, BEGINNING.position, BEGINNING.logId, LEASE],
+      [sink, holder, BEGINNING.position, BEGINNING.logId],
     );
     if (!row) return undefined;
+    if (until !== null) told.wasAhead(until);
     const lease = new RelayLease(database, sink, holder, row);
     lease.begun = begun;
     return lease;
@@ -68,7 +100,7 @@ export class RelayLease {
     return this.noted;
   }
 
-  /** Whether it is certain that nobody else has it. */
+  /** Whether it is certain that nobody else has it, as long as the clock of the database was not set back. */
   get isHeld(): boolean {
     return performance.now() < this.begun + LEASE - RESERVE;
   }

@@ -329,6 +329,19 @@ describe('authentication', () => {
     await use();
     await eventually(async () => expect(await lastUse()).toBeGreaterThan(first!));
   });
+
+  it('writes the last use of a token again where the clock of the database went back', async () => {
+    const { id, token } = await service.create({ name: 'ahead', scopes: [] });
+    await app.dataSource.query(
+      `update access_tokens set last_used_at = now() + interval '1 hour' where id = $1`,
+      [id],
+    );
+    await raw([`Authorization: Bearer ${token}`]);
+    const isToCome = 'select last_used_at > now() as "isToCome" from access_tokens where id = $1';
+    await eventually(async () =>
+      expect(await app.dataSource.query(isToCome, [id])).toEqual([{ isToCome: false }]),
+    );
+  });
 });
 
 describe('the cost of authentication', () => {

@@ -189,6 +189,88 @@ describe('the relay', () => {
     expect([order(one).length, order(two)]).toEqual([2, logs.map(({ id }) => id)]);
   });
 
+  it('waits for an instance that has the right to publish, and says once why and until when', async () => {
+    const [first, second] = [await start(new MemorySink()), new MemorySink()];
+    await eventually(async () => expect((await note())?.isFree).toBe(false), 20_000);
+    const waiting = await start(second);
+    await eventually(() => expect(waiting.lines).toHaveLength(1), 20_000);
+    const until = () =>
+      queryOnce<{ until: string }>(database.url, 'select leased_until::text as until from time_log_relays');
+    const [before] = await until();
+    // The other one looks at least twice before the right is renewed.
+    await eventually(async () => expect(await until()).not.toEqual([before]), 20_000);
+    await stop(first);
+    await record(waiting);
+    await arrived(second, 1);
+    expect(waiting.lines).toEqual([
+      expect.stringMatching(
+        /^another instance publishes events to memory; this one waits until \d{4}-\d\d-\d\d \d\d:\d\d:\S+, /,
+      ),
+      'this instance publishes events to memory now',
+    ]);
+  });
+
+  it('goes on at once where the clock of the database went back by an hour, and says so', async () => {
+    const ended = new MemorySink();
+    const first = await start(ended);
+    const before = await record(first);
+    await eventually(async () => expect((await note())?.id).toBe(before.id), 20_000);
+    await stop(first);
+    // What an instance leaves behind that was killed an hour later by the clock of before.
+    await queryOnce(
+      database.url,
+      `update time_log_relays set holder = gen_random_uuid(), leased_until = now() + interval '1 hour'`,
+    );
+    const sink = new MemorySink();
+    const host = await start(sink);
+    const after = await record(host);
+    await arrived(sink, 1);
+    expect(order(sink)).toEqual([after.id]);
+    expect(host.lines).toEqual([
+      expect.stringMatching(/^the clock of the database went back: the right to publish events to memory, /),
+    ]);
+  });
+
+  it('publishes each project in order where another instance goes on beside it after the clock went back', async () => {
+    const sink = new MemorySink();
+    const hosts = [await start(sink), await start(sink)];
+    const projects = Array.from({ length: 4 }, () => randomUUID());
+    const holders = new Set<string>();
+    const logs: TimeLog[] = [];
+    const end = performance.now() + 20_000;
+    while (holders.size < 2 && performance.now() < end) {
+      for (const host of hosts)
+        logs.push(...(await Promise.all(projects.map((project) => record(host, project)))));
+      const [row] = await queryOnce<{ holder: string }>(
+        database.url,
+        `update time_log_relays set leased_until = now() + interval '1 hour' returning holder`,
+      );
+      if (row) holders.add(row.holder);
+    }
+    expect(holders.size).toBe(2);
+    await arrived(sink, logs.length);
+    for (const project of projects) {
+      expect(order(sink, project)).toEqual((await feed(project)).map(({ id }) => id));
+    }
+  });
+
+  it('measures how long an event waits that a clock from the future has recorded', async () => {
+    const sink = new MemorySink();
+    sink.fault = 'it is full';
+    const host = await start(sink);
+    await queryOnce(
+      database.url,
+      `insert into time_logs (id, project_id, duration, description, date)
+       values ('ffffffff-ffff-7000-8000-000000000000', $1, 1, '', '2026-01-31')`,
+      [randomUUID()],
+    );
+    const reads: (() => number)[] = [];
+    host.app.get(EventRelayMeasures).measure({
+      gauge: (_name: string, _help: string, read: () => number) => void reads.push(read),
+    } as never);
+    await eventually(() => expect(reads[1]!()).toBeGreaterThan(1), 20_000);
+  });
+
   it('measures by how much it is behind, also where nobody publishes', async () => {
     const sink = new MemorySink();
     const host = await start(sink);

@@ -1,6 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** How long a key is kept, in SQL. */
+/**
+ * How long a key is kept, in SQL. After the clock of the database went back it is kept for longer by as much: to forget
+ * it early could make two logs of one create.
+ */
 export const KEY_LIFETIME = `interval '24 hours'`;
 
 /** An idempotency key, and the log that it made. */

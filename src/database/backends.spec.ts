@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.js';
+import { TransactionPooler } from '../../test/support/transaction-pooler.js';
+import { Backends } from './backends.js';
+
+/** What the server says of its processes where its clock has gone back by an hour since. */
+const AHEAD = [
+  'create schema ahead',
+  `create view ahead.pg_stat_activity as
+     select pid, usename, datname, wait_event, state,
+            xact_start + interval '1 hour' as xact_start, state_change + interval '1 hour' as state_change
+       from pg_catalog.pg_stat_activity`,
+  'alter role current_user set search_path = public, ahead, pg_catalog',
+];
+
+describe('the processes of a server whose clock has gone back', () => {
+  let database: TestDatabase;
+  let sources: DataSource[];
+  const open = async () => {
+    const source = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    sources.push(source);
+    return source;
+  };
+
+  beforeEach(async () => {
+    [database, sources] = [await createTestDatabase(), []];
+    const owner = await open();
+    for (const statement of AHEAD) await owner.query(statement);
+  });
+  afterEach(async () => {
+    for (const source of sources) await source.destroy();
+    await database.drop();
+  });
+
+  it('do not count as at work while they wait for their client', async () => {
+    const source = await open();
+    const runner = source.createQueryRunner();
+    const { processID } = (await runner.connect()) as { processID: number };
+    const backends = await Backends.look(source);
+    expect(backends.workingFor(processID)).toBeUndefined();
+    await backends.close();
+  });
+
+  it('count as at work for long behind a pooler, where they may be', async () => {
+    const runner = (await open()).createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('select pg_advisory_xact_lock(1)');
+    const working = (await open()).query('select pg_advisory_xact_lock(1)');
+    const pooler = await TransactionPooler.open(database.url, 2);
+    const backends = await Backends.look(new DataSource({ type: 'postgres', url: pooler.url }));
+    expect(backends.workingFor(null)).toMatchObject({ waitsFor: 'advisory', isLong: true });
+    await backends.close();
+    pooler.close();
+    await runner.rollbackTransaction();
+    await working;
+  });
+});
