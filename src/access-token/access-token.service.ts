@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { v7 } from 'uuid';
 import { Database } from '../database/index.js';
 import { AccessToken } from './access-token.js';
 import { digestOf, newToken } from './token-text.js';
@@ -28,7 +28,7 @@ export class AccessTokenService {
 
   /** Stores a token that was made elsewhere. Returns its id. */
   async store(token: string, { name, scopes, expiresAt }: NewAccessToken): Promise<string> {
-    const id = v7();
+    const id = randomUUID();
     await this.database.change(
       `insert into ${this.table} (id, name, digest, scopes, created_at, expires_at) values ($1, $2, $3, $4, now(), $5)`,
       [id, name, digestOf(token), scopes, expiresAt ?? null],
@@ -41,7 +41,7 @@ export class AccessTokenService {
     return this.database.query<AccessToken>(
       `select id, name, digest, scopes, created_at as "createdAt", expires_at as "expiresAt",
               revoked_at as "revokedAt", last_used_at as "lastUsedAt"
-         from ${this.table} order by id`,
+         from ${this.table} order by created_at, id`,
     );
   }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { v7 } from 'uuid';
 import { type NewTimeLog, TimeLogClient, TimeLogError, type TimeLogEvent } from '@time-logs/client';
 import { AccessTokenService } from '../../src/access-token/index.js';
+import { TimeLogIds } from '../../src/time-log/index.js';
 import { closedDatabase } from '../support/outage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -212,7 +212,7 @@ describe('a list while others write', () => {
     app.dataSource.query(
       `insert into time_logs (id, project_id, duration, description, date)
        select id, $1, 1, '', date from unnest($2::uuid[], $3::date[]) as log (id, date) returning id`,
-      [projectId, days.map(() => v7()), days],
+      [projectId, days.map(() => app.app.get(TimeLogIds, { strict: false }).next()), days],
     );
 
   it('has each log that was there before once, and none twice', async () => {

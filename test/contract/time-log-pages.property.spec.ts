@@ -2,15 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { v7 } from 'uuid';
 import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database-setup/index.js';
 import { Page, Period, type TimeLogFilter, timeLogEntities } from '../../src/time-log/index.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
+import {
+  randomBytesInAdvance,
+  UuidV7TimeLogIds,
+} from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const PROJECTS = [randomUUID(), randomUUID(), randomUUID()];
+const ids = new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance());
 const DAY = 86_400_000;
 const dayOf = (number: number) =>
   new Date(Date.parse('0001-01-01') + number * DAY).toISOString().slice(0, 10);
@@ -76,7 +80,7 @@ async function insert(days: readonly string[], projects: readonly string[]): Pro
   await writing.query(
     `insert into time_logs (id, project_id, duration, description, date)
      select id, project_id, 1, '', date from unnest($1::uuid[], $2::uuid[], $3::date[]) as log (id, project_id, date)`,
-    [days.map(() => v7()), days.map((_, index) => projects[index % projects.length]), days],
+    [days.map(() => ids.next()), days.map((_, index) => projects[index % projects.length]), days],
   );
 }
 

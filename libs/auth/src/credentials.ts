@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-const AUTHORIZATION = 'authorization';
-
 /** What a request or a message brings to say whose it is. */
 export interface Credentials {
   /** The `Authorization` header. */
@@ -11,8 +9,9 @@ export interface Credentials {
 }
 
 /** Those of a request. */
-export function credentialsOf({ headers, rawHeaders }: IncomingMessage): Credentials {
-  return { authorization: headers.authorization, isRepeated: countAuthorizations(rawHeaders) > 1 };
+export function credentialsOf({ headersDistinct }: IncomingMessage): Credentials {
+  const [authorization, second] = headersDistinct.authorization ?? [];
+  return { authorization, isRepeated: second !== undefined };
 }
 
 /** Those of a message, which has its token in its data. A token begins with no space, which a header would lose. */
@@ -20,14 +19,4 @@ export function credentialsIn(data: { readonly accessToken?: unknown }): Credent
   const { accessToken } = data;
   const isToken = typeof accessToken === 'string' && !accessToken.startsWith(' ');
   return isToken ? { authorization: `Bearer ${accessToken}` } : {};
-}
-
-/** Node's `headers` has only the first of several. */
-function countAuthorizations(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!;
-    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count++;
-  }
-  return count;
 }

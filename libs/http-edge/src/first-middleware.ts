@@ -51,10 +51,7 @@ function refusalOf(request: Request): DomainError | undefined {
 }
 
 /** RFC 9112, section 3.2. */
-function hasOneHost({ rawHeaders, httpVersion }: Request): boolean {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') count++;
-  }
+function hasOneHost({ headersDistinct, httpVersion }: Request): boolean {
+  const count = headersDistinct.host?.length ?? 0;
   return count === 1 || (count === 0 && httpVersion === '1.0');
 }

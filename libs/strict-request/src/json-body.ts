@@ -36,12 +36,12 @@ export async function readJsonObject(request: IncomingMessage & { body?: unknown
   return value;
 }
 
-function requireJson({ headers, rawHeaders }: IncomingMessage): void {
+function requireJson({ headers, headersDistinct }: IncomingMessage): void {
   if (!isJsonInUtf8(headers['content-type'])) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json in UTF-8');
   }
   // `headers` has only the first of several.
-  if (isRepeated('content-type', rawHeaders)) {
+  if (headersDistinct['content-type']!.length > 1) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must not be repeated');
   }
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
@@ -57,14 +57,6 @@ function requireJson({ headers, rawHeaders }: IncomingMessage): void {
       'Content-Encoding must be identity: send the body uncompressed',
     );
   }
-}
-
-function isRepeated(header: string, rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.length === header.length && rawHeaders[i]!.toLowerCase() === header) count++;
-  }
-  return count > 1;
 }
 
 function isJsonInUtf8(contentType: string | undefined): boolean {

@@ -60,6 +60,20 @@ describe('validated', () => {
     expect(messageOf({ second: 'b', first: null })).toBe('first must be a string');
   });
 
+  it('tells of inherited fields before its own, also of those that it has declared again', () => {
+    class Child extends Dto {
+      @Obeys((value) => (value === 'c' ? undefined : 'third must be c'))
+      third?: string;
+
+      @Obeys((value) => (value === '' ? 'second must not be empty' : undefined))
+      override second = '';
+    }
+    const messages = () => validated(Child, {}, field);
+    expect(messages).toThrow(
+      expect.objectContaining({ message: 'second must not be empty; third must be c' }),
+    );
+  });
+
   it('names unknown members last', () => {
     expect(messageOf({ other: 1, second: 2 })).toBe('second must be a string; unknown field: other');
   });

@@ -69,12 +69,14 @@ export function requireFaultless(
 
 const fieldsByDto = new WeakMap<object, readonly string[]>();
 
-/** The decorated properties of a DTO, in the order of their declaration. */
+/** The decorated properties of a DTO, in the order of their declaration: inherited ones come first. */
 export function fieldsOf(dto: Dto<object>): readonly string[] {
   const known = fieldsByDto.get(dto);
   if (known) return known;
   const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-  const fields = [...new Set(metadata.map(({ propertyName }) => propertyName))];
+  const parent = Object.getPrototypeOf(dto) as Dto<object>;
+  const inherited = parent.prototype === undefined ? [] : fieldsOf(parent);
+  const fields = [...new Set([...inherited, ...metadata.map(({ propertyName }) => propertyName)])];
   fieldsByDto.set(dto, fields);
   return fields;
 }

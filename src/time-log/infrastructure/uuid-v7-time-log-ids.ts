@@ -45,7 +45,7 @@ export class UuidV7TimeLogIds extends TimeLogIds {
 
 /**
  * A UUID of version 7 (RFC 9562, section 5.7): 48 bits of time, the version, the counter in 12 and 20 bits around the
- * variant, and 42 random bits. The package uuid does the same, but is no CommonJS, which the Jest of many hosts needs.
+ * variant, and 42 random bits. The package uuid is no CommonJS, which the Jest of many hosts needs.
  */
 function uuidV7(time: number, counter: number, random: Buffer): string {
   const bytes = Buffer.from(random);
