@@ -24,7 +24,7 @@ describe('nest-cli.json', () => {
 
   it('builds what `npm run build` builds', async () => {
     const { compilerOptions } = await read<NestCli>('nest-cli.json');
-    const { scripts } = await read<{ scripts: Record<string, string> }>('package.json');
-    expect(scripts.build).toContain(`tsc -b ${compilerOptions.tsConfigPath} `);
+    const runner = await readFile(join(PROJECT, 'run.mjs'), 'utf8');
+    expect(runner).toContain(`'-b', '--force', '${compilerOptions.tsConfigPath}'`);
   });
 });

@@ -1,75 +1,89 @@
 import { execFile } from 'node:child_process';
-import {
-  chmod,
-  chown,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { chown, copyFile, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { environment } from '../support/environment.js';
 
 const run = promisify(execFile);
 const PROJECT = join(import.meta.dirname, '..', '..');
 
-/** Stands for the compiler: copies the sources, and counts how often it was called. */
-const COMPILER = `#!/bin/sh
-mkdir -p dist/src/api-docs && cp src/*.ts dist/src/ && echo compiled >> compilations
+/** Stands for the compiler: copies the sources of src, and notes each call, with what `dist` has meanwhile. */
+const COMPILER = `
+const { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync } = require('node:fs');
+const before = existsSync('dist/src') ? readdirSync('dist/src').filter((name) => name.endsWith('.js')) : [];
+appendFileSync('compilations', JSON.stringify(before) + '\\n');
+mkdirSync('dist/src/api-docs', { recursive: true });
+mkdirSync('dist/libs', { recursive: true });
+for (const name of readdirSync('src').filter((name) => /^\\w+[.]ts$/.test(name)))
+  cpSync('src/' + name, 'dist/src/' + name.replace('.ts', '.js'));
+process.exit(existsSync('broken') ? 2 : 0);
 `;
+const MAIN = `console.log(JSON.stringify(process.argv.slice(2)));`;
 
-describe('npm run built', () => {
+describe('what npm start compiles', () => {
   let directory: string;
   const file = (name: string) => join(directory, name);
-  /** How often the compiler was called for what has just been done. */
+  const npmRun = (...args: string[]) => run('npm', ['run', ...args], { cwd: directory });
+  /** What `dist` had at each compilation that was necessary just now. */
   const compilations = async () => {
     await rm(file('compilations'), { force: true });
-    await run('npm', ['run', 'built'], { cwd: directory });
+    await npmRun('built');
     const text = await readFile(file('compilations'), 'utf8').catch(() => '');
-    return text.split('\n').length - 1;
+    return text.split('\n').filter((line) => line !== '').length;
   };
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'time-logs-built-'));
-    for (const folder of ['src/api-docs', 'libs/errors/src', 'node_modules/.bin'])
+    const folders = ['src/api-docs', 'libs/errors/src', 'libs/client/src', 'libs/client/dist/commonjs'];
+    for (const folder of [...folders, 'node_modules/typescript/bin'])
       await mkdir(file(folder), { recursive: true });
-    for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'])
-      await copyFile(join(PROJECT, name), file(name));
     for (const name of [
-      'src/main.ts',
-      'src/other.ts',
-      'src/api-docs/openapi.json',
-      'libs/errors/src/index.ts',
+      'package.json',
+      'package-lock.json',
+      'run.mjs',
+      'tsconfig.json',
+      'tsconfig.build.json',
     ])
-      await writeFile(file(name), 'one');
-    await writeFile(file('node_modules/.bin/tsc'), COMPILER);
-    await chmod(file('node_modules/.bin/tsc'), 0o755);
+      await copyFile(join(PROJECT, name), file(name));
+    for (const name of ['src/other.ts', 'src/api-docs/openapi.json', 'libs/errors/src/index.ts'])
+      await writeFile(file(name), '1');
+    await writeFile(file('src/main.ts'), MAIN);
+    await writeFile(file('node_modules/typescript/bin/tsc'), COMPILER);
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('compiles a fresh clone', async () => {
-    expect(await compilations()).toBe(1);
+  it('is a fresh clone, in two lines: the one of npm, and that it compiles', async () => {
+    const env = environment({ npm_config_loglevel: 'notice' });
+    const { stdout, stderr } = await run('npm', ['start'], { cwd: directory, env });
+    const lines = (text: string) => text.split('\n').filter((line) => !/^(npm warn .*)?$/.test(line));
+    expect(lines(stdout)).toEqual(['> time-logs@0.1.0 start', expect.stringMatching(/^> exec node /), '[]']);
+    expect(lines(stderr)).toEqual(['compiling']);
+  });
+
+  it('runs with its arguments, and alone has standard output', async () => {
+    await writeFile(file('src/other.ts'), '2');
+    const args = [file('run.mjs'), 'dist/src/main.js', '--help', 'two words'];
+    expect(await run(process.execPath, args, { cwd: tmpdir() })).toEqual({
+      stdout: '["--help","two words"]\n',
+      stderr: 'compiling\n',
+    });
   });
 
   (process.getuid?.() === 0 && process.platform === 'linux' ? it : it.skip)(
-    'leaves what root compiles to the owner of the project (skipped for others)',
+    'belongs to the owner of the project where root compiles (skipped for others)',
     async () => {
       await chown(directory, 12345, 23456);
       await rm(file('dist'), { recursive: true });
       expect(await compilations()).toBe(1);
-      for (const name of ['dist', 'dist/src/main.ts', 'dist/.inputs'])
+      for (const name of ['dist', 'dist/src/main.js', 'dist/.inputs'])
         expect(await stat(file(name))).toMatchObject({ uid: 12345, gid: 23456 });
       await chown(directory, 0, 0);
     },
   );
 
-  it('compiles nothing when nothing has changed, whatever times a file got', async () => {
+  it('is nothing where nothing has changed, whatever times a file got', async () => {
     expect(await compilations()).toBe(0);
     const now = new Date();
     await utimes(file('src/main.ts'), now, now);
@@ -77,8 +91,14 @@ describe('npm run built', () => {
     expect(await compilations()).toBe(0);
   });
 
+  it('is all of it where npm run build asks for it', async () => {
+    await rm(file('compilations'), { force: true });
+    await npmRun('build');
+    expect(await readFile(file('compilations'), 'utf8')).toMatch(/^.+\n$/);
+  });
+
   it.each(['src/main.ts', 'libs/errors/src/index.ts', 'tsconfig.json', 'package.json', 'package-lock.json'])(
-    'compiles again after a change of %s, also where the file looks old',
+    'is all of it after a change of %s, also where the file looks old',
     async (name) => {
       await writeFile(file(name), `${await readFile(file(name), 'utf8')} `);
       const { mtime } = await stat(file('dist'));
@@ -87,17 +107,28 @@ describe('npm run built', () => {
     },
   );
 
-  it('leaves nothing of a source that was removed', async () => {
+  it('takes the place of what was there: no file is missing meanwhile, and none of a removed source is left', async () => {
     await rm(file('src/other.ts'));
     expect(await compilations()).toBe(1);
-    await expect(stat(file('dist/src/other.ts'))).rejects.toThrow('ENOENT');
+    expect(JSON.parse(await readFile(file('compilations'), 'utf8'))).toEqual(['main.js', 'other.js']);
+    await expect(stat(file('dist/src/other.js'))).rejects.toThrow('ENOENT');
+    await stat(file('dist/src/main.js'));
   });
 
-  it('compiles again after a build that failed', async () => {
-    await writeFile(file('src/main.ts'), 'two');
-    await chmod(file('node_modules/.bin/tsc'), 0o644);
-    await expect(run('npm', ['run', 'built'], { cwd: directory })).rejects.toThrow();
-    await chmod(file('node_modules/.bin/tsc'), 0o755);
+  it('leaves alone what others have put there, such as packed files', async () => {
+    const others = ['dist/time-logs-0.1.0.tgz', 'dist/test.js', 'libs/client/dist/commonjs/index.js'];
+    for (const name of others) await writeFile(file(name), 'packed');
+    await writeFile(file('src/main.ts'), `${MAIN}\n`);
+    expect(await compilations()).toBe(1);
+    await npmRun('build');
+    for (const name of others) expect(await readFile(file(name), 'utf8')).toBe('packed');
+  });
+
+  it('is all of it again after a build that failed', async () => {
+    await writeFile(file('src/main.ts'), `${MAIN}\n\n`);
+    await writeFile(file('broken'), '');
+    await expect(npmRun('built')).rejects.toThrow();
+    await rm(file('broken'));
     expect(await compilations()).toBe(1);
   });
 });
