@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
 import type { Observable } from 'rxjs';
 import { answerForThrown, DomainError } from '../../libs/errors/src/index.js';
+import { parseJson } from '../../libs/strict-request/src/index.js';
 
 /** Each message goes to one instance. */
 export const QUEUE = 'time-logs';
@@ -20,9 +21,14 @@ export interface DoorServer {
 /** Nest's own lines about a connection. Ours tell it, in one line each way. */
 export const SILENT: LoggerService = { log: nothing, error: nothing, warn: nothing, debug: nothing };
 
-/** The answer to bytes that are no JSON. */
-export function notJson(): object {
-  return packetOf(new DomainError('VALIDATION_ERROR', 'the message must be valid JSON'));
+/** The answer to bytes that are no JSON in UTF-8; undefined for all others. */
+export function faultOf(bytes: Buffer): object | undefined {
+  try {
+    parseJson(bytes, 'the message');
+    return undefined;
+  } catch (error) {
+    return packetOf(error);
+  }
 }
 
 /** The answer instead of one that the transport does not take. */
@@ -37,16 +43,7 @@ export const SERIALIZER = {
     packet.err === NO_MESSAGE_HANDLER ? { ...packet, ...UNKNOWN_PATTERN } : packet,
 };
 
-export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function packetOf(error: DomainError): object {
+function packetOf(error: unknown): object {
   return { err: answerForThrown(error).body, isDisposed: true };
 }
 

@@ -1,6 +1,6 @@
 import { type NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, map, type Observable } from 'rxjs';
-import { type DoorServer, isJson, notJson, QUEUE, type Reach, SILENT, tooLarge } from './door.server.js';
+import { type DoorServer, faultOf, QUEUE, type Reach, SILENT, tooLarge } from './door.server.js';
 
 type Publish = (response: object) => unknown;
 
@@ -36,8 +36,9 @@ export class NatsServer extends ServerNats implements DoorServer {
 
   override async handleMessage(...args: Parameters<ServerNats['handleMessage']>): Promise<unknown> {
     const { data, reply, respond } = args[1] as unknown as NatsMessage;
-    if (isJson(Buffer.from(data).toString())) return super.handleMessage(...args) as Promise<unknown>;
-    if (reply) respond.call(args[1], JSON.stringify(notJson()));
+    const fault = faultOf(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
+    if (!fault) return super.handleMessage(...args) as Promise<unknown>;
+    if (reply) respond.call(args[1], JSON.stringify(fault));
     return undefined;
   }
 

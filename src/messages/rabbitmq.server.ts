@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServerRMQ } from '@nestjs/microservices';
 import { filter, map, merge, type Observable, Subject } from 'rxjs';
-import { type DoorServer, isJson, notJson, QUEUE, type Reach, SERIALIZER, SILENT } from './door.server.js';
+import { type DoorServer, faultOf, QUEUE, type Reach, SERIALIZER, SILENT } from './door.server.js';
 
 /** Milliseconds after which a queue that was refused, or taken away, is tried again. */
 const RETRY = 5_000;
@@ -48,9 +48,10 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
     const message = args[0] as unknown as RabbitMessage | null;
     // The broker has ended the consumer: the queue is gone.
     if (message === null) return this.taking?.close();
-    if (isJson(message.content.toString())) return super.handleMessage(...args);
+    const fault = faultOf(message.content);
+    if (!fault) return super.handleMessage(...args);
     const { replyTo, correlationId = '' } = message.properties;
-    this.sendMessage(notJson(), replyTo, correlationId);
+    this.sendMessage(fault, replyTo, correlationId);
   }
 
   async stopTaking(): Promise<void> {

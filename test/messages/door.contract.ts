@@ -8,6 +8,12 @@ export interface OpenDoor {
   close(): Promise<void>;
 }
 
+/** A transport that takes bytes as they are. */
+export interface OpenBytes extends OpenDoor {
+  /** Records a log that is given as bytes of JSON. */
+  recordBytes(timeLog: Buffer): Promise<Outcome>;
+}
+
 const accessToken = 'worker';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -148,6 +154,49 @@ export function describeDoor(name: string, open: () => Promise<OpenDoor>): void 
     ])('are not listed by a query with faults: %j', async (query, message) => {
       expect(await door.list({ accessToken, query })).toEqual({
         error: { success: false, error: 'VALIDATION_ERROR', message: expect.stringMatching(message) },
+      });
+    });
+  });
+}
+
+/** What becomes of bytes over a transport. As over HTTP, text is stored as it came, or refused: never changed. */
+export function describeBytes(name: string, open: () => Promise<OpenBytes>): void {
+  describe(`bytes over ${name}`, () => {
+    let opened: OpenBytes;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    const described = (projectId: string, description: Buffer) => {
+      const [before, after] = JSON.stringify({ ...LOG, projectId, description: '|' }).split('|');
+      return opened.recordBytes(Buffer.concat([Buffer.from(before!), description, Buffer.from(after!)]));
+    };
+
+    it.each([
+      ['a second byte that is none', 'c328'],
+      ['a byte that only follows others', '80'],
+      ['a byte that is never used', 'ff'],
+      ['a character cut short', 'e282'],
+      ['a longer form than needed', 'c0af'],
+      ['half of a surrogate pair', 'eda080'],
+      ['a character beyond the last', 'f4908080'],
+    ])('that are not UTF-8 are refused, and nothing is stored: %s', async (_what, bytes) => {
+      const projectId = randomUUID();
+      expect(await described(projectId, Buffer.from(bytes, 'hex'))).toEqual(
+        invalid('the message must be valid UTF-8'),
+      );
+      expect(await opened.door.list({ accessToken, query: { projectId } })).toMatchObject({
+        answer: { data: [], meta: { total: 0 } },
+      });
+    });
+
+    it('that are UTF-8 are stored as they are', async () => {
+      const projectId = randomUUID();
+      const description = 'é ✓ 🕰 \ufeff \ufffd \uffff';
+      await described(projectId, Buffer.from(description));
+      expect(await opened.door.list({ accessToken, query: { projectId } })).toMatchObject({
+        answer: { data: [{ description }] },
       });
     });
   });

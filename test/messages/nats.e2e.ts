@@ -4,8 +4,8 @@ import { connect, headers } from '@nats-io/transport-node';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { LOG } from '../support/requests.js';
 import { type Broker, describeWith, startNats, unusedPort } from './brokers.js';
-import { describeDoor } from './door.contract.js';
-import { overHttp, overTransport } from './doors.js';
+import { describeBytes, describeDoor } from './door.contract.js';
+import { messageOfBytes, outcomeOf, overHttp, overTransport } from './doors.js';
 import { describeFaults } from './faults.contract.js';
 import { startMessageHost, told } from './host.js';
 import { describeMessages } from './message.contract.js';
@@ -35,6 +35,21 @@ describeWith('nats-server')('with NATS', () => {
   };
   describeDoor('NATS', open);
   describeMessages('NATS', open);
+  describeBytes('NATS', async () => {
+    const opened = await open();
+    const raw = await connect({ servers: broker.url.slice(7) });
+    return {
+      ...opened,
+      recordBytes: async (timeLog) => {
+        const answer = await raw.request('time-log.record.v1', messageOfBytes(timeLog), { timeout: 20_000 });
+        return outcomeOf(answer.string());
+      },
+      close: async () => {
+        await raw.close();
+        await opened.close();
+      },
+    };
+  });
 
   it('answers bytes that are no JSON, and an answer that is too large for the broker', async () => {
     const host = await startMessageHost(broker.url);

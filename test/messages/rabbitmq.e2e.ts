@@ -5,8 +5,9 @@ import { connect } from 'amqplib';
 import { lastValueFrom } from 'rxjs';
 import { LOG, refusal } from '../support/requests.js';
 import { type Broker, describeWith, startRabbit, unusedPort } from './brokers.js';
-import { describeDoor } from './door.contract.js';
-import { overHttp, overTransport } from './doors.js';
+import { startSender } from './rabbitmq-sender.js';
+import { describeBytes, describeDoor } from './door.contract.js';
+import { messageOfBytes, outcomeOf, overHttp, overTransport } from './doors.js';
 import { describeFaults } from './faults.contract.js';
 import { startMessageHost, told } from './host.js';
 import { describeMessages } from './message.contract.js';
@@ -53,6 +54,18 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
   };
   describeDoor('RabbitMQ', open);
   describeMessages('RabbitMQ', open);
+  describeBytes('RabbitMQ', async () => {
+    const opened = await open();
+    const sender = await startSender(broker.url);
+    return {
+      ...opened,
+      recordBytes: async (timeLog) => outcomeOf(await sender.ask(messageOfBytes(timeLog))),
+      close: async () => {
+        await sender.close();
+        await opened.close();
+      },
+    };
+  });
 
   describeFaults('RabbitMQ', () => ({
     url: broker.url,
@@ -93,18 +106,13 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
   it('answers bytes that are no JSON', async () => {
     const opened = await open();
     await opened.door.list({ accessToken: 'reader' });
-    const connection = await connect(broker.url);
-    const channel = await connection.createChannel();
-    const replyTo = 'amq.rabbitmq.reply-to';
-    const answer = new Promise<string>((resolve) => {
-      void channel.consume(replyTo, (message) => resolve(message!.content.toString()), { noAck: true });
-    });
+    const sender = await startSender(broker.url);
     // Without an address there is no answer, and no harm.
     const message = JSON.stringify({ pattern: 'time-log.list.v1', id: '1', data: {} });
-    for (const bytes of ['{', message]) channel.sendToQueue('time-logs', Buffer.from(bytes));
-    channel.sendToQueue('time-logs', Buffer.from('{'), { replyTo, correlationId: '1' });
-    expect(JSON.parse(await answer)).toMatchObject({ err: { success: false, error: 'VALIDATION_ERROR' } });
-    await connection.close();
+    for (const bytes of ['{', message]) sender.tell(Buffer.from(bytes));
+    const answer = await sender.ask(Buffer.from('{'));
+    expect(outcomeOf(answer)).toMatchObject({ error: { success: false, error: 'VALIDATION_ERROR' } });
+    await sender.close();
     await opened.close();
   });
 });

@@ -23,7 +23,8 @@ interface LimitedRequest {
  */
 export async function readJsonObject(request: IncomingMessage & { body?: unknown }): Promise<object> {
   requireJson(request);
-  const value = request.body === undefined ? parse(await readBody(request)) : request.body;
+  const value =
+    request.body === undefined ? parseJson(await readBody(request), 'the request body') : request.body;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
   }
@@ -109,12 +110,14 @@ function readBody(request: IncomingMessage & LimitedRequest): Promise<Buffer> {
   });
 }
 
-function parse(body: Buffer): unknown {
-  if (!isUtf8(body)) throw new DomainError('VALIDATION_ERROR', 'the request body must be valid UTF-8');
+/** The value of JSON in UTF-8. Throws DomainError VALIDATION_ERROR, which names what was sent. */
+export function parseJson(bytes: Buffer, what: 'the request body' | 'the message'): unknown {
+  // Decoding would put U+FFFD in the place of what is no UTF-8, and so store another text.
+  if (!isUtf8(bytes)) throw new DomainError('VALIDATION_ERROR', `${what} must be valid UTF-8`);
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(bytes.toString());
   } catch {
-    throw new DomainError('VALIDATION_ERROR', 'the request body must be valid JSON');
+    throw new DomainError('VALIDATION_ERROR', `${what} must be valid JSON`);
   }
 }
 
