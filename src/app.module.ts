@@ -2,8 +2,8 @@ import { type DynamicModule, Logger, Module, type Type } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
-import { AuthModule, rateLimit, type TokenVerifier } from '../libs/auth/src/index.js';
-import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
+import { AUTH_HEADERS, AuthModule, rateLimit, type TokenVerifier } from '../libs/auth/src/index.js';
+import { type CorsHeaders, HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
 import type { OnMessage } from '../libs/message-edge/src/index.js';
 import type { TagObject } from '../libs/open-api/src/index.js';
@@ -45,6 +45,8 @@ interface ServiceModule {
     readonly allows: string;
     readonly isDefault?: boolean;
   }[];
+  /** The names of the headers of its routes that pages of other origins may send and read. */
+  readonly headers?: Partial<CorsHeaders>;
   /** The tag of its operations in the documentation. */
   readonly tags?: readonly TagObject[];
 }
@@ -79,6 +81,7 @@ export const settle = async (runner: QueryRunner) => {
 };
 export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
 export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+const headers = [AUTH_HEADERS, ...MODULES.map(({ headers = {} }) => headers)];
 export const tags = MODULES.flatMap(({ tags = [] }) => tags);
 
 export interface AppOptions {
@@ -143,7 +146,15 @@ export class AppModule {
         RouterModule.register(routes),
         // Must be last: its controller answers everything that no other controller does.
         HttpEdgeModule.forRoot({
-          corsOrigins: config.corsOrigins,
+          ...(config.corsOrigins.length > 0 && {
+            cors: {
+              origins: config.corsOrigins,
+              headers: {
+                accepted: headers.flatMap(({ accepted = [] }) => accepted),
+                exposed: headers.flatMap(({ exposed = [] }) => exposed),
+              },
+            },
+          }),
           shutdownDelay: config.shutdownDelay,
           limits,
           ...(onClose && { onClose }),

@@ -83,5 +83,6 @@ export const timeLogs = {
   migrations: timeLogMigrations,
   settle: keepTimeLogPositions,
   scopes: timeLogScopes,
+  headers: { accepted: ['Idempotency-Key'], exposed: ['Link', 'Idempotency-Replayed'] },
   tags: [TIME_LOGS_TAG],
 };

@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const ORIGIN = 'https://app.example';
 const OTHER = 'http://localhost:5173';
 const EXPOSED =
-  'Link, X-Request-Id, Retry-After, Idempotency-Replayed, WWW-Authenticate, RateLimit, RateLimit-Policy, Allow';
+  'Allow, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
 /** What a browser sends by itself before a create: no token. */
 const preflight = (origin: string) => ({
   method: 'OPTIONS',

@@ -2,6 +2,12 @@ import { Module } from '@nestjs/common';
 import { AUTH_OPTIONS, ConfigurableModuleClass } from './auth.module-definition.js';
 import { BEARER_STRATEGY, BearerStrategy } from './bearer.strategy.js';
 
+/** The headers by which callers show who they are, and by which they are answered: for pages of other origins. */
+export const AUTH_HEADERS = {
+  accepted: ['Authorization'],
+  exposed: ['WWW-Authenticate', 'RateLimit', 'RateLimit-Policy'],
+};
+
 /**
  * Bearer authentication by a TokenVerifier, for every module of the app: `AuthModule.forRoot({ verifier, realm })`.
  */

@@ -1,5 +1,5 @@
 export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.guard.js';
-export { AuthModule } from './auth.module.js';
+export { AUTH_HEADERS, AuthModule } from './auth.module.js';
 export { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { BearerStrategy } from './bearer.strategy.js';

@@ -7,7 +7,7 @@ import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '..
 import { UnderWay } from '../../strict-request/src/index.js';
 import { commonHeaders, requestIdOf } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
-import { answerPreflight, corsHeaders } from './cors.js';
+import { Cors } from './cors.js';
 import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
 import { RequestObserver } from './request-observer.js';
@@ -33,6 +33,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     onRefused: (error, headers) =>
       this.logger.log(`refused before routing: ${error} (${headers['X-Request-Id']})`),
   };
+  private readonly cors: Cors | undefined;
   private connections: ConnectionDrain | undefined;
 
   constructor(
@@ -41,6 +42,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     @Inject(HTTP_EDGE_OPTIONS) private readonly options: HttpEdgeOptions,
   ) {
     super();
+    this.cors = options.cors && new Cors(options.cors);
   }
 
   /** Nest calls this before it registers middleware and routes, so nothing runs before the first middleware. */
@@ -86,7 +88,8 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
         onClose: this.noteTo(observers),
       }),
     );
-    if (this.options.corsOrigins?.length) app.use(answerPreflight);
+    const { cors } = this;
+    if (cors) app.use((...call: Parameters<Cors['answerPreflight']>) => cors.answerPreflight(...call));
   }
 
   /** All observers of requests. The app's own function comes last. */
@@ -107,10 +110,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
 
   private headersFor(request: IncomingMessage | undefined): Record<string, string> {
     const headers = commonHeaders(requestIdOf(request));
-    const { corsOrigins } = this.options;
-    return corsOrigins?.length
-      ? { ...headers, ...corsHeaders(corsOrigins, request?.headers.origin) }
-      : headers;
+    return this.cors ? { ...headers, ...this.cors.headersFor(request?.headers.origin) } : headers;
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,5 +1,6 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { CorsOptions } from './cors.js';
 
 export type IdentifiedRequest = Request & { id: string };
 
@@ -22,8 +23,8 @@ export interface RequestLimits {
 export interface HttpEdgeOptions {
   /** Seconds between the start of the shutdown and the drain. Requests are served as usual meanwhile. */
   readonly shutdownDelay: number;
-  /** Origins whose pages may call the app from a browser, as browsers send them; `*` for all. Without it: none. */
-  readonly corsOrigins?: readonly string[];
+  /** Without it no page of another origin may call the app. */
+  readonly cors?: CorsOptions | undefined;
   /** The limits of a request. */
   readonly limits: RequestLimits;
   /** Called when an answer is complete or given up, with the milliseconds that the request took. */

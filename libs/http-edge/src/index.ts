@@ -1,3 +1,4 @@
+export type { CorsHeaders } from './cors.js';
 export { EdgeAdapter } from './edge.adapter.js';
 export { type TellableLimits, withEdge } from './http-edge.documentation.js';
 export { HttpEdgeModule } from './http-edge.module.js';
