@@ -45,7 +45,7 @@ interface Limits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
-  /** In which a client must take some of its answer. */
+  /** Over which a client must take its answer at a least rate. */
   readonly unreadTimeout: number;
   /** The most bytes of request line and headers. */
   readonly headersLimit: number;

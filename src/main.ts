@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { EdgeAdapter } from '../libs/http-edge/src/index.js';
+import { EdgeAdapter, UnreadAnswers } from '../libs/http-edge/src/index.js';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
 import { AppModule, defaultScopes } from './app.module.js';
 import { type Config, loadProcessConfig } from './config.js';
@@ -92,7 +92,7 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
       const port = await listen(app, config);
       if (config.messagesUrl !== undefined) {
         const say = (line: string) => logger.log(line, 'Main');
-        await connectMessages(app, config.messagesUrl, { say, tracing });
+        await connectMessages(app, config.messagesUrl, { say, tracing, unread: app.get(UnreadAnswers) });
       }
       logger.log(`listening on port ${port}`, 'Main');
       if (hasToken) {

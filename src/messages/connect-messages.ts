@@ -1,5 +1,7 @@
+import type { Server } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import type { Observable } from 'rxjs';
+import type { UnreadAnswers } from '../../libs/http-edge/src/index.js';
 import { headerOf, MessagesUnderWay, patternOf } from '../../libs/message-edge/src/index.js';
 import type { Reach } from './door.server.js';
 import { NatsServer } from './nats.server.js';
@@ -16,6 +18,8 @@ export interface MessageDoorOptions {
   readonly say: Say;
   /** Puts what is done for a message into a trace. */
   readonly tracing?: MessageTracing | undefined;
+  /** Looks after clients that connect to us, as it does over HTTP. */
+  readonly unread?: UnreadAnswers;
 }
 
 /** What begins and ends the trace of a message. `context` is Nest's. */
@@ -38,11 +42,12 @@ type HeaderOf = (name: string) => string | undefined;
 export async function connectMessages(
   app: INestApplication,
   url: string,
-  { say, tracing }: MessageDoorOptions,
+  { say, tracing, unread }: MessageDoorOptions,
 ): Promise<void> {
   const server = serverOf(new URL(url));
   if (tracing) trace(server, tracing);
   app.get(MessagesUnderWay, { strict: false }).stopTaking = async () => server.stopTaking();
+  if (server instanceof TcpServer) unread?.watch(server.unwrap<Server>());
   const listening = app.connectMicroservice({ strategy: server }).listen();
   if (!(server instanceof TcpServer)) {
     tellReach(server.reach, say);

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { UnreadAnswers } from '../../libs/http-edge/src/index.js';
+import { connectMessages } from '../../src/messages/index.js';
+import { unusedPort } from '../messages/brokers.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { create, list, LOG, outcome, refusal, TIME_LOGS } from '../support/requests.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
@@ -32,34 +35,54 @@ async function fill(url: string): Promise<void> {
 const request = (limit: number, token = TOKEN) =>
   `GET ${TIME_LOGS}?projectId=${BIG}&limit=${limit} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 
+/** The same as a message over TCP. */
+const message = (limit: number, accessToken = TOKEN) => {
+  const data = { accessToken, query: { projectId: BIG, limit } };
+  const text = JSON.stringify({ pattern: 'time-log.list.v1', id: '1', data });
+  return `${text.length}#${text}`;
+};
+
 /** Asks for the big page and reads nothing of the answer. */
-function askAndIgnore(port: number, token = TOKEN): Socket {
+function askAndIgnore(port: number, asked = request(1000)): Socket {
   const socket = connect(port, '127.0.0.1').pause();
   socket.on('error', () => undefined);
-  socket.write(request(1000, token));
+  socket.write(asked);
   return socket;
 }
 
 describe('an answer that its client does not take', () => {
   let app: TestApp;
+  let messages: Server;
 
   beforeAll(async () => {
-    app = await startTestApp({ limits: { ...loadConfig({}, false).limits, unreadTimeout: 2_000 } });
+    const messagesUrl = `tcp://127.0.0.1:${await unusedPort()}`;
+    app = await startTestApp({
+      messagesUrl,
+      limits: { ...loadConfig({}, false).limits, unreadTimeout: 2_000 },
+    });
+    await connectMessages(app.app, messagesUrl, { say: () => undefined, unread: app.app.get(UnreadAnswers) });
+    const [door] = app.app.getMicroservices() as { unwrap(): Server }[];
+    messages = door!.unwrap();
     await fill(app.databaseUrl);
   }, 60_000);
   afterAll(() => app.close());
 
-  it('is cut when nothing of it was taken for the time that a client has', async () => {
-    const server = app.app.getHttpServer() as {
-      getConnections(told: (error: unknown, n: number) => void): void;
-    };
-    const connections = () =>
-      new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n)));
-    const sockets = Array.from({ length: 3 }, () => askAndIgnore(app.port, app.token));
-    while ((await connections()) < 3) await delay(10);
-    while ((await connections()) > 0) await delay(50);
-    for (const socket of sockets) socket.destroy();
-  });
+  it.each(['HTTP', 'TCP'])(
+    'is cut over %s when nothing of it was taken for the time that a client has',
+    async (door) => {
+      const [server, asked] =
+        door === 'HTTP'
+          ? [app.app.getHttpServer() as Server, request(1000, app.token)]
+          : [messages, message(1000, app.token)];
+      const { port } = server.address() as AddressInfo;
+      const connections = () =>
+        new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n)));
+      const sockets = Array.from({ length: 3 }, () => askAndIgnore(port, asked));
+      while ((await connections()) < 3) await delay(10);
+      while ((await connections()) > 0) await delay(50);
+      for (const socket of sockets) socket.destroy();
+    },
+  );
 
   it('is sent to its end to a client that is slow', async () => {
     let received = 0;

@@ -14,8 +14,8 @@ import { RequestObserver } from './request-observer.js';
 import { routable } from './request-target.js';
 import { RequestTurns } from './request-turns.js';
 import { limitServer } from './server-limits.js';
-import { limitUnsentBytes } from './unsent-bytes.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
+import { UnreadAnswers } from './unread-answers.js';
 
 /**
  * The edge of an app that runs by itself: common headers, the error envelope for every error, authentication on unknown
@@ -24,7 +24,14 @@ import { UnknownRouteController } from './unknown-route.controller.js';
 @Module({
   imports: [DiscoveryModule],
   controllers: [UnknownRouteController],
-  providers: [{ provide: APP_FILTER, useClass: ErrorEnvelopeFilter }],
+  providers: [
+    { provide: APP_FILTER, useClass: ErrorEnvelopeFilter },
+    {
+      provide: UnreadAnswers,
+      inject: [HTTP_EDGE_OPTIONS],
+      useFactory: ({ limits }: HttpEdgeOptions) => new UnreadAnswers(limits.unreadTimeout),
+    },
+  ],
 })
 export class HttpEdgeModule extends ConfigurableModuleClass implements NestModule, BeforeApplicationShutdown {
   private readonly logger = new Logger(HttpEdgeModule.name);
@@ -40,6 +47,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     private readonly adapterHost: HttpAdapterHost,
     private readonly discovery: DiscoveryService,
     @Inject(HTTP_EDGE_OPTIONS) private readonly options: HttpEdgeOptions,
+    private readonly unread: UnreadAnswers,
   ) {
     super();
     this.cors = options.cors && new Cors(options.cors);
@@ -55,7 +63,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     app.set('query parser', false);
     const { limits } = this.options;
     limitServer(server, limits);
-    limitUnsentBytes(server);
+    this.unread.watch(server);
     const turns = new RequestTurns(server, app);
     server.removeListener('request', app);
     server.on('request', (request, response) => {

@@ -12,7 +12,7 @@ export interface RequestLimits {
   readonly requestTimeout: number;
   /** For which a connection without a request stays open: longer than the 60 s of common load balancers. */
   readonly keepAliveTimeout: number;
-  /** In which a client must take some of its waiting answer; else its connection is cut. */
+  /** Over which a client must take its waiting answer at a least rate; else its connection is cut. */
   readonly unreadTimeout: number;
   /** The most bytes of a body. */
   readonly bodyLimit: number;

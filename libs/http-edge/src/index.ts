@@ -4,3 +4,4 @@ export { type TellableLimits, withEdge } from './http-edge.documentation.js';
 export { HttpEdgeModule } from './http-edge.module.js';
 export { type HttpEdgeOptions, type RequestLimits } from './http-edge.options.js';
 export { RequestObserver } from './request-observer.js';
+export { UnreadAnswers } from './unread-answers.js';
