@@ -131,7 +131,7 @@ module.exports = {
       comment:
         'What is imported is declared in package.json, and what runs (packing apart) does not need a devDependency.',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/package/'] },
+      from: { path: '^(src|libs)/', pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/host-package/'] },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'],
         dependencyTypesNot: ['type-only'],

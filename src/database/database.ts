@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
-import { Condition } from './condition.js';
+import { OutageLatch } from './outage-latch.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
 import { PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
@@ -27,12 +27,12 @@ export type Statements = Pick<Database, 'query' | 'change'>;
 @Injectable()
 export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(Database.name);
-  private readonly away = new Condition({
+  private readonly away = new OutageLatch({
     begin: (reason) => this.logger.error(`database unavailable: ${reason}`),
     end: () => this.logger.log('database available again'),
   });
   /** Reads still work: the server is a standby, or its disk is full. */
-  private readonly takesNoChanges = new Condition({
+  private readonly takesNoChanges = new OutageLatch({
     begin: (reason) => this.logger.error(`database takes no changes: ${reason}`),
     end: () => this.logger.log('database takes changes again'),
   });

@@ -1,4 +1,4 @@
-export { Condition } from './condition.js';
+export { OutageLatch } from './outage-latch.js';
 export { Database, type Statements } from './database.js';
 export { DatabaseModule, databaseOf, registerEntities } from './database.module.js';
 export { PreparedStatement, type TextRow, TextStatement } from './prepared-statements.js';

@@ -1,12 +1,12 @@
-import type { Condition } from '../database/index.js';
+import type { OutageLatch } from '../database/index.js';
 import { cloudEventOf } from '../time-log/index.js';
 import type { EventSink } from './event-sink.js';
 import type { EventWindow, WaitingEvent } from './event-window.js';
-import { Pace } from './pace.js';
+import { PublishThrottle } from './publish-throttle.js';
 
 /** The most events that are published and not acknowledged at a time. */
 const WIDTH = 128;
-/** Milliseconds before the next try after one that failed, of anything and of the same event, at first and at most. */
+/** Milliseconds of the pause after a publication that failed: the first, and the longest. */
 const PAUSE = 250;
 const LONGEST_PAUSE = 5_000;
 
@@ -16,17 +16,18 @@ export interface PublisherOptions {
   /** Whether this instance is still the one that publishes. */
   readonly mayPublish: () => boolean;
   /** Begins where events wait because the sink failed. */
-  readonly waiting: Condition;
+  readonly waiting: OutageLatch;
   /** Called after each acknowledgement. */
   readonly onAcknowledged: () => void;
 }
 
 /**
- * Publishes the events of a window, several at once. After a failure it connects anew and tries a single event, with
- * pauses that grow, until one is acknowledged that was begun after it. An event that failed gives way to all others.
+ * Publishes the events of a window, several at once. After a failure it connects anew and publishes one event at a time,
+ * with pauses that grow, until the broker acknowledges an event that was sent after the failure. An event that failed
+ * comes after all others.
  */
 export class EventPublisher {
-  private readonly pace = new Pace(() => this.advance());
+  private readonly throttle = new PublishThrottle(() => this.advance());
   private readonly underWay = new Set<Promise<void>>();
   private isConnected = false;
   /** Milliseconds of the last pause after a failure; 0 while all is well. */
@@ -37,7 +38,7 @@ export class EventPublisher {
   private isStopped = false;
 
   constructor(private readonly options: PublisherOptions) {
-    this.pace.start();
+    this.throttle.start();
     this.advance();
   }
 
@@ -51,7 +52,7 @@ export class EventPublisher {
       const { window } = this.options;
       const waiting = window.next();
       if (!waiting) return;
-      if (!this.pace.take()) {
+      if (!this.throttle.take()) {
         window.giveBack(waiting);
         return;
       }
@@ -62,7 +63,7 @@ export class EventPublisher {
   /** Publishes nothing more. Resolves when everything under way has ended, at the latest after so many milliseconds. */
   async stop(patience: number): Promise<void> {
     this.isStopped = true;
-    this.pace.stop();
+    this.throttle.stop();
     clearTimeout(this.timer);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resolve) => (timer = setTimeout(resolve, patience)));

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { Measured, type Meter } from '../../libs/measures/src/index.js';
-import { Condition, Database } from '../database/index.js';
+import { OutageLatch, Database } from '../database/index.js';
 import { type Backlog, TimeLogRepository } from '../time-log/index.js';
 import { EventSink } from './event-sink.js';
 import { RelayLease } from './relay-lease.js';
@@ -18,7 +18,7 @@ export class EventRelayMeasures extends Measured implements OnModuleDestroy {
   /** Since when the oldest event is the oldest here, on the clock of `performance`. */
   private oldestSince = 0;
   private readonly logger = new Logger(EventRelayMeasures.name);
-  private readonly failing = new Condition({
+  private readonly failing = new OutageLatch({
     begin: (reason) => this.logger.error(`the lag of events is not known: ${reason}`),
     end: () => this.logger.log('the lag of events is known again'),
   });

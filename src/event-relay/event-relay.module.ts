@@ -2,7 +2,7 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { DatabaseModule, databaseOf, registerEntities } from '../database/index.js';
 import { EventRelay } from './event-relay.js';
 import { EventRelayMeasures } from './event-relay.measures.js';
-import { EventRelayNote } from './event-relay-note.entity.js';
+import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 import { EventSink } from './event-sink.js';
 
 /** Publishes the event of every recorded log to a sink. Needs a DataSource with `eventRelayEntities`. */
@@ -17,7 +17,7 @@ export class EventRelayModule {
     sink: () => EventSink | Promise<EventSink>,
     dataSource?: string,
   ): DynamicModule {
-    registerEntities([EventRelayNote], dataSource);
+    registerEntities([RelayCheckpoint], dataSource);
     const isNamed = dataSource !== undefined;
     return {
       module: EventRelayModule,

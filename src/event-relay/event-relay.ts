@@ -8,20 +8,20 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { DomainError } from '../../libs/errors/src/index.js';
-import { Condition, Database } from '../database/index.js';
+import { OutageLatch, Database } from '../database/index.js';
 import { TimeLogRepository } from '../time-log/index.js';
-import { Alarm } from './alarm.js';
+import { WakeSignal } from './wake-signal.js';
 import { EventPublisher } from './event-publisher.js';
 import { EventSink } from './event-sink.js';
 import { EventWindow } from './event-window.js';
 import { RelayLease } from './relay-lease.js';
 
-/** Milliseconds between two looks where nobody rings; while events are under way, to note how far they got. */
+/** Milliseconds between two looks at the feed without a signal; shorter while events are under way, to note how far they got. */
 const POLL = 1_000;
 const BUSY_POLL = 250;
-/** Milliseconds between two reads at least. */
+/** The least milliseconds between two reads. */
 const READ_PAUSE = 50;
-/** The most events of one read, and with how many in the window it reads no more. */
+/** The most events of one read, and the size of the window at which it reads no more. */
 const PAGE = 250;
 const ENOUGH = 500;
 /** Milliseconds that the end waits for events under way. */
@@ -34,11 +34,11 @@ const PATIENCE = 2_000;
 @Injectable()
 export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(EventRelay.name);
-  private readonly alarm = new Alarm();
+  private readonly wakeSignal = new WakeSignal();
   private readonly holder = randomUUID();
-  private readonly waiting: Condition;
-  private readonly standingBy: Condition;
-  private readonly failing = new Condition({
+  private readonly waiting: OutageLatch;
+  private readonly standingBy: OutageLatch;
+  private readonly failing = new OutageLatch({
     begin: (reason) => this.logger.error(`events wait; the relay failed: ${reason}`),
     end: () => this.logger.log('the relay works again'),
   });
@@ -51,11 +51,11 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     private readonly timeLogs: TimeLogRepository,
     private readonly sink: EventSink,
   ) {
-    this.waiting = new Condition({
+    this.waiting = new OutageLatch({
       begin: (reason) => this.logger.error(`events wait for ${sink.name}: ${reason}`),
       end: () => this.logger.log(`events go to ${sink.name} again`),
     });
-    this.standingBy = new Condition({
+    this.standingBy = new OutageLatch({
       begin: (until) =>
         this.logger.log(
           `another instance publishes events to ${sink.name}; this one waits until ${until}, and longer where that instance goes on`,
@@ -65,7 +65,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   }
 
   onApplicationBootstrap(): void {
-    this.timeLogs.onRecorded(() => this.isRelaying && this.alarm.ring());
+    this.timeLogs.onRecorded(() => this.isRelaying && this.wakeSignal.set());
     this.running = this.run();
   }
 
@@ -75,7 +75,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
    */
   onModuleDestroy(): void {
     this.isStopped = true;
-    this.alarm.ring();
+    this.wakeSignal.set();
   }
 
   /** The DataSource ends later. */
@@ -87,7 +87,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     while (!this.isStopped) {
       const lease = await this.tried(() => this.take());
       if (lease) await this.relay(lease);
-      else await this.alarm.sleep(POLL);
+      else await this.wakeSignal.sleep(POLL);
     }
     // Whatever a sink has to say at its end, it must not end the process in another way.
     await this.sink.close().catch(() => undefined);
@@ -116,7 +116,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       sink: this.sink,
       mayPublish: () => lease.isHeld,
       waiting: this.waiting,
-      onAcknowledged: () => isFull && window.size < ENOUGH && this.alarm.ring(),
+      onAcknowledged: () => isFull && window.size < ENOUGH && this.wakeSignal.set(),
     });
     let read = lease.place;
     this.isRelaying = true;
@@ -133,7 +133,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       if (!events || !isNoted) await delay(POLL);
       else if (events.length < PAGE || isFull) {
         const limit = window.size > 0 ? BUSY_POLL : POLL;
-        await this.alarm.sleep(Math.min(limit, lease.dueIn(window.settled)));
+        await this.wakeSignal.sleep(Math.min(limit, lease.dueIn(window.settled)));
         isFull = window.size >= ENOUGH;
         await delay(Math.max(0, begun + READ_PAUSE - performance.now()));
       }

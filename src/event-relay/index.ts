@@ -1,7 +1,7 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import { timeLogs } from '../time-log/index.js';
 import { EventRelayModule } from './event-relay.module.js';
-import { EventRelayNote } from './event-relay-note.entity.js';
+import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 import { CreateTimeLogRelays1764288000000 } from './migrations/1764288000000-create-time-log-relays.js';
 import { sinkOf } from './sink-of.js';
 
@@ -10,7 +10,7 @@ export { EventSink } from './event-sink.js';
 export { sinkOf } from './sink-of.js';
 
 /** The entity that a DataSource needs to note how far the relay has got. */
-export const eventRelayEntities = [EventRelayNote];
+export const eventRelayEntities = [RelayCheckpoint];
 /** The migration that makes its table. */
 export const eventRelayMigrations = [CreateTimeLogRelays1764288000000];
 

@@ -1,6 +1,6 @@
 import type { Database } from '../database/index.js';
 import type { FeedPlace } from '../time-log/index.js';
-import { EventRelayNote } from './event-relay-note.entity.js';
+import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 
 /**
  * Milliseconds for which a lease is given, and that its holder leaves unused: it must stop before the next one
@@ -55,7 +55,7 @@ export class RelayLease {
     holder: string,
     told: Told,
   ): Promise<RelayLease | undefined> {
-    const table = database.table(EventRelayNote);
+    const table = database.table(RelayCheckpoint);
     // Looks first: most instances find it taken, and a change that a standby refuses would be an alarm.
     const [seen] = await database.query<Seen>(
       `select current_setting('transaction_read_only') = 'on' as "isReadOnly",
@@ -89,7 +89,7 @@ export class RelayLease {
   /** How far the relay to a sink got, whoever has its lease. Throws like `take`. */
   static async placeOf(database: Database, sink: string): Promise<FeedPlace> {
     const [row] = await database.query<FeedPlace>(
-      `select position, id as "logId" from ${database.table(EventRelayNote)} where sink = $1`,
+      `select position, id as "logId" from ${database.table(RelayCheckpoint)} where sink = $1`,
       [sink],
     );
     return row ?? BEGINNING;
@@ -127,7 +127,7 @@ export class RelayLease {
     const begun = performance.now();
     const rows = await this.database.change<unknown>(
       `with noted as (
-         update ${this.database.table(EventRelayNote)}
+         update ${this.database.table(RelayCheckpoint)}
             set position = $3, id = $4, leased_until = clock_timestamp() + $5::int * interval '1 millisecond'
           where sink = $1 and holder = $2 returning 1)
        select from noted`,

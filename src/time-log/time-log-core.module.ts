@@ -6,7 +6,7 @@ import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { TimeLogMeasures } from './infrastructure/time-log.measures.js';
-import { TimeLogTables } from './infrastructure/time-log-tables.js';
+import { SchemaCheck } from './infrastructure/schema-check.js';
 import {
   TypeOrmTimeLogRepository,
   WRITE_LIMITS,
@@ -28,7 +28,7 @@ export const CORE = {
     // One for requests and messages: they share the memory.
     BigLists,
     TimeLogMeasures,
-    TimeLogTables,
+    SchemaCheck,
     { provide: TIME_LOG_OPTIONS, useValue: {} },
     {
       provide: WRITE_LIMITS,

@@ -24,14 +24,14 @@ interface Run {
 }
 
 /**
- * Takes items one by one and runs them together. Only one run is under way at a time. An item that arrives during a run
- * goes into the next one or the one after it, with others that wait; later only where a run has its limit. Any other
- * item runs at once.
+ * Takes items one by one and runs them together. Only one run is under way at a time. An item that arrives while no run
+ * is under way runs at once. An item that arrives during a run goes into the next run or the one after it, together
+ * with others that wait; it waits longer only where runs have reached their limit.
  *
  * A run begins before the outcomes of the last one are handed out, so that the database works while the callers do. A
- * caller often comes again at once. So a run takes half, rounded up, of all these items: those of the last run plus
- * those that wait. Where all come again, runs in turn are of one size. Else a large and a small one would alternate:
- * the callers of the small one wait for the large one, and the database waits for the callers of the large one.
+ * caller often comes again at once. So a run takes half, rounded up, of the items of the last run plus those that wait.
+ * Where all callers come again, all runs are of one size. Otherwise large and small runs would alternate: the callers of
+ * the small run wait for the large one, and the database waits for the callers of the large one.
  */
 export class Batcher<Item, Outcome> {
   /** Called when a run begins, with the milliseconds that each of its items has waited. */

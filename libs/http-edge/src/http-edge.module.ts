@@ -4,7 +4,7 @@ import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule
 import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '../../errors/src/index.js';
-import { UnderWay } from '../../strict-request/src/index.js';
+import { Drainable } from '../../strict-request/src/index.js';
 import { commonHeaders, requestIdOf } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { Cors } from './cors.js';
@@ -12,7 +12,7 @@ import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
 import { RequestObserver } from './request-observer.js';
 import { routable } from './request-target.js';
-import { RequestTurns } from './request-turns.js';
+import { PipelineQueue } from './pipeline-queue.js';
 import { limitServer } from './server-limits.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
 import { UnreadAnswers } from './unread-answers.js';
@@ -64,17 +64,17 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     const { limits } = this.options;
     limitServer(server, limits);
     this.unread.watch(server);
-    const turns = new RequestTurns(server, app);
+    const queue = new PipelineQueue(server, app);
     server.removeListener('request', app);
     server.on('request', (request, response) => {
       // Express would answer a target without a path by itself.
       request.url = routable(request.url ?? '');
-      turns.take(request, response);
+      queue.take(request, response);
     });
     answerNodeErrors(server, {
       ...this.nodeErrors,
-      isHandled: (error, socket) => turns.takeError(error, socket),
-      endAfterWaiting: (socket) => turns.endAfterWaiting(socket),
+      isHandled: (error, socket) => queue.takeError(error, socket),
+      endAfterWaiting: (socket) => queue.endAfterWaiting(socket),
     });
     // 100 Continue goes out when somebody starts to read the body. A request that is refused by its headers never gets
     // it.
@@ -92,7 +92,7 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
         headers: (request) => this.headersFor(request),
         limits,
         // Only the last answer of a connection says so: requests that wait behind another one are served too.
-        endsConnection: ({ socket }) => connections.isDraining && !turns.isWaiting(socket),
+        endsConnection: ({ socket }) => connections.isDraining && !queue.isWaiting(socket),
         onClose: this.noteTo(observers),
       }),
     );
@@ -125,6 +125,9 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     // After a failed start there is nothing to drain.
     if (!(this.adapterHost.httpAdapter.getHttpServer() as Server).listening) return;
     await delay(this.options.shutdownDelay * 1_000);
-    await Promise.all([this.connections?.drain(), ...this.providersOf(UnderWay).map((work) => work.drain())]);
+    await Promise.all([
+      this.connections?.drain(),
+      ...this.providersOf(Drainable).map((work) => work.drain()),
+    ]);
   }
 }

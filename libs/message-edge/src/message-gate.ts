@@ -53,8 +53,8 @@ export class MessageGate implements CanActivate, NestInterceptor {
 }
 
 /**
- * Comes after all other guards. Interceptors of the host are next, and one of them may answer in the place of ours: so
- * the message counts again only when it comes to MessageGate.
+ * The last of the guards. The interceptors of the host come next, and any of them may answer the message itself. So the
+ * message is not counted as under way until it reaches the interceptor of MessageGate.
  */
 @Injectable()
 export class MessageGuarded implements CanActivate {

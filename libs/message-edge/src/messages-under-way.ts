@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { callerOf } from '../../auth/src/index.js';
 import type { ErrorCode } from '../../errors/src/index.js';
-import { UnderWay } from '../../strict-request/src/index.js';
+import { Drainable } from '../../strict-request/src/index.js';
 import { messageIdOf, messageOf, patternOf } from './rpc-message.js';
 
 /** The most milliseconds that a shutdown waits for the answers to messages. */
@@ -43,7 +43,7 @@ export const ON_MESSAGE = Symbol('ON_MESSAGE');
  * the answers.
  */
 @Injectable()
-export class MessagesUnderWay extends UnderWay implements BeforeApplicationShutdown {
+export class MessagesUnderWay extends Drainable implements BeforeApplicationShutdown {
   /** When each came, in milliseconds. */
   private readonly begun = new WeakMap<object, number>();
   private readonly underWay = new Set<object>();

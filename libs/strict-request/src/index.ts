@@ -7,4 +7,4 @@ export { REQUEST_BOUNDS, type RequestBounds, RequestBoundsGuard } from './reques
 export { wellFormedId } from './request-id.js';
 export { StrictBody, StrictHeaders, StrictPath, StrictQuery } from './strict-request.decorators.js';
 export { MessageData, type MessageShape, requireBoundedMessage, StrictMessage } from './strict-message.js';
-export { UnderWay } from './under-way.js';
+export { Drainable } from './drainable.js';

@@ -12,7 +12,7 @@ import {
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { type CloudEvent, DESCRIPTION_LENGTH } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './names.js';
+import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';
 
 /** Milliseconds to connect, and to get an acknowledgement. */
 const LIMIT = 5_000;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { CloudEvent } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './names.js';
+import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';
 
 /** Milliseconds to connect, and to get a confirmation. */
 const LIMIT = 5_000;

@@ -11,8 +11,8 @@ const byFunction = {
 };
 
 /**
- * How a row tells a column, by its type: what is selected, and how the JSON and the value are made of the text that
- * comes. Escaped by SQL, a text can go into an answer as it is.
+ * How each type of column is read: `select` is the SQL of its text, `json` makes JSON of that text, `parse` makes the
+ * value. SQL has escaped what comes as JSON, so that it goes into an answer as it is.
  */
 export const COLUMN_TEXTS = {
   uuid: { select: asItIs, json: (text: string) => `"${text}"`, parse: asItIs },

@@ -3,9 +3,9 @@ import { BLOCK, type CountNames, DAYS, FIRST, NIL, SPAN } from './count-layout.j
 // Parts of version 1 of the functions that count.
 
 /**
- * Set by our own functions alone, while they write: a row of counts that comes from elsewhere is not taken. Not by SET
- * of the function, for which a parameter with a dot needs a superuser; and what is set for the transaction is set
- * back.
+ * A setting that only our own functions turn on, while they write counts: the guard refuses rows of counts from anybody
+ * else. A function's SET clause could not do it, since a parameter with a dot in its name needs a superuser there. The
+ * setting holds for the transaction, so each function puts back the value that it has found.
  */
 export const COUNTING_DECLARED = `counting text := coalesce(current_setting('time_logs.counting', true), '');`;
 export const COUNTING_ON = `perform set_config('time_logs.counting', 'on', true);`;

@@ -6,9 +6,9 @@ import { READ_COMMITTED } from './count-rows.v2.js';
 const REBUILD = -1;
 
 /**
- * Returns how many counts were wrong. What is added stays right whatever is written meanwhile, since writers add too.
- * But what is missing would be doubled by two that add it at once, and by one that does not see what another has
- * added: it fails where another rebuild is under way, and under an old snapshot.
+ * Returns how many counts were wrong. It adds the difference to each wrong count, so that writers may count on
+ * meanwhile. Two rebuilds at once would add the difference twice, and so would a rebuild whose snapshot is older than
+ * another's commit: it fails where another rebuild is under way, and under REPEATABLE READ.
  */
 export const rebuildTimeLogCountsV2 = (names: CountNames) => `
   create or replace function ${names.rebuild}() returns bigint language plpgsql as $$

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { nextAllowance } from './pace.js';
+import { nextAllowance } from './publish-throttle.js';
 
 /** The allowance after so many turns, from the most there is. */
 const after = (turns: number, utilization: number, allowance = 2_000) => {
@@ -7,7 +7,7 @@ const after = (turns: number, utilization: number, allowance = 2_000) => {
   return allowance;
 };
 
-describe('the pace of the relay', () => {
+describe('the throttle of the relay', () => {
   it('falls while the process is busy, but never to nothing', () => {
     expect(after(1, 0.9)).toBe(1_000);
     expect(after(100, 1)).toBe(10);

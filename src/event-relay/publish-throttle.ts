@@ -12,7 +12,7 @@ const MOST = 2_000;
  * How many events may be published now. It gives way: while the process is busy the allowance halves with every turn,
  * down to 200 events a second, and it grows again while there is time.
  */
-export class Pace {
+export class PublishThrottle {
   private allowance = MOST;
   private left = MOST;
   private last: EventLoopUtilization = performance.eventLoopUtilization();

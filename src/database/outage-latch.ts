@@ -1,5 +1,5 @@
 /** A state that is reported when it begins and when it ends, not for each request that meets it. */
-export class Condition {
+export class OutageLatch {
   private isOn = false;
   /** On the clock of `performance`. */
   private changedAt = -Infinity;

@@ -21,7 +21,7 @@ interface Line {
  * By default Node begins all requests of one read at once; that can be 3,600. While requests wait, nothing more is read
  * from their connection: a client that only sends is stopped by its own network.
  */
-export class RequestTurns {
+export class PipelineQueue {
   private readonly lines = new WeakMap<Duplex, Line>();
 
   constructor(

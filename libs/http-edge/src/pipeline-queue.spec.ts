@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { answerNodeErrors } from '../../errors/src/index.js';
-import { RequestTurns } from './request-turns.js';
+import { PipelineQueue } from './pipeline-queue.js';
 
 const MANY = 3_000;
 const get = (path: number | string, ...headers: string[]) =>
@@ -22,7 +22,7 @@ const gets = (count: number) =>
 
 describe('the requests of a connection', () => {
   let server: Server;
-  let turns: RequestTurns;
+  let turns: PipelineQueue;
   let sockets: Socket[];
   /** Answers a request; replaced by tests that hold it back. */
   let answer: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -36,7 +36,7 @@ describe('the requests of a connection', () => {
     let underWay = 0;
     answer = (request, response) => void response.end(`${request.url}\n`);
     server = createServer();
-    turns = new RequestTurns(server, (request, response) => {
+    turns = new PipelineQueue(server, (request, response) => {
       most.underWay = Math.max(most.underWay, ++underWay);
       served.push(request.url!);
       response.once('close', () => underWay--);

@@ -8,7 +8,7 @@ import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
  * place is not asked.
  */
 @Injectable()
-export class TimeLogTables implements OnModuleInit, OnApplicationBootstrap {
+export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
   constructor(private readonly repository: TimeLogRepository) {}
 
   /** Throws DomainError SERVICE_UNAVAILABLE where the database is away. */
