@@ -1,23 +1,19 @@
 import { access, open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { ClientBase } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
-import { openDataSource, plainOptions } from '../database-setup/index.js';
+import type { QueryRunner } from 'typeorm';
 import { headerLine, type Migrations, namesOf, ROWS_END, tableLine, trailerLine } from './backup-file.js';
+import { type Connection, type ConnectionOptions, withConnection } from './connection.js';
 import { quotedList, SETTINGS, tablesOf } from './copy.js';
 import { lineFeedsIn, Progress, type RowCounts } from './progress.js';
 
-export interface BackupOptions {
-  /** A database role that may read every table and the list of migrations. */
-  readonly url: string;
-  readonly entities: NonNullable<DataSourceOptions['entities']>;
+/** Its role must be one that may read every table and the list of migrations. */
+export interface BackupOptions extends ConnectionOptions {
   readonly migrations: Migrations;
   readonly file: string;
   /** Gets a word of progress, many times a second. */
   readonly report: (text: string) => void;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -33,14 +29,15 @@ export async function backup({ file, ...source }: BackupOptions): Promise<RowCou
   const handle = await open(part, 'wx', 0o600);
   try {
     const progress = new Progress(source.report);
-    await withSnapshot(source, (dataSource, runner) =>
-      pipeline(
-        textOf(dataSource, runner, source.migrations, progress),
+    await withConnection(source, async (connection) => {
+      await beginSnapshot(connection.runner);
+      await refuseOtherSchema(connection.runner, namesOf(source.migrations));
+      await pipeline(
+        textOf(connection, source.migrations, progress),
         createGzip(),
         handle.createWriteStream({ flush: true }),
-        { signal: source.signal },
-      ),
-    );
+      );
+    });
     await rename(part, file);
     return progress.counts;
   } catch (error) {
@@ -57,25 +54,10 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Runs an action in one transaction that sees the database at one moment and changes nothing. */
-async function withSnapshot(
-  { url, entities, migrations }: Pick<BackupOptions, 'url' | 'entities' | 'migrations'>,
-  act: (dataSource: DataSource, runner: QueryRunner) => Promise<void>,
-): Promise<void> {
-  const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 1 });
-  const runner = dataSource.createQueryRunner();
-  try {
-    await runner.query('begin isolation level repeatable read read only');
-    await runner.query(SETTINGS);
-    await refuseOtherSchema(runner, namesOf(migrations));
-    await act(dataSource, runner);
-  } finally {
-    // Closing the connection ends the transaction: a rollback after an interrupted COPY would wait for ever.
-    const connection = (await runner.connect()) as ClientBase & { end(): Promise<void> };
-    connection.end().catch(() => undefined);
-    await runner.release();
-    await dataSource.destroy();
-  }
+/** Begins a transaction that sees the database at one moment and changes nothing. It ends with its connection. */
+async function beginSnapshot(runner: QueryRunner): Promise<void> {
+  await runner.query('begin isolation level repeatable read read only');
+  await runner.query(SETTINGS);
 }
 
 async function refuseOtherSchema(runner: QueryRunner, names: readonly string[]): Promise<void> {
@@ -95,13 +77,10 @@ async function refuseOtherSchema(runner: QueryRunner, names: readonly string[]):
 
 /** The text of a backup, piece by piece. */
 async function* textOf(
-  dataSource: DataSource,
-  runner: QueryRunner,
+  { dataSource, client }: Connection,
   migrations: Migrations,
   progress: Progress,
 ): AsyncGenerator<string | Buffer> {
-  // TypeORM has no COPY. So it runs on TypeORM's own connection.
-  const client = (await runner.connect()) as ClientBase;
   yield headerLine(migrations);
   for (const { name, quoted, columns } of tablesOf(dataSource)) {
     yield tableLine(name, columns);

@@ -1,12 +1,11 @@
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { RAISE_SYNCHRONOUS_COMMIT } from '../database/index.js';
-import { openDataSource, plainOptions } from '../database-setup/index.js';
 import type { BackupOptions } from './backup.js';
-import { BackupFileError, readBackup } from './backup-file.js';
+import { type BackupFile, BackupFileError, readBackup } from './backup-file.js';
+import { type Connection, withConnection } from './connection.js';
 import { quotedList, SETTINGS, tablesOf } from './copy.js';
 import { Progress, type RowCounts } from './progress.js';
 
@@ -32,43 +31,37 @@ export interface RestoreOptions extends BackupOptions {
  * backup lacks gets its default. Throws an Error with one clear line, and changes nothing, where a table already has
  * rows or the file is damaged.
  */
-export async function restore({
-  url,
-  entities,
-  report,
-  signal,
-  settle,
-  ...backup
-}: RestoreOptions): Promise<RowCounts> {
-  const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 1 });
-  const runner = dataSource.createQueryRunner();
-  try {
+export async function restore({ settle, report, ...options }: RestoreOptions): Promise<RowCounts> {
+  const progress = new Progress(report);
+  await withConnection(options, async (connection) => {
+    const { runner, ignoreSignal } = connection;
     await runner.startTransaction();
     await runner.query(SETTINGS);
     await runner.query(RAISE_SYNCHRONOUS_COMMIT);
-    const tables = await lockEmptyTables(dataSource, runner);
-    const progress = new Progress(report);
-    const client = (await runner.connect()) as ClientBase;
-    await readBackup({ ...backup, progress }, async (saved, rows) => {
-      const table = tables.get(saved.table);
-      if (table === undefined)
-        throw new BackupFileError(`is not of this version, which has no table ${saved.table}`);
-      const copyInto = (target: string) => pipeline(rows, client.query(copyFrom(target)), { signal });
-      const { columns } = saved;
-      if (columns) await copyInto(`copy ${table} (${quotedList(dataSource, columns)}) from stdin`);
-      else await insertJson(dataSource, runner, table, copyInto);
-    });
+    await takeRows(connection, options, progress);
     await settle(runner);
+    // Whoever cuts a commit does not learn whether it was done.
+    ignoreSignal();
     await runner.commitTransaction();
-    return progress.counts;
-  } catch (error) {
-    // The server rolls back a lost connection by itself.
-    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-    throw error;
-  } finally {
-    await runner.release();
-    await dataSource.destroy();
-  }
+  });
+  return progress.counts;
+}
+
+async function takeRows(
+  { dataSource, runner, client }: Connection,
+  backup: Omit<BackupFile, 'progress'>,
+  progress: Progress,
+): Promise<void> {
+  const tables = await lockEmptyTables(dataSource, runner);
+  await readBackup({ ...backup, progress }, async (saved, rows) => {
+    const table = tables.get(saved.table);
+    if (table === undefined)
+      throw new BackupFileError(`is not of this version, which has no table ${saved.table}`);
+    const copyInto = (target: string) => pipeline(rows, client.query(copyFrom(target)));
+    const { columns } = saved;
+    if (columns) await copyInto(`copy ${table} (${quotedList(dataSource, columns)}) from stdin`);
+    else await insertJson(dataSource, runner, table, copyInto);
+  });
 }
 
 /** The quoted tables by name. Locks them against other writers. Throws where one of them has rows. */

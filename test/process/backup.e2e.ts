@@ -1,10 +1,13 @@
+import { once } from 'node:events';
 import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { entities, migrations, settle } from '../../src/app.module.js';
+import { restore } from '../../src/backup/index.js';
 import { migrate, openDatabaseForCommand } from '../../src/database-setup/index.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand as run } from '../support/commands.js';
@@ -247,29 +250,103 @@ describe('backup and restore by DATABASE_URL', () => {
     await expect(access(`${file}.part`)).rejects.toThrow('ENOENT');
   });
 
+  /** Does something while what runs on a database waits for a lock that another session holds. */
+  const whileItWaits = <Running extends Promise<unknown>>(
+    url: string,
+    lock: string,
+    start: () => Running,
+    act: (running: Running, waiter: number, holder: QueryRunner) => Promise<unknown>,
+  ) =>
+    withSql(url, async (sql) => {
+      const holder = sql.createQueryRunner();
+      try {
+        await holder.query(`begin; ${lock}`);
+        const running = start();
+        const waiting = `select pid from pg_locks where not granted
+          and database = (select oid from pg_database where datname = current_database())`;
+        let waiters: { pid: number }[] = [];
+        while (waiters.length === 0) waiters = (await holder.query(waiting)) as typeof waiters;
+        await act(running, waiters[0]!.pid, holder);
+        return await running;
+      } finally {
+        await holder.query('rollback');
+        await holder.release();
+      }
+    });
+
   it.each([
     ['interrupted', 'interrupted: nothing was saved\n'],
     ['cut off from the database', 'terminating connection due to administrator command\n'],
   ])('leave no file where a backup is %s', async (what, message) => {
     const file = fresh();
-    await withSql(source, async (sql) => {
-      const locker = sql.createQueryRunner();
-      try {
-        await locker.query('begin; lock table time_logs');
-        const saving = run('backup', [file], { DATABASE_URL: source });
-        const waiting = `select pid from pg_locks where not granted and relation = 'time_logs'::regclass`;
-        let waiters: { pid: number }[] = [];
-        while (waiters.length === 0) waiters = (await locker.query(waiting)) as typeof waiters;
+    const outcome = await whileItWaits(
+      source,
+      'lock table time_logs',
+      () => run('backup', [file], { DATABASE_URL: source }),
+      async (saving, waiter, holder) => {
         await access(`${file}.part`);
         if (what === 'interrupted') saving.child.kill('SIGINT');
-        else await locker.query('select pg_terminate_backend($1)', [waiters[0]!.pid]);
-        expect(await saving).toEqual({ code: 1, stdout: '', stderr: message });
-      } finally {
-        await locker.query('rollback');
-        await locker.release();
-      }
-    });
+        else await holder.query('select pg_terminate_backend($1)', [waiter]);
+        await saving;
+      },
+    );
+    expect(outcome).toEqual({ code: 1, stdout: '', stderr: message });
     expect((await readdir(directory)).filter((name) => join(directory, name).startsWith(file))).toEqual([]);
+  });
+
+  it('add nothing where a restore is interrupted that waits for a lock', async () => {
+    const target = await migrated();
+    const outcome = await whileItWaits(
+      target,
+      'lock table time_logs',
+      () => run('restore', [saved], { DATABASE_URL: target }),
+      (restoring) => {
+        restoring.child.kill('SIGINT');
+        return restoring;
+      },
+    );
+    expect(outcome).toEqual({ code: 1, stdout: '', stderr: 'interrupted: nothing was restored\n' });
+    expect(Object.values(await withSql(target, everything)).flat()).toEqual([]);
+  });
+
+  it('do not cut a commit that is under way, whose end nobody would know', async () => {
+    const target = await migrated();
+    await withSql(target, (sql) =>
+      sql.query(
+        `create function wait() returns trigger language plpgsql as
+           'begin perform pg_advisory_xact_lock_shared(1); return null; end';
+         create constraint trigger wait after insert on time_logs deferrable initially deferred
+           for each row execute function wait()`,
+      ),
+    );
+    const stop = new AbortController();
+    const options = { url: target, entities, migrations, settle, report: () => undefined };
+    const rows = await whileItWaits(
+      target,
+      'select pg_advisory_xact_lock(1)',
+      () => restore({ ...options, file: saved, signal: stop.signal }),
+      (_restoring, _waiter, holder) => {
+        stop.abort();
+        return holder.query('rollback');
+      },
+    );
+    expect(rows).toMatchObject({ time_logs: ODD_ROWS.length });
+    expect(await withSql(target, everything)).toEqual(await withSql(source, everything));
+  });
+
+  it('end at once where a backup is interrupted whose database says nothing', async () => {
+    const [file, silent] = [fresh(), createServer(() => undefined).listen(0, '127.0.0.1')];
+    try {
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      const saving = run('backup', [file], { DATABASE_URL: `postgres://127.0.0.1:${port}/none` });
+      await once(silent, 'connection');
+      saving.child.kill('SIGINT');
+      expect(await saving).toEqual({ code: 1, stdout: '', stderr: 'interrupted: nothing was saved\n' });
+      await expect(access(`${file}.part`)).rejects.toThrow('ENOENT');
+    } finally {
+      silent.close();
+    }
   });
 
   it('take back what version 0.1 has saved', async () => {
