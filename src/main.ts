@@ -7,6 +7,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { EdgeAdapter, UnreadAnswers } from '../libs/http-edge/src/index.js';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
 import { AppModule, defaultScopes } from './app.module.js';
+import { asksForHelp, refuseArguments, UsageError } from './commands/command-line.js';
 import { type Config, loadProcessConfig } from './config.js';
 import { firstSteps } from './first-steps.js';
 import { listen } from './listening.js';
@@ -15,6 +16,10 @@ import { connectMessages } from './messages/index.js';
 import { openDatabase } from './database-setup/index.js';
 import { findTracing } from './tracing.js';
 
+const USAGE = `Usage:
+  npm start
+
+Serves until Ctrl-C or SIGTERM. Settings are variables of the environment; .env.example has every one with its default.`;
 /** The most milliseconds that the end may take after the shutdown delay. */
 const END_LIMIT = 9_500;
 
@@ -31,12 +36,18 @@ const stop = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
 
 try {
-  const notes: string[] = [];
-  const config = loadProcessConfig((line) => notes.push(line));
-  await serve(config, notes, stop);
+  const args = process.argv.slice(2);
+  if (asksForHelp(args)) console.log(USAGE);
+  else {
+    refuseArguments(args);
+    const notes: string[] = [];
+    const config = loadProcessConfig((line) => notes.push(line));
+    await serve(config, notes, stop);
+  }
 } catch (error) {
   if (!isAbort(error) || !stop.signal.aborted) {
     console.error(error instanceof Error ? error.message : error);
+    if (error instanceof UsageError) console.error(`\n${USAGE}`);
     process.exit(1);
   }
 }

@@ -2,13 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import ts from 'typescript';
 
 /*
- * `npm run pack:lib [-- DIRECTORY]` makes the package for hosts in DIRECTORY (dist) and prints the path of its tarball.
- * `exports` in package.json tells what is in it: those files, what they import, and nothing else. All of it is there
- * twice: as ES modules, and as CommonJS for hosts whose tests cannot load ES modules (Jest).
+ * `exports` in package.json tells what is in the package: those files, what they import, and nothing else. All of it is
+ * there twice: as ES modules, and as CommonJS for hosts whose tests cannot load ES modules (Jest).
  */
+
+const USAGE = `Usage:
+  npm run pack:lib [-- DIRECTORY]
+
+Makes the package for hosts in DIRECTORY (dist), and prints the path of its tarball.`;
 
 /**
  * What the package shares with its host, in the ranges that hosts have: each is tested at its lowest versions. Whatever
@@ -50,15 +55,31 @@ const entries = Object.entries(project.exports).map(([path, file]) => [
   posix.relative('dist', file).slice(0, -3),
 ]);
 
+const directory = directoryToPackInto();
 const staging = mkdtempSync(join(tmpdir(), 'time-logs-package-'));
 try {
   const packages = new Set(Object.values(BUILDS).flatMap((build) => [...stage(build)]));
   write('package.json', json(manifest(packages)));
   write('README.md', readFileSync(join(import.meta.dirname, 'README.md')));
   write('LICENSE', readFileSync(join(PROJECT, 'LICENSE')));
-  console.log(pack(resolve(process.argv[2] ?? join(PROJECT, 'dist'))));
+  console.log(pack(directory));
 } finally {
   rmSync(staging, { recursive: true });
+}
+
+/** What the command line asks for. Ends the process where it asks for help, or for something else. */
+function directoryToPackInto() {
+  try {
+    const options = { help: { type: 'boolean', short: 'h' } };
+    const { values, positionals } = parseArgs({ allowPositionals: true, options });
+    if (!values.help && positionals.length < 2) return resolve(positionals[0] ?? join(PROJECT, 'dist'));
+    if (!values.help) throw new Error('name one DIRECTORY, or none');
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(1);
+  }
 }
 
 /** Puts a build into the package, and returns the packages that it needs. */

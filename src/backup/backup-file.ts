@@ -53,14 +53,16 @@ export interface BackupFile {
 
 /**
  * Reads a backup from start to end. Passes each table to `take` with its rows, in blocks of whole lines; `take` must
- * read all of them. Throws BackupFileError where the file is damaged, no backup, or of a newer version. Some damage
- * only shows at the end of the file.
+ * read all of them. Throws BackupFileError where the file is absent, damaged, no backup, or of a newer version. Some
+ * damage only shows at the end of the file.
  */
 export async function readBackup(
   { file, migrations, progress }: BackupFile,
   take: (table: SavedTable, rows: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
-  const handle = await open(file);
+  const handle = await open(file).catch((error: unknown) => {
+    throw new BackupFileError(unreadable(file, error), { cause: error });
+  });
   const lines = new Lines(blocksOf(handle));
   try {
     const version = versionOf(await lines.next(), namesOf(migrations));
@@ -83,6 +85,12 @@ export async function readBackup(
     await lines.close();
     await handle.close();
   }
+}
+
+function unreadable(file: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return `there is no file ${file}: name one that npm run backup has made`;
+  return `${file} cannot be read (${code}): let this user read it`;
 }
 
 function versionOf(text: string | undefined, known: readonly string[]): 1 | 2 {

@@ -1,4 +1,5 @@
 import { access, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
@@ -19,14 +20,16 @@ export interface BackupOptions extends ConnectionOptions {
 /**
  * Saves the rows of every entity, as they are at one moment. Returns how many. The file appears when it is complete. It
  * holds no counts of logs: triggers make them again during a restore. Throws an Error with one clear line where the
- * file exists, the database is away, or the schema is not that of this version.
+ * file exists or cannot be written, the database is away, or the schema is not that of this version.
  */
 export async function backup({ file, ...source }: BackupOptions): Promise<RowCounts> {
   if (await exists(file)) throw new Error(`${file} exists already: give the backup another name`);
   const part = `${file}.part`;
   if (await exists(part))
     throw new Error(`${part} exists: another backup is under way; if it was cut off, remove the file`);
-  const handle = await open(part, 'wx', 0o600);
+  const handle = await open(part, 'wx', 0o600).catch((error: unknown) => {
+    throw new Error(unwritable(file, error), { cause: error });
+  });
   try {
     const progress = new Progress(source.report);
     await withConnection(source, async (connection) => {
@@ -45,6 +48,13 @@ export async function backup({ file, ...source }: BackupOptions): Promise<RowCou
     await rm(part, { force: true });
     throw error;
   }
+}
+
+function unwritable(file: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  const folder = dirname(file);
+  if (code === 'ENOENT') return `there is no folder ${folder}: make it, or name a file in another one`;
+  return `${file} cannot be written (${code}): let this user write to ${folder}, or name a file in another folder`;
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { entities, migrations } from '../app.module.js';
 import { backup } from '../backup/index.js';
-import { fileOf, runCommand, withDatabase } from './run-command.js';
+import { fileOf } from './command-line.js';
+import { runCommand, withDatabase } from './run-command.js';
 
 await runCommand({
   usage: `Usage:

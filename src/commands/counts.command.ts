@@ -3,7 +3,8 @@ import { migrations } from '../app.module.js';
 import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
 import { TimeLogCounts } from '../time-log/index.js';
-import { runCommand, UsageError, withDatabase } from './run-command.js';
+import { UsageError } from './command-line.js';
+import { runCommand, withDatabase } from './run-command.js';
 
 /** SQLSTATE: there is no such function. */
 const UNDEFINED_FUNCTION = '42883';

@@ -1,5 +1,6 @@
 import { migrations } from '../app.module.js';
 import { migrate } from '../database-setup/index.js';
+import { refuseArguments } from './command-line.js';
 import { runCommand, withDatabase } from './run-command.js';
 
 await runCommand({
@@ -7,9 +8,11 @@ await runCommand({
   npm run migrate
 
 Brings the schema of the configured database up to date.`,
-  run: () =>
-    withDatabase(async ({ migrationUrl: url }) => {
+  run: async (args) => {
+    refuseArguments(args);
+    return withDatabase(async ({ migrationUrl: url }) => {
       const done = await migrate({ url, migrations });
       return done.length === 0 ? 'nothing to migrate' : done.map((name) => `migrated ${name}`).join('\n');
-    }),
+    });
+  },
 });

@@ -6,17 +6,28 @@ import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { DOCUMENT_FILE, openApiText } from '../api-docs/index.js';
 import { AppModule, scopes, tags } from '../app.module.js';
 import { loadConfig } from '../config.js';
+import { refuseArguments } from './command-line.js';
+import { runCommand } from './run-command.js';
 
 const FILE = join(import.meta.dirname, '..', '..', '..', 'src', 'api-docs', DOCUMENT_FILE);
 
-// The document is the same everywhere: that of a deployment without settings. It comes from the routes alone. So the
-// app is not built and no database is needed; only what sets the prefix of the routes runs.
-InitializeOnPreviewAllowlist.add(RouterModule);
-const config = loadConfig({}, false);
-const app = await NestFactory.create(
-  AppModule.forRoot({ config, databaseUrl: '', migrationUrl: '' }),
-  new EdgeAdapter(config.limits.headersLimit),
-  { preview: true, abortOnError: false, logger: ['error', 'fatal'] },
-);
-writeFileSync(FILE, openApiText(app, { scopes, tags, limits: config.limits }));
-console.log(`written: ${FILE}`);
+await runCommand({
+  usage: `Usage:
+  npm run openapi
+
+Writes the OpenAPI document, ${FILE}, from what the routes say of themselves.`,
+  run: async (args) => {
+    refuseArguments(args);
+    // The document is the same everywhere: that of a deployment without settings. It comes from the routes alone. So
+    // the app is not built and no database is needed; only what sets the prefix of the routes runs.
+    InitializeOnPreviewAllowlist.add(RouterModule);
+    const config = loadConfig({}, false);
+    const app = await NestFactory.create(
+      AppModule.forRoot({ config, databaseUrl: '', migrationUrl: '' }),
+      new EdgeAdapter(config.limits.headersLimit),
+      { preview: true, abortOnError: false, logger: ['error', 'fatal'] },
+    );
+    writeFileSync(FILE, openApiText(app, { scopes, tags, limits: config.limits }));
+    return `written: ${FILE}`;
+  },
+});

@@ -2,7 +2,8 @@ import { entities, migrations, settle } from '../app.module.js';
 import { checkBackup, restore } from '../backup/index.js';
 import { loadProcessConfig } from '../config.js';
 import { migrate } from '../database-setup/index.js';
-import { fileOf, runCommand, withDatabase } from './run-command.js';
+import { fileOf } from './command-line.js';
+import { runCommand, withDatabase } from './run-command.js';
 
 await runCommand({
   usage: `Usage:

@@ -1,9 +1,10 @@
 import { type Config, loadProcessConfig } from '../config.js';
 import { messageOf, type OpenDatabase, openDatabaseForCommand } from '../database-setup/index.js';
+import { asksForHelp, UsageError } from './command-line.js';
 import { ProgressLine } from './progress-line.js';
 
-/** A command line that is wrong; the message says why. */
-export class UsageError extends Error {}
+/** SQLSTATE. */
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 export interface Command {
   readonly usage: string;
@@ -22,22 +23,20 @@ export async function runCommand({ usage, interrupted, run }: Command): Promise<
   const args = process.argv.slice(2);
   const progress = new ProgressLine(process.stderr);
   try {
-    const asksForHelp = ['help', '--help', '-h'].includes(args[0] ?? '');
-    const text = asksForHelp ? usage : await run(args, stop.signal, progress);
+    const text = asksForHelp(args) ? usage : await run(args, stop.signal, progress);
     progress.end();
     console.log(text);
   } catch (error) {
     progress.end();
     process.exitCode = 1;
-    console.error(stop.signal.aborted ? interrupted : messageOf(error));
+    console.error(stop.signal.aborted ? interrupted : `${messageOf(error)}${adviceFor(error)}`);
     if (error instanceof UsageError) console.error(`\n${usage}`);
   }
 }
 
-/** The one file that a command line must name. Throws UsageError for anything else. */
-export function fileOf([file, ...more]: string[]): string {
-  if (!file || file.startsWith('-') || more.length > 0) throw new UsageError('say which FILE');
-  return file;
+function adviceFor(error: unknown): string {
+  if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) return '';
+  return ': set MIGRATION_DATABASE_URL (DATABASE_URL, where there is none) to the role that owns the tables';
 }
 
 /** Opens the configured database for an action. An embedded one that runs already is used and left running. */

@@ -4,11 +4,16 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { accessTokens, AccessTokenService, tokenTable } from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
-import { runCommand, UsageError, withDatabase } from './run-command.js';
+import { UsageError } from './command-line.js';
+import { runCommand, withDatabase } from './run-command.js';
 
 const SCOPES = scopes.map(({ name }) => name);
-/** SQLSTATE. */
-const UNDEFINED_TABLE = '42P01';
+/** What to do, by SQLSTATE: there are no tables, or the role may not use them. */
+const REMEDIES: Record<string, string> = {
+  '42P01': 'the database has no tables yet: npm run migrate makes them',
+  '42501':
+    'the role of DATABASE_URL may not do this: grant it what docker/README.md lists under Rights, or name the owner',
+};
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** PostgreSQL and JavaScript both know this instant. */
 const LATEST = Date.UTC(9999, 11, 31);
@@ -118,10 +123,8 @@ function withTokens(act: Act): Promise<string> {
     try {
       return await act(app.get(AccessTokenService));
     } catch (error) {
-      const hasNoTables = (error as { code?: unknown }).code === UNDEFINED_TABLE;
-      throw hasNoTables
-        ? new Error('the database has no tables yet: npm run migrate makes them', { cause: error })
-        : error;
+      const remedy = REMEDIES[String((error as { code?: unknown }).code)];
+      throw remedy ? new Error(remedy, { cause: error }) : error;
     } finally {
       await app.close();
     }

@@ -422,8 +422,20 @@ describe('the command lines', () => {
     await expect(access(target)).rejects.toThrow('ENOENT');
   });
 
-  it('name a file that is not there', async () => {
-    const { code, stderr } = await run('restore', ['/nowhere/file'], { DATA_DIR: fresh() });
-    expect([code, stderr]).toEqual([1, "ENOENT: no such file or directory, open '/nowhere/file'\n"]);
+  it.each([
+    ['restore', '/nowhere/file', 'there is no file /nowhere/file: name one that npm run backup has made'],
+    ['restore', '/', '/: is not a file'],
+    ['restore', '/dev/null/file', '/dev/null/file cannot be read (ENOTDIR): let this user read it'],
+    ['backup', '/nowhere/file', 'there is no folder /nowhere: make it, or name a file in another one'],
+    [
+      'backup',
+      '/dev/null/file',
+      '/dev/null/file cannot be written (ENOTDIR): let this user write to /dev/null, or name a file in another folder',
+    ],
+  ])('say in one line what to do about the file of a %s: %s', async (command, file, message) => {
+    const { code, stdout, stderr } = await run(command, [file], {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    });
+    expect([code, stdout, stderr]).toEqual([1, '', `${message}\n`]);
   });
 });

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { environment } from './environment.js';
 
-const COMMANDS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
+const PROJECT = join(import.meta.dirname, '..', '..');
+/** Milliseconds after which a program that does not end is ended. */
+const LIMIT = 600_000;
 
 export interface Outcome {
   /** Null where a signal ended it. */
@@ -13,15 +15,27 @@ export interface Outcome {
   readonly stderr: string;
 }
 
+type Running = Promise<Outcome> & { readonly child: ChildProcess };
+
 /** Runs a compiled command in a process of its own, which can be seen meanwhile. */
 export function runCommand(
   name: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  nodeOptions?: readonly string[],
+): Running {
+  return runProgram(join('dist', 'src', 'commands', `${name}.command.js`), args, env, nodeOptions);
+}
+
+/** The same for any program of the project. */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
-): Promise<Outcome> & { readonly child: ChildProcess } {
-  const file = join(COMMANDS, `${name}.command.js`);
-  const child = execFile(process.execPath, [...nodeOptions, file, ...args], { env: environment(env) });
+): Running {
+  const options = { env: environment(env), timeout: LIMIT };
+  const child = execFile(process.execPath, [...nodeOptions, join(PROJECT, file), ...args], options);
   const ended = Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'exit')]);
   const outcome = ended.then(([stdout, stderr, [code]]) => ({ code: code as number | null, stdout, stderr }));
   return Object.assign(outcome, { child });

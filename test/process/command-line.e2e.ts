@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runProgram } from '../support/commands.js';
+
+const DOCUMENT = join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json');
+/** What npm runs for each command. */
+const PROGRAMS: Record<string, string> = {
+  backup: 'dist/src/commands/backup.command.js',
+  counts: 'dist/src/commands/counts.command.js',
+  migrate: 'dist/src/commands/migrate.command.js',
+  openapi: 'dist/src/commands/openapi.command.js',
+  'pack:lib': 'libs/package/pack.mjs',
+  restore: 'dist/src/commands/restore.command.js',
+  start: 'dist/src/main.js',
+  token: 'dist/src/commands/token.command.js',
+};
+
+describe('every command', () => {
+  let missing: string;
+  const type = (name: string, ...args: string[]) =>
+    runProgram(PROGRAMS[name]!, args, { DATA_DIR: missing, HOST: '127.0.0.1', PORT: '0' });
+  const usageOf = (name: string) => `Usage:\n  npm (run )?(--silent )?${name}\\b`;
+  /** Neither a database is made nor the document written. */
+  const seesNothingDone = async (act: () => Promise<void>) => {
+    const { mtimeMs } = await stat(DOCUMENT);
+    await act();
+    expect([existsSync(missing), (await stat(DOCUMENT)).mtimeMs]).toEqual([false, mtimeMs]);
+  };
+
+  beforeAll(async () => {
+    missing = join(await mkdtemp(join(tmpdir(), 'time-logs-usage-')), 'data');
+  });
+  afterAll(() => rm(dirname(missing), { recursive: true }));
+
+  it.each(Object.keys(PROGRAMS))('explains itself, and does nothing else: %s --help', async (name) => {
+    await seesNothingDone(async () => {
+      for (const args of [['--help'], ['a', '-h']]) {
+        const { code, stdout, stderr } = await type(name, ...args);
+        expect([code, stderr]).toEqual([0, '']);
+        expect(stdout).toMatch(new RegExp(`^${usageOf(name)}`));
+      }
+    });
+  });
+
+  it.each([
+    'backup a b',
+    'counts verify b',
+    'migrate foo',
+    'openapi foo',
+    'pack:lib a b',
+    'pack:lib --foo',
+    'restore a b',
+    'start foo',
+    'token list b',
+  ])('refuses what it does not know, and does nothing: %s', async (line) => {
+    const [name = '', ...args] = line.split(' ');
+    await seesNothingDone(async () => {
+      const { code, stdout, stderr } = await type(name, ...args);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(new RegExp(`^.+\n\n${usageOf(name)}`));
+    });
+  });
+});
