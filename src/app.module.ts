@@ -3,6 +3,7 @@ import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import { AUTH_HEADERS, AuthModule, rateLimit, type TokenVerifier } from '../libs/auth/src/index.js';
+import { ERROR_KINDS, type ErrorKind } from '../libs/errors/src/index.js';
 import { type CorsHeaders, HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
 import type { OnMessage } from '../libs/message-edge/src/index.js';
@@ -45,6 +46,8 @@ interface ServiceModule {
     readonly allows: string;
     readonly isDefault?: boolean;
   }[];
+  /** The errors that only it answers with. */
+  readonly errors?: readonly ErrorKind[];
   /** The names of the headers of its routes that pages of other origins may send and read. */
   readonly headers?: Partial<CorsHeaders>;
   /** The tag of its operations in the documentation. */
@@ -81,6 +84,10 @@ export const settle = async (runner: QueryRunner) => {
 };
 export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
 export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+/** Every error that the service answers with, by their statuses. */
+export const errors = [...Object.values(ERROR_KINDS), ...MODULES.flatMap(({ errors = [] }) => errors)].sort(
+  (a, b) => a.status - b.status,
+);
 const headers = [AUTH_HEADERS, ...MODULES.map(({ headers = {} }) => headers)];
 export const tags = MODULES.flatMap(({ tags = [] }) => tags);
 

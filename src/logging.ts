@@ -2,7 +2,6 @@ import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Principal } from '../libs/auth/src/index.js';
-import { ERROR_KINDS } from '../libs/errors/src/index.js';
 import type { AnsweredMessage } from '../libs/message-edge/src/index.js';
 import type { Tracing } from './tracing.js';
 
@@ -63,8 +62,16 @@ export class ServiceLogger implements LoggerService {
   }
 
   /** Writes one line for a message, as logRequest does for a request. */
-  logMessage({ id: requestId, pattern, error, reason, caller, milliseconds }: AnsweredMessage): void {
-    const level = levelFor(error === undefined ? 200 : ERROR_KINDS[error].status);
+  logMessage({
+    id: requestId,
+    pattern,
+    error,
+    status = 200,
+    reason,
+    caller,
+    milliseconds,
+  }: AnsweredMessage): void {
+    const level = levelFor(status);
     if (!this.pino.isLevelEnabled(level)) return;
     const line = { requestId, pattern, error, reason, caller, milliseconds: Math.round(milliseconds) };
     this.pino[level](line, 'message');

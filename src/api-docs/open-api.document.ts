@@ -1,17 +1,19 @@
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { ErrorKind } from '../../libs/errors/src/index.js';
 import { type TellableLimits, withEdge } from '../../libs/http-edge/src/index.js';
 import { openApi31, type TagObject } from '../../libs/open-api/src/index.js';
 
 /** What the document says about the service as a whole. */
 export interface Contents {
+  readonly errors: readonly ErrorKind[];
   readonly scopes: readonly { readonly name: string; readonly allows: string }[];
   readonly tags: readonly TagObject[];
   readonly limits: TellableLimits;
 }
 
 /** The OpenAPI document of the service. It is gathered from the routes, as in any Nest app. */
-export function openApiText(app: INestApplication, { scopes, tags, limits }: Contents): string {
+export function openApiText(app: INestApplication, { errors, scopes, tags, limits }: Contents): string {
   const document = SwaggerModule.createDocument(app, {
     openapi: '3.0.0',
     info: { title: 'Time logs', version: '1.0.0' },
@@ -25,6 +27,7 @@ export function openApiText(app: INestApplication, { scopes, tags, limits }: Con
     },
   });
   const { openapi, info, ...rest } = openApi31(withEdge(document, limits));
+  tellCodes(rest.components as Components, errors);
   const text = {
     ...info,
     summary: 'Records and lists time logs.',
@@ -32,6 +35,15 @@ export function openApiText(app: INestApplication, { scopes, tags, limits }: Con
     license: { name: 'MIT', identifier: 'MIT' },
   };
   return `${JSON.stringify({ openapi, info: text, ...rest }, undefined, 2)}\n`;
+}
+
+interface Components {
+  readonly schemas: { readonly ErrorBody: { readonly properties: { readonly error: { enum?: string[] } } } };
+}
+
+/** Lists all codes in the schema of errors: a module that describes its routes knows only its own. */
+function tellCodes({ schemas }: Components, errors: Contents['errors']): void {
+  schemas.ErrorBody.properties.error.enum = errors.map(({ code }) => code);
 }
 
 function tokenText(scopes: Contents['scopes']): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { InitializeOnPreviewAllowlist, NestFactory, RouterModule } from '@nestjs/core';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { DOCUMENT_FILE, openApiText } from '../api-docs/index.js';
-import { AppModule, scopes, tags } from '../app.module.js';
+import { AppModule, errors, scopes, tags } from '../app.module.js';
 import { loadConfig } from '../config.js';
 import { refuseArguments } from './command-line.js';
 import { runCommand } from './run-command.js';
@@ -27,7 +27,7 @@ Writes the OpenAPI document, ${FILE}, from what the routes say of themselves.`,
       new EdgeAdapter(config.limits.headersLimit),
       { preview: true, abortOnError: false, logger: ['error', 'fatal'] },
     );
-    writeFileSync(FILE, openApiText(app, { scopes, tags, limits: config.limits }));
+    writeFileSync(FILE, openApiText(app, { errors, scopes, tags, limits: config.limits }));
     return `written: ${FILE}`;
   },
 });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { DomainError, ERROR_KINDS } from '../../libs/errors/src/index.js';
+import { DomainError } from '../../libs/errors/src/index.js';
 import { OutageLatch } from './outage-latch.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
@@ -193,7 +193,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
 }
 
 function unavailable(cause?: unknown): DomainError {
-  return new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message, { cause });
+  return new DomainError('SERVICE_UNAVAILABLE', undefined, { cause });
 }
 
 function messageOf(error: unknown): string {

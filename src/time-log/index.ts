@@ -12,6 +12,7 @@ import { IndexTimeLogPositions1764201700000 } from './infrastructure/migrations/
 import { CountPeriods1764374400000 } from './infrastructure/migrations/1764374400000-count-periods.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
+import { IDEMPOTENCY_KEY_REUSED } from './domain/idempotency-key.js';
 import { TIME_LOGS_TAG } from './api/time-log.documentation.js';
 import type { TimeLogLimits } from './time-log.limits.js';
 import { TimeLogModule } from './time-log.module.js';
@@ -83,6 +84,7 @@ export const timeLogs = {
   migrations: timeLogMigrations,
   settle: keepTimeLogPositions,
   scopes: timeLogScopes,
+  errors: [IDEMPOTENCY_KEY_REUSED],
   headers: { accepted: ['Idempotency-Key'], exposed: ['Link', 'Idempotency-Replayed'] },
   tags: [TIME_LOGS_TAG],
 };

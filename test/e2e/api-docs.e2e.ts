@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessTokenService } from '../../src/access-token/index.js';
 import { FILES_PATH } from '../../src/api-docs/docs-files.js';
 import { openApiText } from '../../src/api-docs/index.js';
-import { scopes, tags } from '../../src/app.module.js';
+import { errors, scopes, tags } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
 import { DOCUMENT_TEXT, type OpenApiDocument, type Operation } from '../support/open-api.js';
 import { create, outcome, refusal, send } from '../support/requests.js';
@@ -58,7 +58,7 @@ describe('GET /openapi.json', () => {
 
   it('is what `npm run openapi` writes: what the routes say of themselves', () => {
     const { limits } = loadConfig({}, false);
-    expect(DOCUMENT_TEXT).toBe(openApiText(app.app, { scopes, tags, limits }));
+    expect(DOCUMENT_TEXT).toBe(openApiText(app.app, { errors, scopes, tags, limits }));
   });
 
   it('names every route of the service but those of the page, and no other', () => {

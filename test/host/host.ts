@@ -24,7 +24,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { AuthModule, BearerAuthGuard, callerOf, type Principal, Scopes, TokenVerifier } from 'time-logs/auth';
-import { DomainError, ERROR_KINDS, ErrorEnvelopeFilter } from 'time-logs/errors';
+import { DomainError, ErrorEnvelopeFilter } from 'time-logs/errors';
 import {
   Page,
   Period,
@@ -93,8 +93,7 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
 
 class HostTokens extends TokenVerifier {
   override async verify(token: string): Promise<Principal | undefined> {
-    if (token === 'unverifiable')
-      throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
+    if (token === 'unverifiable') throw new DomainError('SERVICE_UNAVAILABLE');
     const scopes = SCOPES[token];
     return scopes && { id: token, scopes };
   }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
@@ -62,12 +62,12 @@ class HostGuard implements CanActivate {
     const verdict = guard?.canActivate(context) ?? true;
     if (!(await (isObservable(verdict) ? lastValueFrom(verdict) : verdict))) {
       // What Nest throws then for a message tells nobody that it is a refusal.
-      if (context.getType() === 'rpc') throw new DomainError('FORBIDDEN', ERROR_KINDS.FORBIDDEN.message);
+      if (context.getType() === 'rpc') throw new DomainError('FORBIDDEN');
       return false;
     }
     if (principal === undefined) return true;
     const caller = await principal(context);
-    if (caller === undefined) throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
+    if (caller === undefined) throw new DomainError('UNAUTHORIZED');
     const scope = missingScope(this.reflector, caller, context);
     if (scope !== undefined) throw new DomainError('FORBIDDEN', `the token lacks the scope ${scope}`);
     keepCaller(context, caller);

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { withinDeadline } from '../../strict-request/src/index.js';
-import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
 import { OpenRoute } from './open.decorator.js';
@@ -44,7 +44,7 @@ export class BearerAuthGuard implements CanActivate {
     if (error) throw error as Error;
     if (!principal) {
       this.challenge(context, typeof info === 'string' ? info : `Bearer realm="${this.auth.realm}"`);
-      throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
+      throw new DomainError('UNAUTHORIZED');
     }
     // Before the refusals below, so that their lines in the log name the caller too.
     keepCaller(context, principal);
@@ -78,5 +78,5 @@ function isMessage(context: ExecutionContext): boolean {
 function calledOf(context: ExecutionContext): object {
   const called = context.getArgByIndex<unknown>(0);
   if (typeof called === 'object' && called !== null && !Array.isArray(called)) return called;
-  throw new DomainError('UNAUTHORIZED', ERROR_KINDS.UNAUTHORIZED.message);
+  throw new DomainError('UNAUTHORIZED');
 }

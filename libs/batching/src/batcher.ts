@@ -1,4 +1,4 @@
-import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
 
 /** Bounds of a Batcher. */
 export interface BatcherLimits {
@@ -116,5 +116,5 @@ export class Batcher<Item, Outcome> {
 export type WatchedBatcher = Pick<Batcher<never, unknown>, 'length' | 'onRun'>;
 
 function unavailable(): DomainError {
-  return new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
+  return new DomainError('SERVICE_UNAVAILABLE');
 }

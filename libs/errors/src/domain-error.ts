@@ -1,26 +1,13 @@
-/** Every code that an answer of the service can have in its `error` member. */
-export type ErrorCode =
-  | 'VALIDATION_ERROR'
-  | 'UNAUTHORIZED'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'REQUEST_TIMEOUT'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'EXPECTATION_FAILED'
-  | 'IDEMPOTENCY_KEY_REUSED'
-  | 'RATE_LIMITED'
-  | 'HEADERS_TOO_LARGE'
-  | 'INTERNAL_ERROR'
-  | 'SERVICE_UNAVAILABLE';
+import { ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
+
+export type { ErrorKind } from './error-kinds.js';
 
 /** On every error of this class, whichever build made it: a process may load ES modules and CommonJS. */
 const BRAND = Symbol.for('time-logs.DomainError');
 
 /**
- * A refusal that the caller sees. Its code decides the status, and its message is sent as it is. So the message must
- * never hold a value that was sent, SQL or the text of a parser.
+ * A refusal that the caller sees. Its kind decides code and status, and its message (without one: that of the kind) is
+ * sent as it is. So the message must never hold a value that was sent, SQL or the text of a parser.
  */
 export class DomainError extends Error {
   static {
@@ -34,18 +21,23 @@ export class DomainError extends Error {
   }
 
   override readonly name = 'DomainError';
+  readonly code: string;
+  readonly status: number;
   /** Seconds after which the caller may try again. Undefined: the code decides. */
   readonly retryAfter: number | undefined;
   /** The message for the log: without names that the caller made up, which may be secrets. */
   readonly logged: string;
 
   constructor(
-    readonly code: ErrorCode,
-    message: string,
+    kind: ErrorCode | ErrorKind,
+    message?: string,
     options: ErrorOptions & { readonly retryAfter?: number; readonly logged?: string } = {},
   ) {
-    super(message, options);
+    const { code, status, message: text } = typeof kind === 'string' ? ERROR_KINDS[kind] : kind;
+    super(message ?? text, options);
+    this.code = code;
+    this.status = status;
     this.retryAfter = options.retryAfter;
-    this.logged = options.logged ?? message;
+    this.logged = options.logged ?? this.message;
   }
 }

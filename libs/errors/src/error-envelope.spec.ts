@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { BadRequestException, HttpException, NotFoundException } from '@nestjs/common';
-import { DomainError, type ErrorCode } from './domain-error.js';
+import { DomainError } from './domain-error.js';
 import { answerFor, answerForThrown } from './error-envelope.js';
+import type { ErrorCode } from './error-kinds.js';
 
 /** The table of the interface. */
 const STATUSES: [ErrorCode, number][] = [
@@ -14,7 +15,6 @@ const STATUSES: [ErrorCode, number][] = [
   ['PAYLOAD_TOO_LARGE', 413],
   ['UNSUPPORTED_MEDIA_TYPE', 415],
   ['EXPECTATION_FAILED', 417],
-  ['IDEMPOTENCY_KEY_REUSED', 422],
   ['RATE_LIMITED', 429],
   ['HEADERS_TOO_LARGE', 431],
   ['INTERNAL_ERROR', 500],

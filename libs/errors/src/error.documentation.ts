@@ -1,6 +1,5 @@
 import type { Headers, ResponseObject, SchemaObject } from '../../open-api/src/index.js';
-import type { ErrorCode } from './domain-error.js';
-import { ERROR_KINDS } from './error-status.js';
+import { ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
 
 const ERROR_BODY: SchemaObject = {
   title: 'ErrorBody',
@@ -11,7 +10,6 @@ const ERROR_BODY: SchemaObject = {
     success: { type: 'boolean', enum: [false] },
     error: {
       type: 'string',
-      enum: Object.keys(ERROR_KINDS),
       description: 'For programs: one code for each status.',
     },
     message: {
@@ -32,16 +30,14 @@ export const RETRY_AFTER_HEADER: Headers = {
   },
 };
 
-/** Describes the answer for a code: when it comes, and examples of its messages (without any: the code's own). */
+/** Describes the answer for a kind: when it comes, and examples of its messages (without any: the kind's own). */
 export function errorAnswer(
-  code: ErrorCode,
+  kind: ErrorCode | ErrorKind,
   when: string,
-  {
-    messages = [ERROR_KINDS[code].message],
-    headers = {},
-  }: { readonly messages?: readonly string[]; readonly headers?: Headers } = {},
+  { messages, headers = {} }: { readonly messages?: readonly string[]; readonly headers?: Headers } = {},
 ): ResponseObject {
-  const examples = messages.map((message, index) => [
+  const { code, message: text } = typeof kind === 'string' ? ERROR_KINDS[kind] : kind;
+  const examples = (messages ?? [text]).map((message, index) => [
     index === 0 ? code : `${code}_${index + 1}`,
     { summary: message, value: { success: false, error: code, message } },
   ]);

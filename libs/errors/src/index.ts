@@ -1,7 +1,7 @@
-export { DomainError, type ErrorCode } from './domain-error.js';
+export { DomainError } from './domain-error.js';
 export { answerFor, answerForThrown, type ErrorAnswer, type ErrorEnvelope } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { HOST_FILTER, HostErrorFilter } from './host-error.filter.js';
-export { ERROR_KINDS } from './error-status.js';
+export { ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
 export { errorAnswer, RETRY_AFTER_HEADER } from './error.documentation.js';
 export { answerNodeErrors, type NodeErrorOptions, refuse } from './node-error-answers.js';

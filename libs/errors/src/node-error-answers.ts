@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorCode } from './domain-error.js';
 import { answerFor } from './error-envelope.js';
+import type { ErrorCode } from './error-kinds.js';
 
 /** Milliseconds that a refused connection stays open. A client that is still sending can then read the answer. */
 const LINGER = 500;

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { limitWaiting } from '../../strict-request/src/index.js';
-import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
 import { limitBody } from '../../strict-request/src/index.js';
 import { requestIdOf } from './common-headers.js';
 import type { HttpEdgeOptions, IdentifiedRequest, RequestLimits } from './http-edge.options.js';
@@ -45,7 +45,7 @@ export function firstMiddleware({
 function refusalOf(request: Request): DomainError | undefined {
   const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue')
-    return new DomainError('EXPECTATION_FAILED', ERROR_KINDS.EXPECTATION_FAILED.message);
+    return new DomainError('EXPECTATION_FAILED');
   if (!hasOneHost(request)) return new DomainError('VALIDATION_ERROR', 'exactly one Host header is required');
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { All, Controller, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
 import { methodsOf, routesOf } from './routes.js';
 import { UnknownRouteGuard } from './unknown-route.guard.js';
 
@@ -13,8 +13,8 @@ export class UnknownRouteController {
   @All('{*path}')
   refuse(@Req() { app, path }: Request, @Res({ passthrough: true }) response: Response): never {
     const allowed = methodsOf(routesOf(app, path));
-    if (allowed.length === 0) throw new DomainError('NOT_FOUND', ERROR_KINDS.NOT_FOUND.message);
+    if (allowed.length === 0) throw new DomainError('NOT_FOUND');
     response.setHeader('Allow', allowed.join(', '));
-    throw new DomainError('METHOD_NOT_ALLOWED', ERROR_KINDS.METHOD_NOT_ALLOWED.message);
+    throw new DomainError('METHOD_NOT_ALLOWED');
   }
 }

@@ -11,8 +11,10 @@ export class MessageErrorFilter extends ErrorEnvelopeFilter {
   }
 
   override catch(thrown: unknown, host: ArgumentsHost): Observable<never> {
+    const { status, body } = answerForThrown(thrown);
     const { id } = this.underWay.end(host, {
-      error: answerForThrown(thrown).body.error,
+      error: body.error,
+      status,
       reason: thrown instanceof DomainError ? thrown.logged : undefined,
     });
     return this.answerMessage(thrown, id);

@@ -7,7 +7,7 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { from, lastValueFrom, type Observable, tap } from 'rxjs';
-import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
 import {
   limitWaiting,
   REQUEST_BOUNDS,
@@ -31,8 +31,9 @@ export class MessageGate implements CanActivate, NestInterceptor {
   /** Throws DomainError UNAUTHORIZED for data that is no object, SERVICE_UNAVAILABLE during the shutdown. */
   canActivate(context: ExecutionContext): boolean {
     const data: unknown = context.switchToRpc().getData();
-    if (typeof data !== 'object' || data === null || Array.isArray(data)) throw refusal('UNAUTHORIZED');
-    if (!this.underWay.begin(context)) throw refusal('SERVICE_UNAVAILABLE');
+    if (typeof data !== 'object' || data === null || Array.isArray(data))
+      throw new DomainError('UNAUTHORIZED');
+    if (!this.underWay.begin(context)) throw new DomainError('SERVICE_UNAVAILABLE');
     limitWaiting(data, this.bounds.deadline);
     return true;
   }
@@ -64,8 +65,4 @@ export class MessageGuarded implements CanActivate {
     this.underWay.leave(context);
     return true;
   }
-}
-
-function refusal(code: 'UNAUTHORIZED' | 'SERVICE_UNAVAILABLE'): DomainError {
-  return new DomainError(code, ERROR_KINDS[code].message);
 }

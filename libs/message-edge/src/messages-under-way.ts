@@ -7,7 +7,6 @@ import {
   Optional,
 } from '@nestjs/common';
 import { callerOf } from '../../auth/src/index.js';
-import type { ErrorCode } from '../../errors/src/index.js';
 import { Drainable } from '../../strict-request/src/index.js';
 import { messageIdOf, messageOf, patternOf } from './rpc-message.js';
 
@@ -20,7 +19,9 @@ const FLUSH = 100;
 
 /** How a message was answered with an error. */
 export interface MessageFault {
-  readonly error: ErrorCode;
+  /** Its code, and the status that HTTP has for it. */
+  readonly error: string;
+  readonly status: number;
   /** The message of the error for the log: without names that the caller made up. */
   readonly reason: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { DomainError, ERROR_KINDS } from '../../errors/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
 
 const LEFT = Symbol.for('time-logs.milliseconds left');
 
@@ -22,7 +22,7 @@ export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       waiting[LEFT] = 0;
-      reject(new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message));
+      reject(new DomainError('SERVICE_UNAVAILABLE'));
     }, left);
     const end = () => {
       clearTimeout(timer);

@@ -8,7 +8,7 @@ import {
   withExamples,
 } from '../../../libs/open-api/src/index.js';
 import { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from '../../../libs/strict-request/src/index.js';
-import { IDEMPOTENCY_KEY_LENGTH } from '../domain/idempotency-key.js';
+import { IDEMPOTENCY_KEY_LENGTH, IDEMPOTENCY_KEY_REUSED } from '../domain/idempotency-key.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
 import { NEW_TIME_LOG, TIME_LOG_LIST, TIME_LOG_RECORDED, UUID_PATTERN } from './time-log.schemas.js';
@@ -249,7 +249,7 @@ export const RecordDocumentation = Describes({
     ),
     ...JSON_BODY_ANSWERS,
     422: errorAnswer(
-      'IDEMPOTENCY_KEY_REUSED',
+      IDEMPOTENCY_KEY_REUSED,
       'The `Idempotency-Key` was used with other values within the last 24 hours.',
     ),
     ...guardAnswers(WRITE),

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
 import { type FieldTable, normalizedValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
+
+/** The key has made a log of other values. */
+export const IDEMPOTENCY_KEY_REUSED: ErrorKind = {
+  code: 'IDEMPOTENCY_KEY_REUSED',
+  status: 422,
+  message: 'the Idempotency-Key was used with other values',
+};
 
 /** The most characters of a key. */
 export const IDEMPOTENCY_KEY_LENGTH = 255;

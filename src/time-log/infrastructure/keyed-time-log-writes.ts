@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
-import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
+import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, isRefusalOfRow, PreparedStatement, type Statements } from '../../database/index.js';
-import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
+import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
 import { NEXT_PARAMETER, TIME_LOG_ARRAYS, TIME_LOG_COLUMN_NAMES, timeLogArrays } from './time-log-rows.js';
@@ -56,7 +56,7 @@ export class KeyedTimeLogWrites {
       if (id !== undefined) return id;
       await delay(KEY_IN_USE_PAUSE);
     }
-    throw new DomainError('SERVICE_UNAVAILABLE', ERROR_KINDS.SERVICE_UNAVAILABLE.message);
+    throw new DomainError('SERVICE_UNAVAILABLE');
   }
 
   private async writeOne(keyed: KeyedLog, within: Statements): Promise<string | undefined> {
@@ -146,5 +146,5 @@ function nameOf({ principal, text }: Pick<IdempotencyKey, 'principal' | 'text'>)
 }
 
 function keyReused(): DomainError {
-  return new DomainError('IDEMPOTENCY_KEY_REUSED', ERROR_KINDS.IDEMPOTENCY_KEY_REUSED.message);
+  return new DomainError(IDEMPOTENCY_KEY_REUSED);
 }

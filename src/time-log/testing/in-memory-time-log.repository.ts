@@ -1,5 +1,5 @@
-import { DomainError, ERROR_KINDS } from '../../../libs/errors/src/index.js';
-import { fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
+import { DomainError } from '../../../libs/errors/src/index.js';
+import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import {
   type Backlog,
@@ -30,8 +30,7 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
       this.keys.set(name, log);
       return log.id;
     }
-    if (fingerprintOf(first) !== fingerprintOf(log))
-      throw new DomainError('IDEMPOTENCY_KEY_REUSED', ERROR_KINDS.IDEMPOTENCY_KEY_REUSED.message);
+    if (fingerprintOf(first) !== fingerprintOf(log)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
     return first.id;
   }
 
