@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { reasonOf } from '../../libs/errors/src/index.js';
 import type { Principal } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
 import { AccessToken } from './access-token.js';
@@ -61,7 +62,7 @@ export class AccessTokenLookup {
         [ids],
       );
     } catch (error) {
-      this.logger.debug(`last use not noted: ${error instanceof Error ? error.message : 'unknown'}`);
+      this.logger.debug(`last use not noted: ${reasonOf(error)}`);
     } finally {
       this.isNoting = false;
     }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { DomainError } from '../../libs/errors/src/index.js';
+import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import { OutageLatch } from './outage-latch.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
@@ -197,5 +197,5 @@ function unavailable(cause?: unknown): DomainError {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown';
+  return reasonOf(error);
 }

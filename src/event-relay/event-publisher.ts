@@ -1,3 +1,4 @@
+import { reasonOf } from '../../libs/errors/src/index.js';
 import type { OutageLatch } from '../database/index.js';
 import { cloudEventOf } from '../time-log/index.js';
 import type { EventSink } from './event-sink.js';
@@ -124,7 +125,7 @@ export class EventPublisher {
   private fail(begun: number, error: unknown): void {
     this.isConnected = false;
     this.failedAt = performance.now();
-    this.options.waiting.begin(begun, error instanceof Error ? error.message : 'unknown');
+    this.options.waiting.begin(begun, reasonOf(error));
     if (this.timer !== undefined || this.isStopped) return;
     this.pause = longer(this.pause);
     this.timer = setTimeout(() => {

@@ -7,7 +7,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { DomainError } from '../../libs/errors/src/index.js';
+import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import { OutageLatch, Database } from '../database/index.js';
 import { TimeLogRepository } from '../time-log/index.js';
 import { WakeSignal } from './wake-signal.js';
@@ -152,7 +152,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       return result;
     } catch (error) {
       if (!(error instanceof DomainError)) {
-        this.failing.begin(begun, error instanceof Error ? error.message : 'unknown');
+        this.failing.begin(begun, reasonOf(error));
       }
       return undefined;
     }

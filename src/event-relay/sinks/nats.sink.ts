@@ -10,6 +10,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
+import { reasonOf } from '../../../libs/errors/src/index.js';
 import { type CloudEvent, DESCRIPTION_LENGTH } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';
@@ -143,7 +144,7 @@ function faultOf(config: StreamConfig): string | undefined {
 }
 
 function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : 'unknown';
+  const message = reasonOf(error);
   if (/jetstream is not enabled|no responders/i.test(message)) {
     return `no JetStream answers, or no stream ${NAME} takes ${SUBJECT}: start nats-server with -js, and see its stream`;
   }

@@ -1,12 +1,13 @@
 import type { SchemaObject } from '../../../libs/open-api/src/index.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { EVENT_SOURCE, EVENT_TYPE } from '../wire/cloud-event.js';
-import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
+import { EVENT_ID_FORM } from '../domain/time-log-event.js';
+import { DESCRIPTION_LENGTH, UUID_FORM } from '../domain/time-log.rules.js';
 import { LISTED_FIELDS } from '../wire/time-log-bodies.js';
 import { type StoredTimeLog, TIME_LOG_FIELDS } from '../domain/time-log.js';
 
 /** Any UUID. With `format: uuid` generators would refuse versions that they do not know. */
-export const UUID_PATTERN = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
+export const UUID_PATTERN = `^${UUID_FORM}$`;
 
 const DESCRIPTION = `What was done, kept exactly as sent: at most ${DESCRIPTION_LENGTH} characters (code points), none of them U+0000 or a lone surrogate.`;
 
@@ -123,7 +124,7 @@ export const TIME_LOG_LIST: SchemaObject = {
 };
 
 /** A position, and the id of a log. */
-export const EVENT_ID_PATTERN = `^(0|[1-9][0-9]{0,18})-${UUID_PATTERN.slice(1)}`;
+export const EVENT_ID_PATTERN = `^${EVENT_ID_FORM}$`;
 
 const TIME_LOG_EVENT: SchemaObject = {
   title: 'TimeLogEvent',

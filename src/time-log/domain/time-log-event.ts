@@ -1,8 +1,10 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { TimeLog } from './time-log.js';
+import { UUID_FORM } from './time-log.rules.js';
 
-/** A position, up to 2^63-1, and a UUID. */
-const EVENT_ID = /^(0|[1-9]\d{0,18})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+/** A regular expression for the id of an event: a position, up to 2^63-1, and the id of a log. */
+export const EVENT_ID_FORM = `(0|[1-9][0-9]{0,18})-${UUID_FORM}`;
+const EVENT_ID = new RegExp(`^${EVENT_ID_FORM}$`);
 const LAST_POSITION = 2n ** 63n - 1n;
 const FAULT = 'lastEventId must be the id of an event';
 
@@ -40,7 +42,7 @@ export function placeOf(eventId: string): FeedPlace {
 }
 
 function placeIn(text: string): FeedPlace | undefined {
-  const [, position, logId] = EVENT_ID.exec(text) ?? [];
-  if (position === undefined || logId === undefined || BigInt(position) > LAST_POSITION) return undefined;
-  return { position, logId };
+  const [, position] = EVENT_ID.exec(text) ?? [];
+  if (position === undefined || BigInt(position) > LAST_POSITION) return undefined;
+  return { position, logId: text.slice(position.length + 1) };
 }

@@ -3,8 +3,9 @@ import { isCalendarDate } from './calendar-date.js';
 /** The most code points of a description. */
 export const DESCRIPTION_LENGTH = 5000;
 
-/** Any UUID in 8-4-4-4-12 hex form, with any version and variant. */
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** A regular expression for any UUID in 8-4-4-4-12 hex form, with any version and variant. */
+export const UUID_FORM = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}';
+const UUID = new RegExp(`^${UUID_FORM}$`);
 
 // Each rule returns what is wrong with a value, or undefined.
 

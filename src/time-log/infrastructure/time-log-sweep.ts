@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { DomainError } from '../../../libs/errors/src/index.js';
+import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import type { Database } from '../../database/index.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
 
@@ -35,7 +35,7 @@ export class TimeLogSweep {
     } catch (error) {
       // An outage of the database is logged elsewhere. The next sweep goes on.
       if (error instanceof DomainError) return;
-      this.logger.warn(`sweep failed: ${error instanceof Error ? error.message : 'unknown'}`);
+      this.logger.warn(`sweep failed: ${reasonOf(error)}`);
     }
   }
 
