@@ -49,7 +49,7 @@ export class NatsSink extends EventSink {
     const turn = ++this.turn;
     await this.leave();
     const session = await this.open().catch((error: unknown) => {
-      throw new Error(reasonOf(error), { cause: error });
+      throw new Error(adviceFor(error), { cause: error });
     });
     if (turn !== this.turn) {
       await session.connection.close();
@@ -69,7 +69,7 @@ export class NatsSink extends EventSink {
         timeout: LIMIT,
       });
     } catch (error) {
-      throw new Error(reasonOf(error), { cause: error });
+      throw new Error(adviceFor(error), { cause: error });
     }
   }
 
@@ -143,7 +143,7 @@ function faultOf(config: StreamConfig): string | undefined {
   return undefined;
 }
 
-function reasonOf(error: unknown): string {
+function adviceFor(error: unknown): string {
   const message = reasonOf(error);
   if (/jetstream is not enabled|no responders/i.test(message)) {
     return `no JetStream answers, or no stream ${NAME} takes ${SUBJECT}: start nats-server with -js, and see its stream`;
