@@ -95,6 +95,8 @@ export interface AppOptions {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
+  /** The name of the setting that holds the latter. */
+  readonly migrationSetting?: string;
   /** Aborts the wait for the database. */
   readonly signal?: AbortSignal;
   /** The access log of messages. */
@@ -115,6 +117,7 @@ export class AppModule {
     config,
     databaseUrl,
     migrationUrl,
+    migrationSetting: setting,
     onMessage,
     signal,
     onClose,
@@ -133,7 +136,7 @@ export class AppModule {
             toRetry: () => false,
           }),
           dataSourceFactory: async (options) => {
-            const done = await migrate({ url: migrationUrl, migrations, signal });
+            const done = await migrate({ url: migrationUrl, setting, migrations, signal });
             if (done.length > 0) new Logger('Migrations').log(`migrated: ${done.join(', ')}`);
             const dataSource = await openDataSource(options!);
             await tellDurability(dataSource);

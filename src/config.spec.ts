@@ -88,7 +88,7 @@ describe('loadConfig', () => {
       port: 8080,
       host: '127.0.0.1',
       databaseUrl: 'postgres://a@b/c',
-      migrationDatabaseUrl: 'postgresql://d@e/f?sslmode=require',
+      migrationDatabaseUrl: 'postgresql://d@e/f?sslmode=verify-full',
       eventsUrl: 'nats://user:password@broker:4222',
       dataDir: resolve('some/where'),
       logLevel: 'debug',

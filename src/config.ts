@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JwtOptions } from '../libs/jwt/src/index.js';
-import { faultOfDatabaseUrl } from './database-url.js';
+import { faultOfDatabaseUrl, withFullVerification } from './database-url.js';
+import { misspelt } from './misspelt.js';
 import { TIME_LOG_LIMITS } from './time-log/index.js';
 
 /** The settings of the service, checked. */
@@ -86,10 +87,13 @@ const number = (form: RegExp, least: number, most: number, message: string) =>
     .refine((value) => value >= least && value <= most, message);
 const seconds = (most: number) => wholeNumber(1, most, 'be whole seconds');
 const bytes = (least: number, most: number) => wholeNumber(least, most, 'be whole bytes');
-const databaseUrl = z.string().superRefine((url, context) => {
-  const fault = faultOfDatabaseUrl(url);
-  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-});
+const databaseUrl = z
+  .string()
+  .superRefine((url, context) => {
+    const fault = faultOfDatabaseUrl(url);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  })
+  .transform(withFullVerification);
 const list = z.string().transform((text) => text.split(',').map((item) => item.trim()));
 const tokens = list.refine(
   (given) => given.length <= 2 && given.every((token) => TOKEN.test(token)),
@@ -175,18 +179,24 @@ export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name
 
 /**
  * The settings of this process, for main.ts and the commands. The environment comes first; the project's `.env` fills
- * in what it leaves out. Throws ConfigError that lists every fault.
+ * in what it leaves out. `say` gets a line for whoever set them, and whether it warns. Throws ConfigError that lists
+ * every fault.
  */
-export function loadProcessConfig(say: (line: string) => void = (line) => console.error(line)): Config {
+export function loadProcessConfig(
+  say: (line: string, level: 'log' | 'warn') => void = (line) => console.error(line),
+): Config {
   const isRead = readDotEnv();
   removeLibpqVariables(process.env);
+  const slips = misspelt(Object.keys(withoutEmpty(process.env)), SETTINGS);
   try {
     const config = loadConfig(process.env, process.stdout.isTTY);
-    if (isRead) say(`settings that the environment leaves out are read from ${DOT_ENV}`);
+    if (isRead) say(`settings that the environment leaves out are read from ${DOT_ENV}`, 'log');
+    for (const slip of slips) say(slip, 'warn');
     return config;
   } catch (error) {
-    if (!isRead || !(error instanceof ConfigError)) throw error;
-    throw new ConfigError(`${error.message}\nThe settings come from the environment and from ${DOT_ENV}`);
+    if (!(error instanceof ConfigError)) throw error;
+    const origin = isRead ? [`The settings come from the environment and from ${DOT_ENV}`] : [];
+    throw new ConfigError([error.message, ...slips, ...origin].join('\n'));
   }
 }
 

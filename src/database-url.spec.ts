@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { faultOfDatabaseUrl } from './database-url.js';
+import { faultOfDatabaseUrl, withFullVerification } from './database-url.js';
 
 const FORM =
   'must be postgres://USER:PASSWORD@HOST:PORT/NAME, with a port from 1 to 65535, an IPv6 address in brackets, and other special characters percent-encoded';
@@ -48,6 +48,12 @@ describe('the URL of a database', () => {
     ['postgres://a@b,c/d', ONE_HOST],
     ['postgres://a@b:5432,c:5433/d', ONE_HOST],
     ['postgres://a@/d?host=b,c', ONE_HOST],
+    ['postgres://a@b/c%00d', 'must not have %00'],
+    ['postgres://a%00@b/c', 'must not have %00'],
+    ['postgres://a:b%00@c/d', 'must not have %00'],
+    ['postgres://a@b/c?host=', 'must name the server in host'],
+    ['postgres://a@/c?host=&port=5433', 'must name the server in host'],
+    ['postgres:///c?host=%20', 'must name the server in host'],
     ['postgres://a@b/c?target_session_attrs=read-write', 'must not have target_session_attrs'],
     ['postgres://a@b/c?load_balance_hosts=random', 'must not have load_balance_hosts'],
     ['postgres:///c?hostaddr=10.0.0.1', 'must not have hostaddr'],
@@ -57,5 +63,26 @@ describe('the URL of a database', () => {
     ['postgres://a@b/c?sslkey=/nowhere', 'must name a file that can be read in sslkey'],
   ])('is refused: %s', (url, fault) => {
     expect(faultOfDatabaseUrl(url)?.startsWith(fault)).toBe(true);
+  });
+});
+
+describe('the TLS of a URL', () => {
+  it.each([
+    ['postgres://a@b/c?sslmode=require', 'postgres://a@b/c?sslmode=verify-full'],
+    ['postgres://a@b/c?x=y&sslmode=prefer&z=1', 'postgres://a@b/c?x=y&sslmode=verify-full&z=1'],
+    ['postgres://a@b/c?sslmode=verify-ca', 'postgres://a@b/c?sslmode=verify-full'],
+  ])('is verified in full, as the driver does: %s', (url, full) => {
+    expect(withFullVerification(url)).toBe(full);
+  });
+
+  it.each([
+    'postgres://a@b/c',
+    'postgres://a@b/c?sslmode=disable',
+    'postgres://a@b/c?sslmode=no-verify',
+    'postgres://a@b/c?sslmode=required',
+    'postgres://a@b/sslmode=require',
+    'postgres://a@b/c?uselibpqcompat=true&sslmode=require',
+  ])('is as it is written: %s', (url) => {
+    expect(withFullVerification(url)).toBe(url);
   });
 });

@@ -14,6 +14,9 @@ export function faultOfDatabaseUrl(text: string): string | undefined {
   const url = parse(text);
   const [host] = text.slice(text.indexOf('//') + 2).split(/[/?#]/);
   const hosts = [host!.slice(host!.lastIndexOf('@') + 1), ...(url?.searchParams.getAll('host') ?? [])];
+  if (text.includes('%00')) return 'must not have %00: no name or password of PostgreSQL has that character';
+  if (hosts.slice(1).some((name) => name.trim() === ''))
+    return 'must name the server in host, or leave that parameter out';
   if (hosts.some((name) => name.includes(',')))
     return 'must name one host: several are not supported, so name an address that leads to the primary';
   if (url?.hash !== '' || !isPort(url.searchParams.get('port') ?? url.port)) return FORM;
@@ -23,6 +26,15 @@ export function faultOfDatabaseUrl(text: string): string | undefined {
     (name) => url.searchParams.has(name) && !isReadable(url.searchParams.get(name)!),
   );
   return file && `must name a file that can be read in ${file}`;
+}
+
+/**
+ * The driver takes these modes for verify-full already, and says so in eight lines at each start. With
+ * `uselibpqcompat` they have libpq's own meaning.
+ */
+export function withFullVerification(url: string): string {
+  if (/[?&]uselibpqcompat=true(&|$)/.test(url)) return url;
+  return url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }
 
 function parse(text: string): URL | undefined {

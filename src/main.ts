@@ -40,8 +40,8 @@ try {
   if (asksForHelp(args)) console.log(USAGE);
   else {
     refuseArguments(args);
-    const notes: string[] = [];
-    const config = loadProcessConfig((line) => notes.push(line));
+    const notes: Note[] = [];
+    const config = loadProcessConfig((line, level) => notes.push({ line, level }));
     await serve(config, notes, stop);
   }
 } catch (error) {
@@ -53,17 +53,23 @@ try {
 }
 process.exit(0);
 
+/** What is told before there is a log. */
+interface Note {
+  readonly line: string;
+  readonly level: 'log' | 'warn';
+}
+
 /** True for the end that a signal has asked for. Any other end is a failure. */
 function isAbort(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'AbortError';
 }
 
 /** Serves until the signal, then drains. Ends everything that was started, even if the start fails half-way. */
-async function serve(config: Config, notes: readonly string[], stop: AbortController): Promise<void> {
+async function serve(config: Config, notes: readonly Note[], stop: AbortController): Promise<void> {
   const { signal } = stop;
   const tracing = await findTracing();
   const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing);
-  for (const note of notes) logger.log(note, 'Main');
+  for (const { line, level } of notes) logger[level](line, 'Main');
   signal.addEventListener('abort', () => {
     logger.log('shutting down');
     setTimeout(
@@ -79,12 +85,13 @@ async function serve(config: Config, notes: readonly string[], stop: AbortContro
     onFailure: (error) => stop.abort(error),
   });
   try {
-    const { url: databaseUrl, migrationUrl } = database;
+    const { url: databaseUrl, migrationUrl, migrationSetting } = database;
     const app = await NestFactory.create<NestExpressApplication>(
       AppModule.forRoot({
         config,
         databaseUrl,
         migrationUrl,
+        migrationSetting,
         signal,
         onMessage: (message) => logger.logMessage(message),
         onClose: (...request) => logger.logRequest(...request),

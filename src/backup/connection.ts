@@ -5,6 +5,8 @@ import { openDataSource, plainOptions } from '../database-setup/index.js';
 
 export interface ConnectionOptions {
   readonly url: string;
+  /** The name of the setting that holds the URL: `DATABASE_URL` unless told otherwise. */
+  readonly setting?: string | undefined;
   readonly entities: NonNullable<DataSourceOptions['entities']>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,7 +25,7 @@ export interface Connection {
  * lock nor a server that is silent holds up whoever was told to stop. The streams of a COPY would wait for both.
  */
 export async function withConnection<T>(
-  { url, entities, signal }: ConnectionOptions,
+  { url, setting, entities, signal }: ConnectionOptions,
   act: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const sockets: Socket[] = [];
@@ -37,12 +39,10 @@ export async function withConnection<T>(
   const ignoreSignal = () => signal?.removeEventListener('abort', cut);
   signal?.addEventListener('abort', cut);
   try {
-    const dataSource = await openDataSource({
-      ...plainOptions(url),
-      entities,
-      poolSize: 1,
-      extra: { stream },
-    });
+    const dataSource = await openDataSource(
+      { ...plainOptions(url), entities, poolSize: 1, extra: { stream } },
+      setting,
+    );
     const runner = dataSource.createQueryRunner();
     try {
       const client = (await runner.connect()) as ClientBase;

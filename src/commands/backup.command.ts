@@ -13,7 +13,8 @@ Saves the data of the configured database to FILE, which must not exist, whether
     const file = fileOf(args);
     const report = (text: string) => progress.show(text);
     return withDatabase(async (database) => {
-      const counts = await backup({ url: database.migrationUrl, entities, migrations, file, report, signal });
+      const { migrationUrl: url, migrationSetting: setting } = database;
+      const counts = await backup({ url, setting, entities, migrations, file, report, signal });
       await database.keepOwner(file);
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
       return `saved ${file}: ${rows.join(', ')}`;

@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import { migrations } from '../app.module.js';
 import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
@@ -22,9 +21,6 @@ const ACTS: Record<string, Act> = {
   rebuild: async (counts) => `mended ${await counts.rebuild()} counts`,
 };
 
-// The error is printed once, at the end.
-Logger.overrideLogger(false);
-
 await runCommand({
   usage: `Usage:
   npm run counts -- verify    holds the counts of logs against the logs; exits with 1 where they differ
@@ -43,10 +39,10 @@ Both read every log, and nobody waits for them: the service may run and write.`,
 });
 
 function withCounts(act: Act): Promise<string> {
-  return withDatabase(async ({ migrationUrl: url }, { databaseUrl }) => {
+  return withDatabase(async ({ migrationUrl: url, migrationSetting: setting }, { databaseUrl }) => {
     // Only the service and `npm run migrate` change the schema of an external database.
     if (databaseUrl === undefined) await migrate({ url, migrations });
-    const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 1 });
+    const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 1 }, setting);
     try {
       return await act(new TimeLogCounts(new Database(dataSource)));
     } catch (error) {

@@ -10,8 +10,8 @@ await runCommand({
 Brings the schema of the configured database up to date.`,
   run: async (args) => {
     refuseArguments(args);
-    return withDatabase(async ({ migrationUrl: url }) => {
-      const done = await migrate({ url, migrations });
+    return withDatabase(async ({ migrationUrl: url, migrationSetting: setting }) => {
+      const done = await migrate({ url, setting, migrations });
       return done.length === 0 ? 'nothing to migrate' : done.map((name) => `migrated ${name}`).join('\n');
     });
   },

@@ -19,9 +19,9 @@ Puts the data of FILE, made by npm run backup, into the configured database, who
     loadProcessConfig();
     await checkBackup(backup);
     progress.end();
-    return withDatabase(async ({ migrationUrl: url }) => {
-      await migrate({ url, migrations, signal });
-      const counts = await restore({ url, entities, settle, ...backup });
+    return withDatabase(async ({ migrationUrl: url, migrationSetting: setting }) => {
+      await migrate({ url, setting, migrations, signal });
+      const counts = await restore({ url, setting, entities, settle, ...backup });
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
       return `restored ${backup.file}: ${rows.join(', ')}`;
     }, signal);

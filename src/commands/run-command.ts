@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { type Config, loadProcessConfig } from '../config.js';
 import { messageOf, type OpenDatabase, openDatabaseForCommand } from '../database-setup/index.js';
 import { asksForHelp, UsageError } from './command-line.js';
@@ -22,6 +23,9 @@ export async function runCommand({ usage, interrupted, run }: Command): Promise<
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const args = process.argv.slice(2);
   const progress = new ProgressLine(process.stderr);
+  const note = (line: string) => progress.note(line);
+  // Errors are printed once, at the end.
+  Logger.overrideLogger({ log: note, warn: note, error: () => undefined });
   try {
     const text = asksForHelp(args) ? usage : await run(args, stop.signal, progress);
     progress.end();

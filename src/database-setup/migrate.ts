@@ -1,26 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { addressOf, connectionFault } from './connection-fault.js';
 import { plainOptions } from './connection-options.js';
 import { EncodingError, requireUtf8 } from './encoding.js';
 import { messageOf } from './message.js';
 
 /** Key of the lock under which only one instance migrates at a time: "time-log" as a 64-bit number. */
 const LOCK = 0x74696d652d6c6f67n;
-/** How often a start tries to reach the database, and the milliseconds between two tries. */
-const TRIES = 15;
+/** Milliseconds for which a start tries to reach the database, of one try at most, and between two of them. */
+const PATIENCE = 15_000;
+const TRY_LIMIT = 5_000;
 const PAUSE = 1_000;
 /** Milliseconds between two tries to take the lock. */
 const LOCK_PAUSE = 100;
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** SQLSTATEs: wrong role or password, unknown database. Another try would not help. */
-const FINAL = /^(?:28|3D)/;
 
 const logger = new Logger('Migrations');
 
 export interface MigrateOptions {
   /** A database role that may change the schema. */
   readonly url: string;
+  /** The name of the setting that holds the URL: `DATABASE_URL` unless told otherwise. */
+  readonly setting?: string | undefined;
   readonly migrations: NonNullable<DataSourceOptions['migrations']>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -29,8 +31,9 @@ export interface MigrateOptions {
  * Runs the pending migrations, one instance at a time, and returns their names. Without any it changes nothing. Waits
  * for a database that is not up yet. Throws an Error with one clear line where the database stays away or refuses.
  */
-export async function migrate({ url, migrations, signal }: MigrateOptions): Promise<string[]> {
-  const dataSource = await connect(url, migrations, signal);
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const { signal } = options;
+  const dataSource = await connect(options);
   try {
     await requireUtf8(dataSource);
     return await runPending(dataSource, signal);
@@ -82,26 +85,30 @@ async function tryLock(runner: QueryRunner): Promise<boolean> {
   return row.locked;
 }
 
-async function connect(
-  url: string,
-  migrations: MigrateOptions['migrations'],
-  signal: AbortSignal | undefined,
-): Promise<DataSource> {
-  for (let attempt = 1; ; attempt++) {
+async function connect({
+  url,
+  setting = 'DATABASE_URL',
+  migrations,
+  signal,
+}: MigrateOptions): Promise<DataSource> {
+  const end = performance.now() + PATIENCE;
+  for (let isWaiting = false; ; isWaiting = true) {
+    const left = Math.max(PAUSE, end - performance.now());
     const dataSource = new DataSource({
       ...plainOptions(url),
       migrations,
       poolSize: 1,
-      connectTimeoutMS: 5_000,
+      connectTimeoutMS: Math.min(TRY_LIMIT, left),
     });
     try {
       return await dataSource.initialize();
     } catch (error) {
-      if (attempt === TRIES || FINAL.test(sqlStateOf(error))) {
-        const message = `the database could not be reached: ${messageOf(error)}; check DATABASE_URL and that PostgreSQL runs`;
-        throw new Error(message, { cause: error });
-      }
-      if (attempt === 1) logger.warn(`waiting for the database: ${messageOf(error)}`);
+      const { message, reason, isFinal } = connectionFault(error, url, setting);
+      if (isFinal || performance.now() + PAUSE > end) throw new Error(message, { cause: error });
+      if (!isWaiting)
+        logger.warn(
+          `waiting for the database at ${addressOf(url).server}, ${PATIENCE / 1_000} s at most: ${reason}`,
+        );
       await delay(PAUSE, undefined, { signal });
     }
   }

@@ -1,13 +1,20 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { connectionFault } from './connection-fault.js';
 import { requireUtf8 } from './encoding.js';
-import { messageOf } from './message.js';
+
+type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
 
 /**
- * Connects to a database. Throws an Error with one clear line where it is out of reach or its encoding is not UTF8.
+ * Connects to a database, whose URL has a setting of this name. Throws an Error with one clear line where it is out of
+ * reach, or refuses, or its encoding is not UTF8.
  */
-export async function openDataSource(options: DataSourceOptions): Promise<DataSource> {
+export async function openDataSource(
+  options: DataSourceOptions,
+  setting = 'DATABASE_URL',
+): Promise<DataSource> {
+  const { url = '' } = options as PostgresOptions;
   const dataSource = await new DataSource(options).initialize().catch((error: unknown) => {
-    throw new Error(`the database could not be reached: ${messageOf(error)}`, { cause: error });
+    throw new Error(connectionFault(error, url, setting).message, { cause: error });
   });
   try {
     await requireUtf8(dataSource);

@@ -7,6 +7,8 @@ import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 export interface OpenDatabase {
   readonly url: string;
   readonly migrationUrl: string;
+  /** The name of the setting that holds the latter. */
+  readonly migrationSetting: string;
   /** Gives a file that root has written to the user of the embedded database, if it lies in that user's folder. */
   keepOwner(file: string): Promise<void>;
   /** Stops what was started. An external database is left alone. */
@@ -50,6 +52,7 @@ async function open(
     return {
       url: databaseUrl,
       migrationUrl: migrationDatabaseUrl ?? databaseUrl,
+      migrationSetting: migrationDatabaseUrl === undefined ? 'DATABASE_URL' : 'MIGRATION_DATABASE_URL',
       keepOwner: async () => undefined,
       close: async () => undefined,
     };
@@ -64,6 +67,7 @@ async function open(
   return {
     url: server.url,
     migrationUrl: server.url,
+    migrationSetting: 'DATA_DIR',
     keepOwner: (file) => keepOwner(file, dataDir),
     close: () => server.stop(),
   };

@@ -74,7 +74,7 @@ describe('a service that starts', () => {
         const lines = output().trim().split('\n');
         expect(lines.filter((line) => line.includes('waiting for the database'))).toHaveLength(1);
         expect(
-          lines.filter((line) => /^the database could not be reached: .*check DATABASE_URL/.test(line)),
+          lines.filter((line) => /^the database at .* could not be reached: .*check DATABASE_URL/.test(line)),
         ).toEqual([lines.at(-1)]);
         expect(output()).not.toMatch(/^\s+at /m);
       } finally {

@@ -245,7 +245,7 @@ describe('backup and restore by DATABASE_URL', () => {
     const { code, stderr } = await run('backup', [file], { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
     expect([code, stderr]).toEqual([
       1,
-      'the database could not be reached: connect ECONNREFUSED 127.0.0.1:1\n',
+      'the database at 127.0.0.1:1 could not be reached: connect ECONNREFUSED 127.0.0.1:1; check DATABASE_URL and that PostgreSQL runs there\n',
     ]);
     await expect(access(`${file}.part`)).rejects.toThrow('ENOENT');
   });

@@ -1,0 +1,85 @@
+import { expect, it } from '@jest/globals';
+import { connectionFault } from './connection-fault.js';
+
+const URL_WITH_PASSWORD = 'postgres://ada:s%20cret@db.example:5433/logs?sslmode=verify-full';
+const failed = (code: string | undefined, message: string) => Object.assign(new Error(message), { code });
+
+it.each([
+  [
+    '3D000',
+    'database "logs" does not exist',
+    /^there is no database logs at db[.]example:5433: make it, or /,
+  ],
+  [
+    '28P01',
+    'password authentication failed',
+    /^db[.]example:5433 refuses the role ada [(]password .*: check user/,
+  ],
+  [
+    '28000',
+    'no pg_hba.conf entry',
+    /^db[.]example:5433 refuses the role ada for the database logs [(]no pg_hba/,
+  ],
+  [
+    '42501',
+    'permission denied for database',
+    /^db[.]example:5433 refuses the role ada for the database logs/,
+  ],
+  ['22023', 'invalid value for parameter', /^db[.]example:5433 refuses the role ada for the database logs/],
+  [
+    undefined,
+    'SASL: client password must be a string',
+    /^db[.]example:5433 asks the role ada for a password: /,
+  ],
+  [
+    undefined,
+    'The server does not support SSL connections',
+    /^db[.]example:5433 has no TLS, which .* asks for: /,
+  ],
+  [
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'self-signed certificate',
+    /^the certificate of db[.]example:5433 is not accep/,
+  ],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'Host: db.',
+    /^the certificate of db[.]example:5433 is not accepted [(]Host/,
+  ],
+  [
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'unable',
+    /^the certificate of db[.]example:5433 is not accepted [(]una/,
+  ],
+])('says at once what another try would not change: %s, %s', (code, words, message) => {
+  const fault = connectionFault(failed(code, words), URL_WITH_PASSWORD, 'MIGRATION_DATABASE_URL');
+  expect(fault).toMatchObject({ isFinal: true, message: expect.stringMatching(message) });
+  expect(fault.message).toMatch(/^[^\n]*\bMIGRATION_DATABASE_URL\b[^\n]*$/);
+  expect(fault.message).not.toMatch(/s( |%20)cret/);
+});
+
+it.each([
+  ['ECONNREFUSED', 'connect ECONNREFUSED 10.0.0.1:5433', 'connect ECONNREFUSED 10.0.0.1:5433'],
+  ['ENOTFOUND', 'getaddrinfo ENOTFOUND db.example', 'the name db.example has no address (ENOTFOUND)'],
+  ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN db.example', 'the name db.example has no address (EAI_AGAIN)'],
+  ['57P03', 'the database system is starting up', 'the database system is starting up'],
+  ['53300', 'sorry, too many clients already', 'sorry, too many clients already'],
+  [undefined, 'timeout expired', 'timeout expired'],
+])('waits for what may pass: %s, %s', (code, words, reason) => {
+  expect(connectionFault(failed(code, words), URL_WITH_PASSWORD, 'DATABASE_URL')).toEqual({
+    isFinal: false,
+    reason,
+    message: `the database at db.example:5433 could not be reached: ${reason}; check DATABASE_URL and that PostgreSQL runs there`,
+  });
+});
+
+it.each([
+  ['postgres://ada@[::1]:5433/logs', '[::1]:5433'],
+  ['postgres://ada@db.example/logs', 'db.example:5432'],
+  ['postgres://ada@%2Frun%2Fpostgresql/logs', '/run/postgresql/.s.PGSQL.5432'],
+  ['postgres://ada@/logs?host=/run/postgresql&port=5433', '/run/postgresql/.s.PGSQL.5433'],
+  ['postgres:///logs', 'localhost:5432'],
+])('names the server of %s: %s', (url, server) => {
+  const { message } = connectionFault(failed(undefined, 'gone'), url, 'DATABASE_URL');
+  expect(message).toContain(`the database at ${server} could not be reached: gone;`);
+});
