@@ -20,7 +20,7 @@ export default {
       ? []
       : ['<rootDir>/test/(estate/|(messages|events)/(nats|rabbitmq|tcp-faults))']),
   ],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/test-environment.mjs',
   // Workspaces are tested as they are written, not as they were built.
   testEnvironmentOptions: { customExportConditions: ['@time-logs/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],

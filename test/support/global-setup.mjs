@@ -22,21 +22,26 @@ const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500'
 const INITDB = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
 
 /**
- * One real PostgreSQL for the whole run, in which every test file makes databases of its own: the embedded one, or that
- * of TEST_POSTGRES, the directory of another version's programs, such as /usr/lib/postgresql/15/bin.
+ * A real PostgreSQL for each worker, in which every test file makes databases of its own: the embedded one, or that of
+ * TEST_POSTGRES, the directory of another version's programs, such as /usr/lib/postgresql/15/bin. No file waits for a
+ * lock or a transaction of another one.
  */
-export default async function setUp() {
+export default async function setUp({ maxWorkers }) {
   // The tests' own connections follow their URLs alone, as the service does.
   removeLibpqVariables(process.env);
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'time-logs-test-')));
-  const dataDirectory = join(directory, 'postgres');
+  const places = Array.from({ length: maxWorkers }, (_, index) => join(directory, `postgres-${index + 1}`));
+  globalThis.testDatabases = { servers: await Promise.all(places.map(startIn)), directory };
+  process.env.TEST_DATABASE_URLS = places.map((place) => urlOf(socketDirectoryOf(place))).join(' ');
+}
+
+async function startIn(dataDirectory) {
   const { TEST_POSTGRES } = process.env;
-  const installation = TEST_POSTGRES
-    ? await installOther(TEST_POSTGRES, dataDirectory)
-    : await install(dataDirectory, thisMachine);
-  const server = await start(installation);
-  process.env.TEST_DATABASE_URL = urlOf(socketDirectoryOf(dataDirectory));
-  globalThis.testDatabase = { server, directory };
+  return start(
+    TEST_POSTGRES
+      ? await installOther(TEST_POSTGRES, dataDirectory)
+      : await install(dataDirectory, thisMachine),
+  );
 }
 
 /** Makes the files of a server that is not the embedded one, under the first account that can. */
