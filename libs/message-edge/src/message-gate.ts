@@ -16,6 +16,7 @@ import {
   withinDeadline,
 } from '../../strict-request/src/index.js';
 import { MessagesUnderWay } from './messages-under-way.js';
+import { requireRead } from './packet.js';
 
 /**
  * Every message passes it, as a guard before authentication and as an interceptor after it. It limits bytes, depth and
@@ -45,6 +46,7 @@ export class MessageGate implements CanActivate, NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const data: object = context.switchToRpc().getData();
     this.underWay.enter(context);
+    requireRead(data);
     requireBoundedMessage(data, this.bounds.bodyLimit);
     // What fails ends in the filter.
     return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(

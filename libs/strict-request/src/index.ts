@@ -6,5 +6,11 @@ export { Obeys, type Rule } from './obeys.decorator.js';
 export { REQUEST_BOUNDS, type RequestBounds, RequestBoundsGuard } from './request-bounds.guard.js';
 export { wellFormedId } from './request-id.js';
 export { StrictBody, StrictHeaders, StrictPath, StrictQuery } from './strict-request.decorators.js';
-export { MessageData, type MessageShape, requireBoundedMessage, StrictMessage } from './strict-message.js';
+export {
+  MessageData,
+  type MessageShape,
+  messageTooLarge,
+  requireBoundedMessage,
+  StrictMessage,
+} from './strict-message.js';
 export { Drainable } from './drainable.js';

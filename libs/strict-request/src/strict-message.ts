@@ -56,7 +56,10 @@ export function requireBoundedMessage(data: object, bytes: number): void {
       `the message must not be nested deeper than ${DEPTH_LIMIT + 1} levels`,
     );
   }
-  if (Buffer.byteLength(JSON.stringify(data)) > bytes) {
-    throw new DomainError('PAYLOAD_TOO_LARGE', `the message must be at most ${bytes} bytes of JSON`);
-  }
+  if (Buffer.byteLength(JSON.stringify(data)) > bytes) throw messageTooLarge(bytes);
+}
+
+/** The error of a message with more bytes than these. */
+export function messageTooLarge(bytes: number): DomainError {
+  return new DomainError('PAYLOAD_TOO_LARGE', `the message must be at most ${bytes} bytes of JSON`);
 }
