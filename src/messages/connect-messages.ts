@@ -3,6 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { UnreadAnswers } from '../../libs/http-edge/src/index.js';
 import { headerOf, MessagesUnderWay, patternOf } from '../../libs/message-edge/src/index.js';
+import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import type { Reach } from './door.server.js';
 import { NatsServer } from './nats.server.js';
 import { RabbitServer } from './rabbitmq.server.js';
@@ -44,7 +45,7 @@ export async function connectMessages(
   url: string,
   { say, tracing, unread }: MessageDoorOptions,
 ): Promise<void> {
-  const server = serverOf(new URL(url));
+  const server = serverOf(new URL(url), app.get<RequestBounds>(REQUEST_BOUNDS, { strict: false }));
   if (tracing) trace(server, tracing);
   app.get(MessagesUnderWay, { strict: false }).stopTaking = async () => server.stopTaking();
   if (server instanceof TcpServer) unread?.watch(server.unwrap<Server>());
@@ -66,8 +67,8 @@ export async function connectMessages(
   );
 }
 
-function serverOf(url: URL): TcpServer | NatsServer | RabbitServer {
-  if (url.protocol === 'tcp:') return new TcpServer(url);
+function serverOf(url: URL, { bodyLimit }: RequestBounds): TcpServer | NatsServer | RabbitServer {
+  if (url.protocol === 'tcp:') return new TcpServer(url, bodyLimit);
   return url.protocol === 'amqp:' ? new RabbitServer(url) : new NatsServer(url);
 }
 

@@ -43,11 +43,13 @@ export const SERIALIZER = {
     packet.err === NO_MESSAGE_HANDLER ? { ...packet, ...UNKNOWN_PATTERN } : packet,
 };
 
-function packetOf(error: unknown): object {
+/** The answer with an error, to a message whose id is unknown or elsewhere. */
+export function packetOf(error: unknown): object {
   return { err: answerForThrown(error).body, isDisposed: true };
 }
 
-const UNKNOWN_PATTERN = packetOf(new DomainError('NOT_FOUND', 'no such pattern'));
+/** The answer to a pattern that nobody handles. */
+export const UNKNOWN_PATTERN = packetOf(new DomainError('NOT_FOUND', 'no such pattern'));
 
 function nothing(): void {
   return;

@@ -1,26 +1,67 @@
-import { ServerTCP } from '@nestjs/microservices';
+import type { Socket } from 'node:net';
+import { ServerTCP, type TcpContext, type TcpSocket } from '@nestjs/microservices';
 import { EMPTY } from 'rxjs';
-import { type DoorServer, SERIALIZER, SILENT } from './door.server.js';
+import { callerOf } from '../../libs/auth/src/index.js';
+import { type Packet, readPacket, Room, Turns } from '../../libs/message-edge/src/index.js';
+import { type DoorServer, packetOf, SERIALIZER, SILENT, UNKNOWN_PATTERN } from './door.server.js';
+import { FramedSocket, type TcpEdge, type TcpTimes } from './framed.socket.js';
 
-/** The most characters of a message, with what a packet holds of the next one. More ends the connection. */
-const LONGEST = 2 * 1_048_576;
+/** A process may have as few as 1,024 descriptors. What a message of 64 KiB says may take 1.2 MB of memory. */
+const STRANGERS = { connections: 100, bytes: 16 * 1_048_576 };
+const KNOWN = { connections: 500, bytes: 64 * 1_048_576 };
+const TIMES: TcpTimes = { message: 10_000, rest: 5 * 60_000 };
 
 /** Messages from clients of our own port. */
 export class TcpServer extends ServerTCP implements DoorServer {
   readonly reach = EMPTY;
   protected override readonly logger = SILENT as never;
+  private readonly edge: TcpEdge;
 
-  constructor({ hostname, port }: URL) {
-    super({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port),
-      maxBufferSize: LONGEST,
-      serializer: SERIALIZER,
-    });
+  constructor(
+    { hostname, port }: URL,
+    private readonly bodyLimit: number,
+    times = TIMES,
+  ) {
+    super({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), serializer: SERIALIZER });
+    this.edge = { strangers: new Room(STRANGERS), known: new Room(KNOWN), turns: new Turns(), times };
+    this.setOnProcessingEndHook(() => undefined);
   }
 
   /** Connections that are open stay so: what comes there is refused, so that its sender knows. */
   async stopTaking(): Promise<void> {
     this.unwrap<{ close(): void }>().close();
+  }
+
+  protected override getSocketInstance(socket: Socket): TcpSocket {
+    return new FramedSocket(socket, this.edge);
+  }
+
+  /** Nest calls this for each message that it has begun, when its answer is made. */
+  override setOnProcessingEndHook(hook: (transport: symbol | number, context: unknown) => void): void {
+    super.setOnProcessingEndHook((transport, context) => {
+      hook(transport, context);
+      ((context as TcpContext).getSocketRef() as FramedSocket).finish();
+    });
+  }
+
+  override handleMessage(socket: TcpSocket, bytes: unknown): Promise<void> {
+    try {
+      return this.handle(socket as FramedSocket, readPacket(bytes as Buffer, this.bodyLimit));
+    } catch (error) {
+      socket.sendMessage(packetOf(error));
+      return Promise.resolve();
+    }
+  }
+
+  private async handle(socket: FramedSocket, packet: Packet): Promise<void> {
+    const { id, pattern, data } = packet;
+    if (typeof pattern !== 'string' || !this.getHandlers().has(pattern)) {
+      if (id !== undefined) socket.sendMessage({ ...UNKNOWN_PATTERN, id });
+      return;
+    }
+    socket.begin();
+    // It resolves when the guards have decided.
+    await super.handleMessage(socket, packet);
+    if (typeof data === 'object' && data !== null && callerOf(data)) socket.trust();
   }
 }

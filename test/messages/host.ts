@@ -56,7 +56,7 @@ export interface MessageHost {
 }
 
 /** Starts the host on free ports of loopback. */
-export async function startMessageHost(messagesUrl: string): Promise<MessageHost> {
+export async function startMessageHost(messagesUrl: string, connect = connectMessages): Promise<MessageHost> {
   const database = await createTestDatabase();
   const tokens = new HostTokens();
   await migrate({ url: database.url, migrations: timeLogMigrations });
@@ -82,7 +82,7 @@ export async function startMessageHost(messagesUrl: string): Promise<MessageHost
   // First HTTP: handlers may otherwise run before the hooks of the start.
   await app.listen(0, '127.0.0.1');
   const lines: string[] = [];
-  await connectMessages(app, messagesUrl, { say: (line) => lines.push(line) });
+  await connect(app, messagesUrl, { say: (line) => lines.push(line) });
   return {
     app,
     port: (app.getHttpServer().address() as { port: number }).port,

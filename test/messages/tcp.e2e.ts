@@ -6,11 +6,12 @@ import { lastValueFrom } from 'rxjs';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
-import { describeDoor } from './door.contract.js';
-import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
+import { describeBytes, describeDoor } from './door.contract.js';
+import { type Door, messageOfBytes, type Outcome, overHttp, overTransport } from './doors.js';
 import { unusedPort } from './brokers.js';
 import { type MessageHost, startMessageHost } from './host.js';
 import { describeMessages } from './message.contract.js';
+import { RawTcp } from './raw-tcp.js';
 
 const host = '127.0.0.1';
 
@@ -44,6 +45,21 @@ describeDoor('HTTP', async () => {
   return { door: overHttp(started.host.port), close: () => started.close() };
 });
 describeMessages('TCP', open);
+describeBytes('TCP', async () => {
+  const opened = await open();
+  const raw = await RawTcp.open(opened.port);
+  return {
+    ...opened,
+    recordBytes: async (timeLog) => {
+      const answer = await raw.ask(messageOfBytes(timeLog));
+      return answer?.err ? { error: answer.err } : { answer: answer?.response };
+    },
+    close: async () => {
+      raw.close();
+      await opened.close();
+    },
+  };
+});
 
 describe('a host with messages over TCP', () => {
   let tcp: Tcp;
@@ -77,13 +93,11 @@ describe('a host with messages over TCP', () => {
 
   it.each(['null', 'undefined', '1'])('answers data that no client of Nest sends: %s', async (data) => {
     const member = data === 'undefined' ? '' : `,"data":${data}`;
-    const message = `{"pattern":"time-log.record.v1","id":"1"${member}}`;
-    const socket = connect(tcp.port, host);
-    await once(socket, 'connect');
-    socket.write(`${message.length}#${message}`);
-    const [answer] = (await once(socket, 'data')) as [Buffer];
-    socket.destroy();
-    expect(answer.toString()).toContain('"err":{"success":false,"error":"UNAUTHORIZED",');
+    const raw = await RawTcp.open(tcp.port);
+    expect(await raw.ask(`{"pattern":"time-log.record.v1","id":"1"${member}}`)).toMatchObject({
+      err: { success: false, error: 'UNAUTHORIZED' },
+    });
+    raw.close();
   });
 
   it('answers an unknown pattern in the form of all errors', async () => {
