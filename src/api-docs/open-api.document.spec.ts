@@ -24,7 +24,7 @@ function resolved(response: Operation['responses'][string]): Response {
 const kinds = [...Object.values(ERROR_KINDS), ...timeLogs.errors];
 
 describe('the OpenAPI document', () => {
-  it('refers to nothing that is not there, and names nothing that is not used but 404 and 405', () => {
+  it('refers to nothing that is not there, and names nothing that is not used but 405', () => {
     const { components } = openApiDocument;
     const named = Object.entries(components).flatMap(([kind, entries]) =>
       Object.keys(entries).map((name) => `#/components/${kind}/${name}`),
@@ -33,9 +33,21 @@ describe('the OpenAPI document', () => {
     expect(used.filter((reference) => !named.includes(reference))).toEqual([]);
     expect(named.filter((name) => !used.includes(name))).toEqual([
       '#/components/securitySchemes/bearer',
-      '#/components/responses/NotFound',
       '#/components/responses/MethodNotAllowed',
     ]);
+  });
+
+  it('describes each error once: operations refer to it, and at most say when it comes', () => {
+    const errors = operations.flatMap(([, { responses }]) =>
+      Object.entries(responses).filter(([status]) => Number(status) >= 400),
+    );
+    expect(errors.length).toBeGreaterThan(50);
+    for (const [, answer] of errors) {
+      expect(answer).toHaveProperty('$ref');
+      expect(Object.keys(answer).filter((key) => key !== '$ref' && key !== 'description')).toEqual([]);
+    }
+    for (const { code, status } of kinds)
+      expect(openApiDocument.info.description).toContain(`| ${status} | \`${code}\` | `);
   });
 
   it('gives every operation a name of its own, and a tag that is described', () => {

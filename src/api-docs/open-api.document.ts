@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorKind } from '../../libs/errors/src/index.js';
 import { type TellableLimits, withEdge } from '../../libs/http-edge/src/index.js';
-import { openApi31, type TagObject } from '../../libs/open-api/src/index.js';
+import { openApi31, type OpenApiDocument, phraseOf, type TagObject } from '../../libs/open-api/src/index.js';
 
 /** What the document says about the service as a whole. */
 export interface Contents {
@@ -28,10 +28,11 @@ export function openApiText(app: INestApplication, { errors, scopes, tags, limit
   });
   const { openapi, info, ...rest } = openApi31(withEdge(document, limits));
   tellCodes(rest.components as Components, errors);
+  const told = errorTable(errors, rest.components.responses);
   const text = {
     ...info,
     summary: 'Records and lists time logs.',
-    description: serviceText([...openPathsOf(document), '/docs']),
+    description: serviceText([...openPathsOf(document), '/docs'], told),
     license: { name: 'MIT', identifier: 'MIT' },
   };
   return `${JSON.stringify({ openapi, info: text, ...rest }, undefined, 2)}\n`;
@@ -54,18 +55,30 @@ function tokenText(scopes: Contents['scopes']): string {
   ].join('\n\n');
 }
 
-function serviceText(openPaths: readonly string[]): string {
+function serviceText(openPaths: readonly string[], errors: string): string {
   const open = openPaths.map((path) => `\`${path}\``);
   return [
     'A time log says that somebody worked on a project, on a day, for how long and at what. It is a finished fact: recorded once, never changed.',
     `**Tokens.** Every request needs \`Authorization: Bearer TOKEN\`, \`GET /health\` included. Open are only ${open.slice(0, -1).join(', ')} and ${open.at(-1)}. ` +
       'A log has no owner: every valid token sees every log of the deployment.',
-    '**Errors.** Every answer that is not a success is `{"success":false,"error":CODE,"message":TEXT}`, with one code for each status. ' +
-      'An unknown path is `404`, another method on a known path `405` with `Allow`, both only for the holder of a token: `401` precedes them. ' +
-      'HEAD is answered as GET, without the body.',
+    '**Errors.** Every answer that is not a success is `{"success":false,"error":CODE,"message":TEXT}`, with one code for each status:',
+    errors,
+    '`404` and `405` are only for the holder of a token: `401` precedes them. HEAD is answered as GET, without the body.',
     '**Compatibility.** `/api/v1` only grows: new optional fields, parameters and headers. A client must ignore members of an answer that it does not know. ' +
       'Anything else becomes `/api/v2`, with 12 months of overlap and `Deprecation` and `Sunset` headers.',
   ].join('\n\n');
+}
+
+/** Each error, once: operations only say when it comes where they know it better. */
+function errorTable(
+  errors: Contents['errors'],
+  responses: OpenApiDocument['components']['responses'],
+): string {
+  const rows = errors.flatMap(({ code, status }) => {
+    const { description } = responses[phraseOf(status)] ?? {};
+    return description === undefined ? [] : [`| ${status} | \`${code}\` | ${description} |`];
+  });
+  return ['| status | error | when |', '|---|---|---|', ...rows].join('\n');
 }
 
 function openPathsOf({ paths }: OpenAPIObject): string[] {

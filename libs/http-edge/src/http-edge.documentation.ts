@@ -42,7 +42,7 @@ function anyAnswers({ headersTimeout, requestTimeout, headersLimit }: TellableLi
   return {
     400: errorAnswer(
       'VALIDATION_ERROR',
-      'The request is malformed HTTP, or has not exactly one `Host` header.',
+      'A value fails validation, or the request is malformed HTTP or has not exactly one `Host` header.',
     ),
     408: errorAnswer(
       'REQUEST_TIMEOUT',
@@ -59,10 +59,10 @@ function anyAnswers({ headersTimeout, requestTimeout, headersLimit }: TellableLi
   };
 }
 
-/** The answers of unknown paths and methods to a valid token. They belong to no operation. */
+/** The answers of unknown paths and methods to a valid token. */
 const UNKNOWN: Responses = {
   404: errorAnswer('NOT_FOUND', 'There is no such path.'),
-  405: errorAnswer('METHOD_NOT_ALLOWED', 'The path takes other methods.', {
+  405: errorAnswer('METHOD_NOT_ALLOWED', 'The path takes other methods: see `Allow`.', {
     headers: {
       Allow: {
         description: 'The methods that the path takes.',
@@ -73,7 +73,7 @@ const UNKNOWN: Responses = {
   }),
 };
 
-/** The document of an app, with what the edge adds to each route and with its answers to all other requests. */
+/** The document of an app, with what the edge adds to each route, and with its own answers under their statuses. */
 export function withEdge(document: OpenAPIObject, limits: TellableLimits): OpenAPIObject {
   const paths = Object.entries(document.paths).map(([path, item]) => {
     const operations = Object.entries(item as Record<string, OperationObject>).map(([method, operation]) => [
@@ -85,7 +85,7 @@ export function withEdge(document: OpenAPIObject, limits: TellableLimits): OpenA
   return {
     ...document,
     paths: Object.fromEntries(paths) as OpenAPIObject['paths'],
-    components: { ...document.components, responses: withRequestId(UNKNOWN) },
+    components: { ...document.components, responses: withRequestId({ ...anyAnswers(limits), ...UNKNOWN }) },
   };
 }
 

@@ -9,5 +9,6 @@ export type {
   SchemaObject,
   TagObject,
 } from './open-api.js';
-export { openApi31 } from './open-api-3-1.js';
+export { openApi31, type OpenApiDocument } from './open-api-3-1.js';
 export { withExamples } from './schema-3-1.js';
+export { phraseOf } from './shared-errors.js';

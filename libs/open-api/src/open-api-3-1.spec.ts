@@ -53,15 +53,45 @@ describe('openApi31', () => {
     });
   });
 
-  it('keeps an answer of two routes apart from another one of the same status elsewhere', () => {
-    const none = { description: 'There is no such log.' };
-    const paths = {
-      '/0': { get: { responses: { 404: none } } },
-      '/1': { get: { responses: { 404: none } } },
+  it('describes each error once, with the examples of all, and when it comes in the words of each operation', () => {
+    const error = (description: string, ...messages: string[]): ResponseObject => ({
+      description,
+      content: {
+        'application/json': {
+          schema: { type: 'string' },
+          examples: Object.fromEntries(
+            messages.map((value, index) => [index === 0 ? 'E' : `E_${index + 1}`, { value }]),
+          ),
+        },
+      },
+    });
+    const document = {
+      openapi: '3.0.0',
+      info,
+      paths: {
+        '/0': { get: { responses: { 404: error('No log.', 'a', 'b'), 409: error('Once.', 'd') } } },
+        '/1': { get: { responses: { 404: error('No path.', 'b', 'c') } } },
+      },
+      components: { responses: { 404: error('No path.', 'a') } },
     };
-    const noPath = { description: 'There is no such path.' };
-    const document = { openapi: '3.0.0', info, paths, components: { responses: { 404: noPath } } };
-    expect(openApi31(document)).toMatchObject({ paths, components: { responses: { NotFound: noPath } } });
+    const reference = { $ref: '#/components/responses/NotFound' };
+    const { paths, components } = openApi31(document);
+    const conflict = { $ref: '#/components/responses/Conflict' };
+    expect(paths).toEqual({
+      '/0': { get: { responses: { 404: { ...reference, description: 'No log.' }, 409: conflict } } },
+      '/1': { get: { responses: { 404: reference } } },
+    });
+    expect(components.responses).toEqual({
+      NotFound: error('No path.', 'a', 'b', 'c'),
+      Conflict: error('Once.', 'd'),
+    });
+  });
+
+  it('leaves an error of another form than the first of its status where it is', () => {
+    const [text, number] = [answer({ type: 'string' }), answer({ type: 'number' })];
+    const { paths, components } = converted({ responses: { 404: text } }, { responses: { 404: number } });
+    expect(components).toMatchObject({ responses: { NotFound: text } });
+    expect(paths).toMatchObject({ '/1': { get: { responses: { 404: number } } } });
   });
 
   it('names a schema by its title, at any depth', () => {

@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { SchemaObject } from './open-api.js';
 import { schema31 } from './schema-3-1.js';
+import { type Answer as AnswerOf, phraseOf, sharedErrors } from './shared-errors.js';
 
 interface Described {
   schema: SchemaObject;
@@ -9,9 +9,7 @@ interface Described {
 interface Body {
   readonly content?: Readonly<Record<string, Described>>;
 }
-interface Answer extends Body {
-  readonly headers?: Record<string, Described>;
-}
+type Answer = AnswerOf<Described>;
 interface Operation {
   security?: object[];
   readonly parameters?: (Described & { readonly name: string })[];
@@ -26,13 +24,16 @@ interface Document {
 /** A document of OpenAPI 3.1. Its references only lead to its own components. */
 export type OpenApiDocument = Omit<OpenAPIObject, 'paths' | 'components'> & {
   readonly paths: object;
-  readonly components: object;
+  readonly components: Readonly<Record<'schemas' | 'parameters' | 'headers', object>> & {
+    readonly responses: Readonly<Record<string, { readonly description?: string }>>;
+  };
 };
 
 /**
  * The document in terms of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1). Parts that occur more than once become
  * components, with references to them: schemas under their titles, headers and parameters under their names, answers
- * under the phrases of their statuses. Answers that are components already stay, since they may belong to no operation.
+ * under the phrases of their statuses, and errors even where they occur once. Answers that are components already stay,
+ * since they may belong to no operation.
  * Throws where different schemas have one title.
  */
 export function openApi31(document: OpenAPIObject): OpenApiDocument {
@@ -60,12 +61,9 @@ export function openApi31(document: OpenAPIObject): OpenApiDocument {
   // Headers come before the answers that hold them.
   const headers = once('headers', headerMaps, (name) => name);
   const parameters = once('parameters', parameterLists, (_index, { name }) => name);
-  const responses = once(
-    'responses',
-    answers.slice(0, -1),
-    (status) => phraseOf(status),
-    byPhrase(elsewhere),
-  );
+  const ofOperations = answers.slice(0, -1);
+  const errors = sharedErrors(ofOperations, byPhrase(elsewhere));
+  const responses = once('responses', ofOperations, phraseOf, errors);
   return {
     ...rest,
     openapi: '3.1.1',
@@ -80,16 +78,25 @@ export function openApi31(document: OpenAPIObject): OpenApiDocument {
   };
 }
 
-/** Replaces parts that occur more than once by references. Returns these parts by name. A name has one value. */
+/**
+ * Replaces parts that occur more than once by references, and leaves what is one already. Returns these parts by name.
+ * A name has one value.
+ */
 function once<T extends object>(
   kind: 'headers' | 'parameters' | 'responses',
   holders: readonly (Record<string, T> | T[])[],
   nameOf: (key: string, value: T) => string,
   taken: Readonly<Record<string, T>> = {},
 ): Record<string, T> {
-  const places = holders.flatMap((holder) =>
-    Object.entries(holder).map(([key, value]) => ({ holder: holder as Record<string, object>, key, value })),
-  );
+  const places = holders
+    .flatMap((holder) =>
+      Object.entries(holder).map(([key, value]) => ({
+        holder: holder as Record<string, object>,
+        key,
+        value,
+      })),
+    )
+    .filter(({ value }) => !('$ref' in value));
   const named: Record<string, T> = { ...taken };
   const counts = new Map<string, number>();
   const textOf = ({ key, value }: { key: string; value: T }) => nameOf(key, value) + JSON.stringify(value);
@@ -107,9 +114,4 @@ function once<T extends object>(
 
 function byPhrase(answers: Readonly<Record<string, Answer>>): Record<string, Answer> {
   return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [phraseOf(status), answer]));
-}
-
-/** The name for the answer of a status: `404` is `NotFound` (RFC 9110, section 15). */
-function phraseOf(status: string): string {
-  return (STATUS_CODES[status] ?? status).replace(/\W/g, '');
 }

@@ -300,6 +300,19 @@ export interface components {
         };
     };
     responses: {
+        /** @description A value fails validation, or the request is malformed HTTP or has not exactly one `Host` header. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "VALIDATION_ERROR";
+                };
+            };
+        };
         /** @description There is no such path. */
         NotFound: {
             headers: {
@@ -313,7 +326,7 @@ export interface components {
                 };
             };
         };
-        /** @description The path takes other methods. */
+        /** @description The path takes other methods: see `Allow`. */
         MethodNotAllowed: {
             headers: {
                 /** @description The methods that the path takes. */
@@ -325,6 +338,45 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "METHOD_NOT_ALLOWED";
+                };
+            };
+        };
+        /** @description The headers did not arrive within 10 seconds, or the request within 15, unless the deployment has set another limit. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "REQUEST_TIMEOUT";
+                };
+            };
+        };
+        /** @description The `Expect` header asks for something else than `100-continue`. */
+        ExpectationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "EXPECTATION_FAILED";
+                };
+            };
+        };
+        /** @description The request line and headers are over 16 KiB, unless the deployment has set another limit. */
+        RequestHeaderFieldsTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "HEADERS_TOO_LARGE";
                 };
             };
         };
@@ -356,32 +408,6 @@ export interface components {
                 };
             };
         };
-        /** @description The headers did not arrive within 10 seconds, or the request within 15, unless the deployment has set another limit. */
-        RequestTimeout: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "REQUEST_TIMEOUT";
-                };
-            };
-        };
-        /** @description The `Expect` header asks for something else than `100-continue`. */
-        ExpectationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "EXPECTATION_FAILED";
-                };
-            };
-        };
         /** @description The token has made more requests than it may; answered only where the deployment has set a limit. */
         TooManyRequests: {
             headers: {
@@ -395,19 +421,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "RATE_LIMITED";
-                };
-            };
-        };
-        /** @description The request line and headers are over 16 KiB, unless the deployment has set another limit. */
-        RequestHeaderFieldsTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "HEADERS_TOO_LARGE";
                 };
             };
         };
@@ -438,6 +451,45 @@ export interface components {
                 };
             };
         };
+        /** @description The body is over 64 KiB, unless the deployment has set another limit. */
+        PayloadTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "PAYLOAD_TOO_LARGE";
+                };
+            };
+        };
+        /** @description The body is not `application/json` in UTF-8, or compressed. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "UNSUPPORTED_MEDIA_TYPE";
+                };
+            };
+        };
+        /** @description The `Idempotency-Key` was used with other values within the last 24 hours. */
+        UnprocessableEntity: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "IDEMPOTENCY_KEY_REUSED";
+                };
+            };
+        };
         /** @description It is. */
         OK: {
             headers: {
@@ -446,19 +498,6 @@ export interface components {
             };
             content: {
                 "text/plain": "OK";
-            };
-        };
-        /** @description The request is malformed HTTP, or has not exactly one `Host` header. */
-        BadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "VALIDATION_ERROR";
-                };
             };
         };
     };
@@ -521,18 +560,7 @@ export interface operations {
                 };
             };
             /** @description A parameter is malformed, unknown or repeated, or the HTTP is malformed. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "VALIDATION_ERROR";
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
@@ -577,91 +605,19 @@ export interface operations {
                 };
             };
             /** @description A member is missing, malformed or unknown, or the JSON or the HTTP is malformed. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "VALIDATION_ERROR";
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The token lacks the scope of the operation. */
-            403: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "FORBIDDEN";
-                    };
-                };
-            };
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description The body is over 64 KiB, unless the deployment has set another limit. */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "PAYLOAD_TOO_LARGE";
-                    };
-                };
-            };
-            /** @description The body is not `application/json` in UTF-8, or compressed. */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "UNSUPPORTED_MEDIA_TYPE";
-                    };
-                };
-            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
-            /** @description The `Idempotency-Key` was used with other values within the last 24 hours. */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "IDEMPOTENCY_KEY_REUSED";
-                    };
-                };
-            };
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             /** @description The database is away, the service is overloaded or shuts down. The log may have been recorded: repeat the request with its `Idempotency-Key`. */
-            503: {
-                headers: {
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "SERVICE_UNAVAILABLE";
-                    };
-                };
-            };
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     listTimeLogEvents: {
@@ -696,18 +652,7 @@ export interface operations {
                 };
             };
             /** @description A parameter is malformed, unknown or repeated. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "VALIDATION_ERROR";
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
@@ -746,33 +691,11 @@ export interface operations {
                 };
             };
             /** @description The id is malformed, or there is a query. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "VALIDATION_ERROR";
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             /** @description There is no log with this id. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "NOT_FOUND";
-                    };
-                };
-            };
+            404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyRequests"];
@@ -895,20 +818,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description The token lacks the scope of the operation. */
-            403: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"] & {
-                        /** @constant */
-                        error: "FORBIDDEN";
-                    };
-                };
-            };
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
             417: components["responses"]["ExpectationFailed"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
