@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 
@@ -65,6 +68,19 @@ describe('the containers', () => {
       expect(text).toMatch(/^USER (?:node|postgres)$/m);
     },
   );
+
+  it('of the service have packages without maps and declarations, and whole otherwise', async () => {
+    const [, clean] = /^RUN (find node_modules .+)$/m.exec(await read('Dockerfile'))!;
+    const directory = await mkdtemp(join(tmpdir(), 'time-logs-image-'));
+    const folder = join(directory, 'node_modules', 'one');
+    await mkdir(folder, { recursive: true });
+    const needed = ['a.css', 'a.d.js', 'a.js', 'a.json', 'a.mjs', 'a.ts', 'map'];
+    for (const name of [...needed, 'a.d.cts', 'a.d.mts', 'a.d.ts', 'a.js.map'])
+      await writeFile(join(folder, name), '');
+    await promisify(execFile)('sh', ['-c', clean!], { cwd: directory });
+    expect((await readdir(folder)).sort()).toEqual(needed);
+    await rm(directory, { recursive: true });
+  });
 
   it('of Kubernetes run as an ordinary user, read-only, with probes', async () => {
     const documents = parseAllDocuments(await read('fleet/kubernetes.yaml')).map(
