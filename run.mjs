@@ -1,14 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -22,7 +14,8 @@ const PROJECT = import.meta.dirname;
 const path = (...names) => join(PROJECT, ...names);
 /** Holds what `dist` was compiled from. */
 const NOTE = path('dist', '.inputs');
-const DOCUMENT = join('src', 'api-docs', 'openapi.json');
+/** What the service serves as it is. */
+const SERVED = ['openapi.json', 'page'].map((name) => join('src', 'api-docs', name));
 
 /** Where the compiler writes, and from which folder. Whatever else is in `dist` belongs to others. */
 const outputs = () => [
@@ -65,7 +58,7 @@ function compile(from) {
   const args = [tsc, '-b', '--force', 'tsconfig.build.json'];
   const { status } = spawnSync(process.execPath, args, { cwd: PROJECT, stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(1);
-  copyFileSync(path(DOCUMENT), path('dist', DOCUMENT));
+  for (const name of SERVED) cpSync(path(name), path('dist', name), { recursive: true });
   outputs().forEach(removeLeftovers);
   writeFileSync(NOTE, from);
   handToOwner();
@@ -77,7 +70,8 @@ function removeLeftovers({ compiled, from }) {
   for (const file of filesIn(compiled)) {
     const name = relative(compiled, file);
     const isOurs = forms.test(name) && !name.startsWith('commonjs');
-    if (isOurs && !existsSync(join(from, name.replace(forms, '.ts')))) rmSync(file);
+    const sources = [name.replace(forms, '.ts'), name];
+    if (isOurs && !sources.some((source) => existsSync(join(from, source)))) rmSync(file);
   }
 }
 

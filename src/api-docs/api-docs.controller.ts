@@ -6,8 +6,7 @@ import type { Request, Response } from 'express';
 import { BearerAuthGuard, Open } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { DocumentDocumentation } from './api-docs.documentation.js';
-import { FILES_PATH, swaggerUi } from './docs-files.js';
-import { CONTENT_SECURITY_POLICY, docsPage, PAGE_STYLE, START_SCRIPT } from './docs-page.js';
+import { CONTENT_SECURITY_POLICY, FILES_PATH, ownFile, PAGE, swaggerUi } from './docs-files.js';
 import { encoded } from './encoded.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -24,6 +23,9 @@ export const DOCUMENT_FILE = 'openapi.json';
 @UseFilters(ErrorEnvelopeFilter)
 export class ApiDocsController {
   private readonly sendDocument = encoded(() => readFileSync(join(import.meta.dirname, DOCUMENT_FILE)));
+  private readonly sendPageScript = ownFile('page.js');
+  private readonly sendSamples = ownFile('samples.js');
+  private readonly sendPageStyle = ownFile('page.css');
   private readonly sendBundle = swaggerUi('swagger-ui-bundle.js');
   private readonly sendStyle = swaggerUi('swagger-ui.css');
   private readonly sendIcon = swaggerUi('favicon-32x32.png');
@@ -42,16 +44,25 @@ export class ApiDocsController {
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   page(): string {
-    return docsPage(FILES_PATH);
+    return PAGE;
   }
 
-  @Get(`${FILES_PATH}/start.js`)
+  @Get(`${FILES_PATH}/page.js`)
   @Open()
   @ApiExcludeEndpoint()
   @Header('Content-Type', SCRIPT)
   @Header('Cache-Control', FOR_EVER)
-  start(): string {
-    return START_SCRIPT;
+  pageScript(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.sendPageScript(request, response);
+  }
+
+  @Get(`${FILES_PATH}/samples.js`)
+  @Open()
+  @ApiExcludeEndpoint()
+  @Header('Content-Type', SCRIPT)
+  @Header('Cache-Control', FOR_EVER)
+  samples(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.sendSamples(request, response);
   }
 
   @Get(`${FILES_PATH}/page.css`)
@@ -59,8 +70,8 @@ export class ApiDocsController {
   @ApiExcludeEndpoint()
   @Header('Content-Type', STYLE)
   @Header('Cache-Control', FOR_EVER)
-  pageStyle(): string {
-    return PAGE_STYLE;
+  pageStyle(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.sendPageStyle(request, response);
   }
 
   @Get(`${FILES_PATH}/swagger-ui-bundle.js`)

@@ -20,6 +20,8 @@ for (const name of readdirSync('src').filter((name) => /^\\w+[.]ts$/.test(name))
   cpSync('src/' + name, 'dist/src/' + name.replace('.ts', '.js'));
 process.exit(existsSync('broken') ? 2 : 0);
 `;
+/** What a browser gets as it is. */
+const SERVED = ['src/api-docs/openapi.json', 'src/api-docs/page/page.js', 'src/api-docs/page/page.css'];
 const MAIN = `console.log(JSON.stringify(process.argv.slice(2)));`;
 
 describe('what npm start compiles', () => {
@@ -36,7 +38,7 @@ describe('what npm start compiles', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'time-logs-built-'));
-    const folders = ['src/api-docs', 'libs/errors/src', 'libs/client/src', 'libs/client/dist/commonjs'];
+    const folders = ['src/api-docs/page', 'libs/errors/src', 'libs/client/src', 'libs/client/dist/commonjs'];
     for (const folder of [...folders, 'node_modules/typescript/bin'])
       await mkdir(file(folder), { recursive: true });
     for (const name of [
@@ -47,7 +49,7 @@ describe('what npm start compiles', () => {
       'tsconfig.build.json',
     ])
       await copyFile(join(PROJECT, name), file(name));
-    for (const name of ['src/other.ts', 'src/api-docs/openapi.json', 'libs/errors/src/index.ts'])
+    for (const name of ['src/other.ts', ...SERVED, 'libs/errors/src/index.ts'])
       await writeFile(file(name), '1');
     await writeFile(file('src/main.ts'), MAIN);
     await writeFile(file('node_modules/typescript/bin/tsc'), COMPILER);
@@ -113,6 +115,14 @@ describe('what npm start compiles', () => {
     expect(JSON.parse(await readFile(file('compilations'), 'utf8'))).toEqual(['main.js', 'other.js']);
     await expect(stat(file('dist/src/other.js'))).rejects.toThrow('ENOENT');
     await stat(file('dist/src/main.js'));
+  });
+
+  it('has the document and the page of the documentation, as they are', async () => {
+    for (const name of SERVED) {
+      await writeFile(file(name), `changed: ${name}`);
+      expect(await compilations()).toBe(1);
+    }
+    for (const name of SERVED) expect(await readFile(file(`dist/${name}`), 'utf8')).toBe(`changed: ${name}`);
   });
 
   it('leaves alone what others have put there, such as packed files', async () => {
