@@ -47,7 +47,7 @@ export async function connectMessages(
 ): Promise<void> {
   const server = serverOf(new URL(url), app.get<RequestBounds>(REQUEST_BOUNDS, { strict: false }));
   if (tracing) trace(server, tracing);
-  app.get(MessagesUnderWay, { strict: false }).stopTaking = async () => server.stopTaking();
+  app.get(MessagesUnderWay, { strict: false }).transport = server;
   if (server instanceof TcpServer) unread?.watch(server.unwrap<Server>());
   const listening = app.connectMicroservice({ strategy: server }).listen();
   if (!(server instanceof TcpServer)) {

@@ -1,21 +1,23 @@
 import type { LoggerService } from '@nestjs/common';
 import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
 import type { Observable } from 'rxjs';
+import type { MessageTransport } from '../../libs/message-edge/src/index.js';
 import { answerForThrown, DomainError } from '../../libs/errors/src/index.js';
 import { parseJson } from '../../libs/strict-request/src/index.js';
 
 /** Each message goes to one instance. */
 export const QUEUE = 'time-logs';
 
+/** The most bytes of answers that the broker has yet to take. Above it new messages are refused. */
+export const MOST_UNSENT = 64 * 1024 * 1024;
+
 /** How it stands with the broker: whether messages can come, and if not, why. */
 export type Reach = 'connected' | 'away' | 'queue refused';
 
 /** What the service needs of a server of Nest. */
-export interface DoorServer {
+export interface DoorServer extends MessageTransport {
   /** Changes of the reach. A server without a broker has none. */
   readonly reach: Observable<Reach>;
-  /** Takes no more messages. Resolves when the last one that was on its way has come. */
-  stopTaking(): Promise<void>;
 }
 
 /** Nest's own lines about a connection. Ours tell it, in one line each way. */

@@ -1,6 +1,9 @@
 import { type NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, map, type Observable } from 'rxjs';
-import { type DoorServer, faultOf, QUEUE, type Reach, SILENT, tooLarge } from './door.server.js';
+import { type DoorServer, faultOf, MOST_UNSENT, QUEUE, type Reach, SILENT, tooLarge } from './door.server.js';
+
+/** Bytes of answers after which the broker is asked whether it has them. */
+const ASK_ABOVE = 1024 * 1024;
 
 type Publish = (response: object) => unknown;
 
@@ -12,6 +15,9 @@ export class NatsServer extends ServerNats implements DoorServer {
   );
   protected override readonly logger = SILENT as never;
   private readonly taking: Subscription[] = [];
+  /** How many bytes of all answers the broker is known to have. */
+  private taken = 0;
+  private asking: Promise<void> | undefined;
 
   constructor({ hostname, port, username, password }: URL) {
     super({
@@ -57,6 +63,21 @@ export class NatsServer extends ServerNats implements DoorServer {
   async stopTaking(): Promise<void> {
     await Promise.all(this.taking.map((subscription) => subscription.drain()));
   }
+
+  get isFull(): boolean {
+    const { outBytes } = this.unwrap<Client>().stats();
+    const unsent = outBytes - this.taken;
+    if (unsent > ASK_ABOVE) this.asking ??= this.sent().finally(() => (this.asking = undefined));
+    return unsent > MOST_UNSENT;
+  }
+
+  async sent(): Promise<void> {
+    const client = this.unwrap<Client>();
+    const { outBytes } = client.stats();
+    // It fails where the connection is lost, and all that waited with it.
+    await client.flush().catch(() => undefined);
+    this.taken = Math.max(this.taken, outBytes);
+  }
 }
 
 interface Subscription {
@@ -65,6 +86,8 @@ interface Subscription {
 
 interface Client {
   subscribe(...subject: unknown[]): Subscription;
+  stats(): { readonly outBytes: number };
+  flush(): Promise<void>;
 }
 
 interface NatsMessage {

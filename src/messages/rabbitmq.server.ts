@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { ServerRMQ } from '@nestjs/microservices';
 import { filter, map, merge, type Observable, Subject } from 'rxjs';
-import { type DoorServer, faultOf, QUEUE, type Reach, SERIALIZER, SILENT } from './door.server.js';
+import {
+  type DoorServer,
+  faultOf,
+  MOST_UNSENT,
+  QUEUE,
+  type Reach,
+  SERIALIZER,
+  SILENT,
+} from './door.server.js';
 
 /** Milliseconds after which a queue that was refused, or taken away, is tried again. */
 const RETRY = 5_000;
@@ -14,6 +22,9 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
   private readonly consuming = new Subject<Reach>();
   private taking: Channel | undefined;
   private isStopping = false;
+  /** Answers that the broker has not confirmed. */
+  private readonly unsent = new Set<Promise<void>>();
+  private unsentBytes = 0;
 
   constructor({ href }: URL) {
     const consumerTag = randomUUID();
@@ -59,6 +70,14 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
     await this.taking?.cancel(this.consumer);
   }
 
+  get isFull(): boolean {
+    return this.unsentBytes > MOST_UNSENT;
+  }
+
+  sent(): Promise<unknown> {
+    return Promise.all(this.unsent);
+  }
+
   /**
    * Nest lets errors of this end the process: of a message without an address for its answer, or of a lost
    * connection.
@@ -66,7 +85,15 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
   override sendMessage(message: unknown, replyTo: unknown, correlationId: string): void {
     if (typeof replyTo !== 'string') return;
     const bytes = Buffer.from(JSON.stringify(this.serializer.serialize(message as never)));
-    this.channels.sendToQueue(replyTo, bytes, { correlationId }).catch(() => undefined);
+    const sent = this.channels
+      .sendToQueue(replyTo, bytes, { correlationId })
+      .catch(() => undefined)
+      .then(() => {
+        this.unsent.delete(sent);
+        this.unsentBytes -= bytes.length;
+      });
+    this.unsent.add(sent);
+    this.unsentBytes += bytes.length;
   }
 
   /** Where only the channel was closed, and not the connection, nobody else opens another one. */

@@ -1,7 +1,6 @@
 import { Module, type ModuleMetadata } from '@nestjs/common';
 import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
-import { BigLists } from './api/big-lists.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
@@ -14,6 +13,7 @@ import {
 } from './infrastructure/typeorm-time-log.repository.js';
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf } from './time-log.limits.js';
+import { LargeAnswers } from './wire/large-answers.js';
 import {
   ConfigurableTimeLogCoreModule,
   TIME_LOG_OPTIONS,
@@ -26,7 +26,7 @@ export const CORE = {
   providers: [
     TimeLogService,
     // One for requests and messages: they share the memory.
-    BigLists,
+    { provide: LargeAnswers, useFactory: () => new LargeAnswers() },
     TimeLogMeasures,
     SchemaCheck,
     { provide: TIME_LOG_OPTIONS, useValue: {} },
@@ -59,7 +59,7 @@ export const CORE = {
       useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
     },
   ],
-  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository, REQUEST_BOUNDS, BigLists],
+  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository, REQUEST_BOUNDS, LargeAnswers],
 } satisfies ModuleMetadata;
 
 /**

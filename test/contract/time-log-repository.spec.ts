@@ -61,6 +61,22 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     repository = new TypeOrmTimeLogRepository(new Database(dataSource));
   });
 
+  it('weighs the texts of a page, and of events, without reading them', async () => {
+    const [filter, page] = [
+      { projectId: values.projectId, period: Period.of(undefined, undefined) },
+      Page.of(2, 2),
+    ];
+    expect(await repository.weigh(filter, page)).toBe(0);
+    expect(await repository.weighEvents(undefined, 2)).toBe(0);
+    for (const [number, description] of ['a', 'bc', '😀', 'defgh'].entries()) {
+      await repository.add(TimeLog.record({ ...values, description }, logNumber(900 + number).id));
+    }
+    // The newest log comes first in a page, the oldest in the feed.
+    expect(await repository.weigh(filter, page)).toBe(3);
+    expect(await repository.weighEvents(undefined, 3)).toBe(7);
+    await dataSource.query('truncate time_logs');
+  });
+
   it('lets SQL sum durations as exact decimals', async () => {
     await repository.add(logNumber(1, 0.1));
     await repository.add(logNumber(2, 0.2));

@@ -52,7 +52,7 @@ describe('UnreadAnswers', () => {
       socket.pause();
       setTimeout(() => socket.resume(), (chunk.length / rate) * 1_000);
     });
-    await once(socket, 'close');
+    await new Promise((resolve) => socket.once('close', resolve));
     return received;
   }
 

@@ -87,7 +87,7 @@ export class UnreadAnswers {
     for (const [socket] of unread) {
       if (total <= this.mostWaiting) break;
       total -= socket.writableLength;
-      socket.destroy();
+      cut(socket);
     }
   }
 
@@ -105,7 +105,7 @@ export class UnreadAnswers {
       looks.push({ at: now, given, taken: given - (queueOf(socket) ?? NaN) });
       // At least one remains that is as old as the time that the client has, as soon as there was one.
       while (looks[1] && looks[1].at <= now - this.time) looks.shift();
-      if (looks[0]!.at <= now - this.time && this.isSlow(looks[0]!, looks.at(-1)!)) socket.destroy();
+      if (looks[0]!.at <= now - this.time && this.isSlow(looks[0]!, looks.at(-1)!)) cut(socket);
     }
   }
 
@@ -116,6 +116,11 @@ export class UnreadAnswers {
     if (Number.isNaN(taken)) return last.given === first.given;
     return taken < (this.leastRate * (last.at - first.at)) / 1_000;
   }
+}
+
+/** Ends a connection at once. What the system has taken for it is dropped too. */
+function cut(socket: Socket): void {
+  socket.resetAndDestroy();
 }
 
 /** Bytes that the system has taken for a connection. */

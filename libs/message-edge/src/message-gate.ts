@@ -15,12 +15,13 @@ import {
   requireBoundedMessage,
   withinDeadline,
 } from '../../strict-request/src/index.js';
+import { keepOutlet } from './answer-outlet.js';
 import { MessagesUnderWay } from './messages-under-way.js';
 import { requireRead } from './packet.js';
 
 /**
  * Every message passes it, as a guard before authentication and as an interceptor after it. It limits bytes, depth and
- * waiting, and refuses new messages during a shutdown.
+ * waiting, and refuses new messages during a shutdown, or while too many answers wait.
  */
 @Injectable()
 export class MessageGate implements CanActivate, NestInterceptor {
@@ -29,7 +30,7 @@ export class MessageGate implements CanActivate, NestInterceptor {
     @Inject(REQUEST_BOUNDS) private readonly bounds: RequestBounds,
   ) {}
 
-  /** Throws DomainError UNAUTHORIZED for data that is no object, SERVICE_UNAVAILABLE during the shutdown. */
+  /** Throws DomainError UNAUTHORIZED for data that is no object, SERVICE_UNAVAILABLE where no more are taken. */
   canActivate(context: ExecutionContext): boolean {
     const data: unknown = context.switchToRpc().getData();
     if (typeof data !== 'object' || data === null || Array.isArray(data))
@@ -47,6 +48,7 @@ export class MessageGate implements CanActivate, NestInterceptor {
     const data: object = context.switchToRpc().getData();
     this.underWay.enter(context);
     requireRead(data);
+    keepOutlet(data, this.underWay.outletOf(context));
     requireBoundedMessage(data, this.bounds.bodyLimit);
     // What fails ends in the filter.
     return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(

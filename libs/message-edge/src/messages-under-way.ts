@@ -8,7 +8,8 @@ import {
 } from '@nestjs/common';
 import { callerOf } from '../../auth/src/index.js';
 import { Drainable } from '../../strict-request/src/index.js';
-import { messageIdOf, messageOf, patternOf } from './rpc-message.js';
+import { type AnswerOutlet, outletTo } from './answer-outlet.js';
+import { messageIdOf, messageOf, patternOf, socketOf } from './rpc-message.js';
 
 /** The most milliseconds that a shutdown waits for the answers to messages. */
 const GRACE = 5_000;
@@ -16,6 +17,16 @@ const GRACE = 5_000;
 const STOP_LIMIT = 1_000;
 /** Milliseconds for the last answers to leave the process: a closed transport loses what it has not sent. */
 const FLUSH = 100;
+
+/** What brings messages to the service, and takes its answers. */
+export interface MessageTransport {
+  /** Takes no more messages. Resolves when the last one that was on its way has come. */
+  stopTaking(): Promise<void>;
+  /** With a broker: whether it has yet to take so much that no more messages are begun. */
+  readonly isFull?: boolean;
+  /** With a broker: resolves when it has the answers that were handed over, or they are lost. */
+  sent?(): Promise<unknown>;
+}
 
 /** How a message was answered with an error. */
 export interface MessageFault {
@@ -53,16 +64,16 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
   private isShuttingDown = false;
   private onLast: (() => void) | undefined;
   private drained: Promise<void> | undefined;
-  /** Tells the transport to bring no more messages. */
-  stopTaking: (() => Promise<void>) | undefined;
+  /** That of the service. A host's own says nothing. */
+  transport: MessageTransport | undefined;
 
   constructor(@Optional() @Inject(ON_MESSAGE) private readonly onMessage?: OnMessage) {
     super();
   }
 
-  /** Counts a message. Returns false during a shutdown, when no more are taken. */
+  /** Counts a message. Returns false where no more are taken: during a shutdown, or while too many answers wait. */
   begin(host: ArgumentsHost): boolean {
-    if (this.isShuttingDown) return false;
+    if (this.isShuttingDown || this.transport?.isFull) return false;
     this.begun.set(messageOf(host), performance.now());
     this.enter(host);
     return true;
@@ -95,6 +106,17 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
     return { id };
   }
 
+  /** Where the answer to a message goes. */
+  outletOf(host: ArgumentsHost): AnswerOutlet {
+    const socket = socketOf(host);
+    if (socket) return outletTo(socket);
+    return {
+      isClosed: () => false,
+      sent: () => this.transport?.sent?.() ?? Promise.resolve(),
+      close: () => undefined,
+    };
+  }
+
   private remove(message: object): void {
     if (!this.underWay.delete(message)) return;
     this.changed = performance.now();
@@ -112,7 +134,7 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
   private async endAll(): Promise<void> {
     // A broker that is away says nothing.
     await Promise.race([
-      this.stopTaking?.().catch(() => undefined),
+      this.transport?.stopTaking().catch(() => undefined),
       delay(STOP_LIMIT, undefined, { ref: false }),
     ]);
     this.isShuttingDown = true;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { ArgumentsHost } from '@nestjs/common';
 import { wellFormedId } from '../../strict-request/src/index.js';
 
@@ -12,6 +13,7 @@ interface RpcContext {
   getMetadata?(): Readonly<Record<string, unknown>> | undefined;
   getHeaders?(): { get(name: string): unknown } | undefined;
   getMessage?(): { readonly properties?: RabbitProperties };
+  getSocketRef?(): { readonly netSocket?: Socket } | undefined;
 }
 
 interface RabbitProperties {
@@ -24,6 +26,11 @@ interface RabbitProperties {
 export function messageOf(host: ArgumentsHost): object {
   const rpc = host.switchToRpc();
   return rpc.getContext<object | undefined>() ?? rpc.getData<object>();
+}
+
+/** The connection of the client of a message, where it has one of its own: over TCP. */
+export function socketOf(host: ArgumentsHost): Socket | undefined {
+  return contextOf(host.switchToRpc().getContext()).getSocketRef?.()?.netSocket;
 }
 
 /** The pattern that a message was sent to. */

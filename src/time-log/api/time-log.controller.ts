@@ -16,15 +16,16 @@ import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { EVENTS_TYPE } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
+import { LargeAnswers } from '../wire/large-answers.js';
 import { ListEventsDto } from '../wire/list-events.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { eventsJson, listJson, logJson, textOf } from '../wire/time-log-json.js';
-import { BigLists } from './big-lists.js';
+import { eventsJson, listJson, logJson } from '../wire/time-log-json.js';
 import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { EventsDocumentation } from './time-log-events.documentation.js';
 import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
 import { sendJson } from './send-json.js';
+import { sendList } from './send-list.js';
 
 /** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so does not touch
  * other routes. */
@@ -34,7 +35,7 @@ import { sendJson } from './send-json.js';
 export class TimeLogController {
   constructor(
     private readonly timeLogs: TimeLogService,
-    private readonly bigLists: BigLists,
+    private readonly largeAnswers: LargeAnswers,
   ) {}
 
   @Get()
@@ -46,14 +47,14 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
-    const make = async () => {
-      const found = await this.timeLogs.list(filter, page);
-      const [path = ''] = request.originalUrl.split('?');
-      response.setHeader('Link', pageLinks(path, filter, page, found.total));
-      return listJson(found, page);
-    };
-    if (this.bigLists.isBig(page)) await this.bigLists.send(request, response, make);
-    else sendJson(response, 200, textOf(await withinDeadline(request, make())));
+    await sendList(this.largeAnswers, request, response, {
+      limit: page.limit,
+      weigh: () => this.timeLogs.weigh(filter, page),
+      make: async () => {
+        const found = await this.timeLogs.list(filter, page);
+        return { list: listJson(found, page), link: pageLinks(pathOf(request), filter, page, found.total) };
+      },
+    });
   }
 
   // Before routes that are asked for less: Express tries them in this order.
@@ -87,14 +88,16 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const limit = Number(query.limit);
-    const make = async () => {
-      const events = await this.timeLogs.events(query.lastEventId, limit);
-      const [path = ''] = request.originalUrl.split('?');
-      response.setHeader('Link', nextEventsLink(path, events.at(-1)?.id ?? query.lastEventId, limit));
-      return eventsJson(events);
-    };
-    if (this.bigLists.isBig({ limit })) await this.bigLists.send(request, response, make, EVENTS_TYPE);
-    else sendJson(response, 200, textOf(await withinDeadline(request, make())), EVENTS_TYPE);
+    await sendList(this.largeAnswers, request, response, {
+      limit,
+      weigh: () => this.timeLogs.weighEvents(query.lastEventId, limit),
+      make: async () => {
+        const events = await this.timeLogs.events(query.lastEventId, limit);
+        const last = events.at(-1)?.id ?? query.lastEventId;
+        return { list: eventsJson(events), link: nextEventsLink(pathOf(request), last, limit) };
+      },
+      type: EVENTS_TYPE,
+    });
   }
 
   @Get(':id')
@@ -107,4 +110,9 @@ export class TimeLogController {
   ): Promise<void> {
     sendJson(response, 200, logJson(await withinDeadline(request, this.timeLogs.get(id))));
   }
+}
+
+/** The path that a request has named. */
+function pathOf({ originalUrl }: Request): string {
+  return originalUrl.split('?')[0]!;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
-import { placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
+import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
@@ -61,15 +61,29 @@ export class TimeLogService {
     return this.timeLogs.find(filter, page);
   }
 
+  /** At least how many bytes such a page has, for less than it costs to read it. Throws like `list`. */
+  async weigh(filter: TimeLogFilter, page: Page): Promise<number> {
+    return (await this.timeLogs.weigh?.(filter, page)) ?? 0;
+  }
+
+  /** The same of the next events. Throws like `events`. */
+  async weighEvents(lastEventId: string | undefined, limit: number): Promise<number> {
+    return (await this.timeLogs.weighEvents?.(afterOf(lastEventId), limit)) ?? 0;
+  }
+
   /**
    * The next events after the one with an id, or from the beginning, oldest first. Throws DomainError VALIDATION_ERROR
    * where that is the id of no event, or SERVICE_UNAVAILABLE.
    */
   async events(lastEventId: string | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
-    return this.timeLogs.eventsAfter(lastEventId === undefined ? undefined : placeOf(lastEventId), limit);
+    return this.timeLogs.eventsAfter(afterOf(lastEventId), limit);
   }
 
   private storeOf(transaction: Transaction | undefined): Pick<TimeLogRepository, 'add' | 'addOnce'> {
     return transaction === undefined ? this.timeLogs : this.timeLogs.within(transaction);
   }
+}
+
+function afterOf(lastEventId: string | undefined): FeedPlace | undefined {
+  return lastEventId === undefined ? undefined : placeOf(lastEventId);
 }

@@ -56,6 +56,15 @@ export abstract class TimeLogRepository {
   abstract find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage>;
 
   /**
+   * How many bytes the texts of a page have, found for less than it costs to read them. An adapter may leave it out:
+   * then a page is read even where there is no room for it.
+   */
+  weigh?(filter: TimeLogFilter, page: Page): Promise<number>;
+
+  /** The same of the next events after a place. */
+  weighEvents?(place: FeedPlace | undefined, limit: number): Promise<number>;
+
+  /**
    * The next events after a place, or from the beginning, oldest first, at most so many. Whoever goes on from the last
    * one gets every log once, whoever commits when. Not abstract: adapters from the time of version 0.1 lack it.
    */

@@ -45,6 +45,12 @@ export function timeLogSelection(log: string): string {
   return COLUMNS.map(({ name, select }) => select(`(${log}).${name}`)).join(', ');
 }
 
+/** The bytes of the texts of a log that it knows by this name. The server need not read them to tell. */
+export function timeLogWeight(log: string): string {
+  const texts = COLUMNS.filter(({ type }) => type === 'text');
+  return texts.map(({ name }) => `octet_length((${log}).${name})`).join(' + ');
+}
+
 /** The log of a row. */
 export function timeLogOf(row: TextRow): TimeLog {
   const log = TimeLog.blank();

@@ -35,6 +35,7 @@ import {
   timeLogArrays,
   timeLogOf,
   timeLogSelection,
+  timeLogWeight,
 } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
@@ -116,6 +117,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return [this.writes, this.keyedWrites.writes];
   }
 
+  private get pageRoutine(): string {
+    return `${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`;
+  }
+
   private get table(): string {
     return this.database.table(TimeLog);
   }
@@ -145,15 +150,22 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return row && timeLogOf(row);
   }
 
-  override async find({ projectId, period }: TimeLogFilter, page: Page): Promise<TimeLogPage> {
+  override async find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     // One statement, so that page and total come from one snapshot.
-    this.page ??= new PreparedStatement(
-      `select ${LOG}, total from ${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`,
-    );
-    const values = [projectId, period.from, period.to, String(page.offset), page.limit];
+    this.page ??= new PreparedStatement(`select ${LOG}, total from ${this.pageRoutine}`);
     // The first row only has the total.
-    const [first, ...rows] = await this.database.query(this.page, values);
+    const [first, ...rows] = await this.database.query(this.page, pageValues(filter, page));
     return new LazyPage(Number(first!.at(-1)), rows, MAKING);
+  }
+
+  override async weigh(filter: TimeLogFilter, page: Page): Promise<number> {
+    const statement = `select sum(${timeLogWeight('log')})::int as bytes from ${this.pageRoutine}`;
+    const [row] = await this.database.query<{ bytes: number | null }>(statement, pageValues(filter, page));
+    return row!.bytes ?? 0;
+  }
+
+  override weighEvents(place: FeedPlace | undefined, limit: number): Promise<number> {
+    return this.feed.weigh(place, limit);
   }
 
   override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
@@ -175,4 +187,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.sweep.begin();
     return logs.map(() => undefined);
   }
+}
+
+/** The parameters of the function that finds a page. */
+function pageValues({ projectId, period }: TimeLogFilter, page: Page): unknown[] {
+  return [projectId, period.from, period.to, String(page.offset), page.limit];
 }

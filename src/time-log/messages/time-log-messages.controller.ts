@@ -1,12 +1,18 @@
 import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
-import { MessageErrorFilter, MessageGate, MessageGuarded } from '../../../libs/message-edge/src/index.js';
+import {
+  MessageErrorFilter,
+  MessageGate,
+  MessageGuarded,
+  outletOf,
+} from '../../../libs/message-edge/src/index.js';
 import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
-import { BigLists } from '../api/big-lists.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
+import { LargeAnswers } from '../wire/large-answers.js';
 import { listResponse, logResponse } from '../wire/time-log-bodies.js';
+import { listJson } from '../wire/time-log-json.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { asText, ListTimeLogsMessage } from './list-time-logs.message.js';
@@ -24,7 +30,7 @@ const TO_ONE = { queue: 'time-logs' };
 export class TimeLogMessagesController {
   constructor(
     private readonly timeLogs: TimeLogService,
-    private readonly bigLists: BigLists,
+    private readonly largeAnswers: LargeAnswers,
   ) {}
 
   @MessagePattern('time-log.list.v1', TO_ONE)
@@ -39,10 +45,18 @@ export class TimeLogMessagesController {
     })
     { query }: ListTimeLogsMessage,
     @MessageData() data: object,
-  ): Promise<object> {
+  ): Promise<object | undefined> {
     const { filter, page } = criteriaOf(query);
-    const make = async () => listResponse(await this.timeLogs.list(filter, page), page);
-    return this.bigLists.isBig(page) ? this.bigLists.whole(data, make) : make();
+    if (!this.largeAnswers.mayBeLarge(page.limit))
+      return listResponse(await this.timeLogs.list(filter, page), page);
+    return this.largeAnswers.make(data, outletOf(data), {
+      weigh: () => this.timeLogs.weigh(filter, page),
+      make: async (grow) => {
+        const found = await this.timeLogs.list(filter, page);
+        for (const item of listJson(found, page).items) grow(Buffer.byteLength(item));
+        return listResponse(found, page);
+      },
+    });
   }
 
   @MessagePattern('time-log.record.v1', TO_ONE)

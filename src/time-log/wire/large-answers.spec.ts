@@ -1,0 +1,139 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { limitWaiting } from '../../../libs/strict-request/src/index.js';
+import { type Gate, newGate } from '../../../test/support/gate.js';
+import { type Grow, LargeAnswers, type Outlet } from './large-answers.js';
+
+const CALLER = Symbol.for('time-logs.caller');
+const unavailable: unknown = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
+
+const weigh = async () => 0;
+const requestOf = (id: string | undefined) => ({ [CALLER]: { id, scopes: [] } });
+
+/** A client that takes its answer when its gate opens. */
+function newClient(): Outlet & { readonly taken: Gate; isCut: boolean } {
+  const taken = newGate();
+  return {
+    taken,
+    isCut: false,
+    isClosed() {
+      return this.isCut;
+    },
+    sent: () => taken.opened,
+    close() {
+      this.isCut = true;
+      taken.open();
+    },
+  };
+}
+
+describe('LargeAnswers', () => {
+  /** Two large answers for each caller, and three for all. */
+  const newAnswers = (more = {}) => new LargeAnswers({ small: 10, share: 150, room: 250, ...more });
+  const make = async (answers: LargeAnswers, id: string | undefined, bytes: number) => {
+    const client = newClient();
+    await answers.make(requestOf(id), client, { weigh, make: async (grow) => grow(bytes) });
+    return client;
+  };
+
+  it('leave room for others, whatever one caller asks for', async () => {
+    const answers = newAnswers();
+    const [, second] = [await make(answers, 'one', 100), await make(answers, 'one', 100)];
+    await expect(make(answers, 'one', 100)).rejects.toEqual(unavailable);
+    await make(answers, 'other', 100);
+    await expect(make(answers, 'third', 100)).rejects.toEqual(unavailable);
+    second.taken.open();
+    await nextTurn();
+    await make(answers, 'third', 100);
+  });
+
+  it.each([
+    ['before they are made, where their weight is known', 11, 0],
+    ['before the rest of them is made, where it is not', 10, 2],
+  ])('are refused %s', async (_when, weight, expected) => {
+    const answers = newAnswers({ room: 0 });
+    let parts = 0;
+    const made = answers.make(requestOf('one'), newClient(), {
+      weigh: async () => weight,
+      make: async (grow) => {
+        for (; parts < 9; parts++) grow(5);
+      },
+    });
+    await expect(made).rejects.toEqual(unavailable);
+    expect(parts).toBe(expected);
+  });
+
+  it('are not weighed where there is room', async () => {
+    const weighed = () => Promise.reject(new Error('weighed'));
+    const making = { weigh: weighed, make: async () => 'made' };
+    expect(await newAnswers().make(requestOf('one'), newClient(), making)).toBe('made');
+  });
+
+  it.each(['one', undefined])('need no room where they are small, and hold none: caller %s', async (id) => {
+    const answers = newAnswers({ room: 0, share: 0 });
+    for (let count = 0; count < 50; count++) await make(answers, id, 10);
+  });
+
+  it('share what a caller has among all without an id', async () => {
+    const answers = newAnswers();
+    for (let count = 0; count < 2; count++) await make(answers, undefined, 100);
+    await expect(make(answers, undefined, 100)).rejects.toEqual(unavailable);
+  });
+
+  it('are given up when their client takes too long', async () => {
+    const answers = newAnswers({ longest: 50 });
+    const client = await make(answers, 'one', 300);
+    await client.taken.opened;
+    expect(client.isCut).toBe(true);
+    await nextTurn();
+    await make(answers, 'one', 300);
+  });
+
+  it('are made for the callers in turn, for each the newest first', async () => {
+    const answers = newAnswers();
+    const began = newGate();
+    const order: string[] = [];
+    const ask = (id: string, name: string) =>
+      answers.make(requestOf(id), newClient(), {
+        weigh,
+        make: async () => {
+          await began.opened;
+          order.push(name);
+        },
+      });
+    const asked = ['one a', 'one b', 'one c', 'two a', 'two b', 'three a'].map((name) =>
+      ask(name.split(' ')[0]!, name),
+    );
+    began.open();
+    await Promise.all(asked);
+    expect(order).toEqual(['one a', 'one c', 'two b', 'three a', 'one b', 'two a']);
+  });
+
+  it('are made on where one fails, is not waited for any more, or has nobody who takes it', async () => {
+    const answers = newAnswers();
+    const held = newGate();
+    const made: string[] = [];
+    const ask = (name: string, client = newClient(), wait?: number) => {
+      const request = requestOf('one');
+      if (wait !== undefined) limitWaiting(request, wait);
+      const make = async (grow: Grow) => {
+        made.push(name);
+        if (name === 'held') await held.opened;
+        if (name === 'failed') throw new Error('failed');
+        grow(300);
+      };
+      return answers.make(request, client, { weigh, make });
+    };
+    const gone = newClient();
+    gone.close();
+    await expect(ask('held', newClient(), 20)).rejects.toEqual(unavailable);
+    await expect(ask('late', newClient(), 20)).rejects.toEqual(unavailable);
+    const failed = ask('failed');
+    held.open();
+    await expect(failed).rejects.toThrow('failed');
+    expect(await ask('gone', gone)).toBeUndefined();
+    // The one that was held was dropped, and so takes no room.
+    await ask('last');
+    expect(made).toEqual(['held', 'failed', 'last']);
+  });
+});
