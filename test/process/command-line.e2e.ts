@@ -12,7 +12,7 @@ const PROGRAMS: Record<string, string> = {
   counts: 'dist/src/commands/counts.command.js',
   migrate: 'dist/src/commands/migrate.command.js',
   openapi: 'dist/src/commands/openapi.command.js',
-  'pack:lib': 'libs/package/pack.mjs',
+  'pack:lib': 'libs/host-package/pack.mjs',
   restore: 'dist/src/commands/restore.command.js',
   start: 'dist/src/main.js',
   token: 'dist/src/commands/token.command.js',
