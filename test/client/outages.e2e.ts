@@ -52,7 +52,7 @@ describe('a service that is killed and started again', () => {
 
 describe('a service with a limit of requests', () => {
   it('is asked no sooner than it wants to be', async () => {
-    const app = await startTestApp({ rateLimit: { requests: 2, seconds: 1 } });
+    const app = await startTestApp({ rateLimit: { requests: 2, seconds: 5 } });
     try {
       const statuses: number[] = [];
       const client = new TimeLogClient({
@@ -65,11 +65,11 @@ describe('a service with a limit of requests', () => {
         },
       });
       const projectId = randomUUID();
-      for (let count = 0; count < 5; count++) {
+      for (let count = 0; count < 3; count++) {
         await client.record({ projectId, duration: 1, date: '2026-01-31' });
       }
-      expect((await client.listPage({ projectId })).meta.total).toBe(5);
-      expect(statuses).toEqual([201, 201, 429, 201, 201, 429, 201, 200]);
+      expect((await client.listPage({ projectId })).meta.total).toBe(3);
+      expect(statuses).toEqual([201, 201, 429, 201, 200]);
     } finally {
       await app.close();
     }

@@ -347,13 +347,15 @@ describe('authentication', () => {
 describe('the cost of authentication', () => {
   it('is one query for a known token, however often it is used in 4 seconds', async () => {
     const token = await tokenWith();
+    const begun = performance.now();
     const counts = await statementsDuring(async (sofar) => {
       await Promise.all(Array.from({ length: 20 }, () => raw([`Authorization: Bearer ${token}`])));
       for (let i = 0; i < 20; i++) await raw([`Authorization: Bearer ${token}`]);
       // Noted in its own time.
       await eventually(() => expect(sofar.notes).toBe(1));
     });
-    expect(counts).toMatchObject({ lookups: 1, notes: 1 });
+    expect(counts.lookups).toBeLessThanOrEqual(1 + (performance.now() - begun) / 4_000);
+    expect(counts.notes).toBe(1);
   });
 
   it('is none for a token that is declared or cannot be one of ours', async () => {
@@ -365,20 +367,22 @@ describe('the cost of authentication', () => {
 
   it('stays bounded in a flood of unknown tokens, while others are served', async () => {
     const good: number[] = [];
-    let flood: Answer[] = [];
+    const flood: Answer[] = [];
+    const stranger = async () => {
+      for (let i = 0; i < 20; i++)
+        flood.push(await list(app, '', { headers: { authorization: `Bearer ${newToken()}` } }));
+    };
     const counts = await statementsDuring(async () => {
-      const flooding = Promise.all(
-        Array.from({ length: 2_000 }, () =>
-          list(app, '', { headers: { authorization: `Bearer ${newToken()}` } }),
-        ),
-      ).then((answers) => (flood = answers));
+      let isOver = false;
+      const flooding = Promise.all(Array.from({ length: 100 }, stranger)).finally(() => (isOver = true));
       const fresh = await tokenWith('time-logs:read');
-      while (flood.length === 0) {
+      while (!isOver) {
         good.push((await list(app)).status);
         good.push((await list(app, '', { headers: { authorization: `Bearer ${fresh}` } })).status);
       }
       await flooding;
     });
+    expect(flood.length).toBe(2_000);
     expect(new Set(flood.map((answer) => JSON.stringify(refusalIn(answer))))).toEqual(
       new Set([JSON.stringify([401, INVALID, unauthorized])]),
     );

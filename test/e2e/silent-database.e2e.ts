@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadConfig } from '../../src/config.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /**
@@ -53,7 +54,8 @@ describe('a database that falls silent', () => {
     const { host } = /@(?<host>[^/]+)\//.exec(process.env.TEST_DATABASE_URL ?? '')!.groups!;
     proxy = new SilencingProxy(`${decodeURIComponent(host!)}/.s.PGSQL.5432`);
     const port = await proxy.listen();
-    app = await startTestApp({}, (url) => url.replace(/@[^/]+/, `@127.0.0.1:${port}`));
+    const { limits } = loadConfig({}, false);
+    app = await startTestApp({ limits }, (url) => url.replace(/@[^/]+/, `@127.0.0.1:${port}`));
   });
   afterAll(async () => {
     await app.close();

@@ -7,8 +7,8 @@ import { environment } from './environment.js';
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The compiled service, as seen from the compiled form of this file, and else from its source. */
 const MAIN = [join(ROOT, 'src', 'main.js')].find(existsSync) ?? join(ROOT, 'dist', 'src', 'main.js');
-/** Milliseconds until a service that says nothing counts as failed. */
-const START_LIMIT = 20_000;
+/** Milliseconds until a service that says nothing counts as failed: less than a test has, which then tells its output. */
+const START_LIMIT = 150_000;
 
 /** The compiled service as a process of its own. */
 export interface ServiceProcess {
@@ -40,7 +40,8 @@ export async function startService(
     };
     const fail = () => {
       settle(() => reject(new Error(`the service did not start:\n${output()}`)));
-      child.kill('SIGKILL');
+      // It may have started a PostgreSQL, which it ends first.
+      child.kill();
     };
     const look = () => {
       const found = /listening on port (\d+)/.exec(output());
