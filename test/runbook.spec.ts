@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { migrations } from '../src/app.module.js';
+import { migrate, plainOptions } from '../src/database-setup/index.js';
+import { createTestDatabase, type TestDatabase } from './support/test-database.js';
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (...names: string[]) => readFileSync(join(ROOT, ...names), 'utf8');
+const RUNBOOK = read('docker', 'RUNBOOK.md');
+const ALERTS = [...read('docker', 'fleet', 'alerts.yaml').matchAll(/- alert: (\w+)/g)].map(
+  ([, name]) => name!,
+);
+
+/** How lines of the log begin that name trouble, up to what differs from one to the next. */
+const TROUBLES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+  .flatMap((file) => [...read('src', file).matchAll(/logger\.(?:warn|error)\(\s*[`']([^`'$]+)/g)])
+  .map(([, text]) => text!.trim().split(' ').slice(0, 4).join(' ').replace(/:$/, ''));
+
+/** The statements that only look. */
+const LOOKS = [...RUNBOOK.matchAll(/sql "(select (?!pg_)[^"]+)"/g)].map(([, statement]) => statement!);
+
+describe('the runbook', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    dataSource = await new DataSource(plainOptions(database.url)).initialize();
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  it.each(ALERTS)('has a place for the alert %s', (alert) => {
+    expect(RUNBOOK).toContain(`\`${alert}\``);
+  });
+
+  it.each(TROUBLES)('has a place for the line of the log that begins with: %s', (trouble) => {
+    expect(RUNBOOK).toContain(trouble);
+  });
+
+  it('leads to places that are there', () => {
+    const places = [...RUNBOOK.matchAll(/^## (.+)$/gm)].map(([, title]) =>
+      title!.toLowerCase().replaceAll(' ', '-'),
+    );
+    const links = [...RUNBOOK.matchAll(/\]\(#([^)]+)\)/g)].map(([, place]) => place!);
+    expect(links.filter((place) => !places.includes(place))).toEqual([]);
+    expect(new Set(links).size).toBeGreaterThan(5);
+  });
+
+  it.each(LOOKS)('has a statement that runs: %s', async (statement) => {
+    expect(await dataSource.query(statement)).toBeInstanceOf(Array);
+  });
+});
