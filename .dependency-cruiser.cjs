@@ -52,6 +52,26 @@ module.exports = {
       },
     },
     {
+      name: 'wire-not-infrastructure',
+      comment: 'Rule 4 for wire/: not infrastructure or TypeORM.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/wire/' },
+      to: {
+        path: [
+          '^src/[^/]+/infrastructure/',
+          '^src/(database|database-setup|backup)/',
+          '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/',
+        ],
+      },
+    },
+    {
+      name: 'without-http-not-api',
+      comment: 'Rule 5a: what speaks over any wire, messages, and a core without HTTP do not see api/.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/(wire/|messages/|[^/]+-core\\.module\\.ts$)' },
+      to: { path: '^src/[^/]+/api/' },
+    },
+    {
       name: 'infrastructure-not-api',
       comment: 'Rule 5: infrastructure/ not api.',
       severity: 'error',
