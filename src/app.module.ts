@@ -10,6 +10,7 @@ import type { OnMessage } from '../libs/message-edge/src/index.js';
 import type { TagObject } from '../libs/open-api/src/index.js';
 import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';
+import type { BackupNotes } from './backup/index.js';
 import type { Config } from './config.js';
 import { connectionOptions, migrate, openDataSource, tellDurability } from './database-setup/index.js';
 import { eventRelay } from './event-relay/index.js';
@@ -38,8 +39,10 @@ interface ServiceModule {
   readonly entities?: Extract<DataSourceOptions['entities'], unknown[]>;
   /** The migrations that make its tables, in order. */
   readonly migrations?: readonly Type<MigrationInterface & { readonly name: string }>[];
+  /** What a backup must hold of it beside its rows, as they are in the transaction of the runner. */
+  readonly note?: (runner: QueryRunner) => Promise<BackupNotes>;
   /** What must follow where rows have come from another server, in the transaction of a restore. */
-  readonly settle?: (runner: QueryRunner) => Promise<void>;
+  readonly settle?: (runner: QueryRunner, notes: BackupNotes) => Promise<void>;
   /** The scopes that a token can have, and what each allows. New tokens get the default ones unless told otherwise. */
   readonly scopes?: readonly {
     readonly name: string;
@@ -79,8 +82,13 @@ function bindAll(settings: Settings) {
 
 export const entities = MODULES.flatMap(({ entities = [] }) => entities);
 export const migrations = MODULES.flatMap(({ migrations = [] }) => migrations);
-export const settle = async (runner: QueryRunner) => {
-  for (const module of MODULES) await module.settle?.(runner);
+export const note = async (runner: QueryRunner) => {
+  const notes: BackupNotes = {};
+  for (const module of MODULES) Object.assign(notes, await module.note?.(runner));
+  return notes;
+};
+export const settle = async (runner: QueryRunner, notes: BackupNotes) => {
+  for (const module of MODULES) await module.settle?.(runner, notes);
 };
 export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
 export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);

@@ -6,25 +6,31 @@ import { z } from 'zod';
 import { lineFeedsIn, type Progress, type RowCounts } from './progress.js';
 
 /**
- * A backup is a gzip file, whose checksum finds any damage, with these lines: first the header; for each table a line
- * with its name and columns, its rows as PostgreSQL's COPY writes them as text, and `\.`; last the trailer, which
- * counts the rows. In version 1, that of release 0.1, the rows are JSON objects and no `\.` follows them.
+ * A backup is a gzip file, whose checksum finds any damage, with these lines: first the header, with what modules note;
+ * for each table a line with its name and columns, its rows as PostgreSQL's COPY writes them as text, and `\.`; last the
+ * trailer, which counts the rows. In version 1, that of release 0.1, the rows are JSON objects and no `\.` follows them.
  */
 const header = z.object({
   format: z.literal('time-logs-backup'),
   version: z.union([z.literal(1), z.literal(2)]),
   migrations: z.array(z.string()),
+  notes: z.record(z.string(), z.string()).default({}),
 });
 const table = z.object({ table: z.string(), columns: z.array(z.string()).optional() });
 const trailer = z.object({ rows: z.record(z.string(), z.int()) });
 
 export type Migrations = readonly (new () => MigrationInterface)[];
+/** What modules hand from a backup to its restore, by names of their own. */
+export type BackupNotes = Record<string, string>;
 
 const line = (value: object) => `${JSON.stringify(value)}\n`;
-export const headerLine = (migrations: Migrations) =>
-  line({ format: 'time-logs-backup', version: 2, migrations: namesOf(migrations) } satisfies z.infer<
-    typeof header
-  >);
+export const headerLine = (migrations: Migrations, notes: BackupNotes) =>
+  line({
+    format: 'time-logs-backup',
+    version: 2,
+    migrations: namesOf(migrations),
+    notes,
+  } satisfies z.infer<typeof header>);
 export const tableLine = (name: string, columns: readonly string[]) => line({ table: name, columns });
 export const ROWS_END = '\\.\n';
 export const trailerLine = (rows: RowCounts) => line({ rows });
@@ -52,20 +58,20 @@ export interface BackupFile {
 }
 
 /**
- * Reads a backup from start to end. Passes each table to `take` with its rows, in blocks of whole lines; `take` must
- * read all of them. Throws BackupFileError where the file is absent, damaged, no backup, or of a newer version. Some
- * damage only shows at the end of the file.
+ * Reads a backup from start to end, and returns its notes. Passes each table to `take` with its rows, in blocks of whole
+ * lines; `take` must read all of them. Throws BackupFileError where the file is absent, damaged, no backup, or of a newer
+ * version. Some damage only shows at the end of the file.
  */
 export async function readBackup(
   { file, migrations, progress }: BackupFile,
   take: (table: SavedTable, rows: AsyncIterable<Buffer>) => Promise<void>,
-): Promise<void> {
+): Promise<BackupNotes> {
   const handle = await open(file).catch((error: unknown) => {
     throw new BackupFileError(unreadable(file, error), { cause: error });
   });
   const lines = new Lines(blocksOf(handle));
   try {
-    const version = versionOf(await lines.next(), namesOf(migrations));
+    const { version, notes } = headerIn(await lines.next(), namesOf(migrations));
     let last = await lines.next();
     for (let found = tableIn(last); found; found = tableIn(last)) {
       progress.add(found.table, 0);
@@ -78,6 +84,7 @@ export async function readBackup(
       throw new BackupFileError('is damaged: its last line is missing, or does not count its rows');
     if ((await lines.next()) !== undefined)
       throw new BackupFileError('is damaged: something follows its end');
+    return notes;
   } catch (error) {
     if (error instanceof BackupFileError) throw new BackupFileError(`${file}: ${error.message}`);
     throw error;
@@ -93,7 +100,7 @@ function unreadable(file: string, error: unknown): string {
   return `${file} cannot be read (${code}): let this user read it`;
 }
 
-function versionOf(text: string | undefined, known: readonly string[]): 1 | 2 {
+function headerIn(text: string | undefined, known: readonly string[]): z.infer<typeof header> {
   const { data } = header.safeParse(jsonOf(text));
   if (!data) throw new BackupFileError('is not a backup that this version knows');
   const unknown = data.migrations.filter((name) => !known.includes(name));
@@ -101,7 +108,7 @@ function versionOf(text: string | undefined, known: readonly string[]): 1 | 2 {
     throw new BackupFileError(
       `was made by a newer version, with the migrations ${unknown.join(', ')}: restore it with that version`,
     );
-  return data.version;
+  return data;
 }
 
 function tableIn(text: string | undefined): SavedTable | undefined {

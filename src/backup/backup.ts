@@ -4,7 +4,15 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
 import type { QueryRunner } from 'typeorm';
-import { headerLine, type Migrations, namesOf, ROWS_END, tableLine, trailerLine } from './backup-file.js';
+import {
+  type BackupNotes,
+  headerLine,
+  type Migrations,
+  namesOf,
+  ROWS_END,
+  tableLine,
+  trailerLine,
+} from './backup-file.js';
 import { type Connection, type ConnectionOptions, withConnection } from './connection.js';
 import { quotedList, SETTINGS, tablesOf } from './copy.js';
 import { lineFeedsIn, Progress, type RowCounts } from './progress.js';
@@ -17,12 +25,17 @@ export interface BackupOptions extends ConnectionOptions {
   readonly report: (text: string) => void;
 }
 
+export interface SaveOptions extends BackupOptions {
+  /** What the file holds beside the rows, for `settle` of a restore. */
+  readonly note: (runner: QueryRunner) => Promise<BackupNotes>;
+}
+
 /**
  * Saves the rows of every entity, as they are at one moment. Returns how many. The file appears when it is complete. It
  * holds no counts of logs: triggers make them again during a restore. Throws an Error with one clear line where the
  * file exists or cannot be written, the database is away, or the schema is not that of this version.
  */
-export async function backup({ file, ...source }: BackupOptions): Promise<RowCounts> {
+export async function backup({ file, ...source }: SaveOptions): Promise<RowCounts> {
   if (await exists(file)) throw new Error(`${file} exists already: give the backup another name`);
   const part = `${file}.part`;
   if (await exists(part))
@@ -36,7 +49,7 @@ export async function backup({ file, ...source }: BackupOptions): Promise<RowCou
       await beginSnapshot(connection.runner);
       await refuseOtherSchema(connection.runner, namesOf(source.migrations));
       await pipeline(
-        textOf(connection, source.migrations, progress),
+        textOf(connection, source, progress),
         createGzip(),
         handle.createWriteStream({ flush: true }),
       );
@@ -87,11 +100,11 @@ async function refuseOtherSchema(runner: QueryRunner, names: readonly string[]):
 
 /** The text of a backup, piece by piece. */
 async function* textOf(
-  { dataSource, client }: Connection,
-  migrations: Migrations,
+  { dataSource, runner, client }: Connection,
+  { migrations, note }: Pick<SaveOptions, 'migrations' | 'note'>,
   progress: Progress,
 ): AsyncGenerator<string | Buffer> {
-  yield headerLine(migrations);
+  yield headerLine(migrations, await note(runner));
   for (const { name, quoted, columns } of tablesOf(dataSource)) {
     yield tableLine(name, columns);
     progress.add(name, 0);

@@ -4,7 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { RAISE_SYNCHRONOUS_COMMIT } from '../database/index.js';
 import type { BackupOptions } from './backup.js';
-import { type BackupFile, BackupFileError, readBackup } from './backup-file.js';
+import { type BackupFile, BackupFileError, type BackupNotes, readBackup } from './backup-file.js';
 import { type Connection, withConnection } from './connection.js';
 import { quotedList, SETTINGS, tablesOf } from './copy.js';
 import { Progress, type RowCounts } from './progress.js';
@@ -22,8 +22,8 @@ export async function checkBackup({
 }
 
 export interface RestoreOptions extends BackupOptions {
-  /** Done at the end of the transaction. */
-  readonly settle: (runner: QueryRunner) => Promise<void>;
+  /** Done at the end of the transaction, with the notes of the file. */
+  readonly settle: (runner: QueryRunner, notes: BackupNotes) => Promise<void>;
 }
 
 /**
@@ -38,8 +38,8 @@ export async function restore({ settle, report, ...options }: RestoreOptions): P
     await runner.startTransaction();
     await runner.query(SETTINGS);
     await runner.query(RAISE_SYNCHRONOUS_COMMIT);
-    await takeRows(connection, options, progress);
-    await settle(runner);
+    const notes = await takeRows(connection, options, progress);
+    await settle(runner, notes);
     // Whoever cuts a commit does not learn whether it was done.
     ignoreSignal();
     await runner.commitTransaction();
@@ -51,9 +51,9 @@ async function takeRows(
   { dataSource, runner, client }: Connection,
   backup: Omit<BackupFile, 'progress'>,
   progress: Progress,
-): Promise<void> {
+): Promise<BackupNotes> {
   const tables = await lockEmptyTables(dataSource, runner);
-  await readBackup({ ...backup, progress }, async (saved, rows) => {
+  return readBackup({ ...backup, progress }, async (saved, rows) => {
     const table = tables.get(saved.table);
     if (table === undefined)
       throw new BackupFileError(`is not of this version, which has no table ${saved.table}`);

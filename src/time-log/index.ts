@@ -10,8 +10,12 @@ import { FoldTimeLogCounts1764115200000 } from './infrastructure/migrations/1764
 import { AddTimeLogPositions1764201600000 } from './infrastructure/migrations/1764201600000-add-time-log-positions.js';
 import { IndexTimeLogPositions1764201700000 } from './infrastructure/migrations/1764201700000-index-time-log-positions.js';
 import { CountPeriods1764374400000 } from './infrastructure/migrations/1764374400000-count-periods.js';
+import { MoveTimeLogPositions1764460800000 } from './infrastructure/migrations/1764460800000-move-time-log-positions.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
-import { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
+import {
+  keepTimeLogPositions,
+  unreachedTimeLogPosition,
+} from './infrastructure/feed/keep-time-log-positions.js';
 import { IDEMPOTENCY_KEY_REUSED } from './domain/idempotency-key.js';
 import { TIME_LOGS_TAG } from './api/time-log.documentation.js';
 import type { TimeLogLimits } from './time-log.limits.js';
@@ -70,6 +74,7 @@ export const timeLogMigrations = [
   AddTimeLogPositions1764201600000,
   IndexTimeLogPositions1764201700000,
   CountPeriods1764374400000,
+  MoveTimeLogPositions1764460800000,
 ];
 
 interface Settings {
@@ -82,6 +87,7 @@ export const timeLogs = {
   bind: ({ limits }: Settings) => TimeLogModule.forRoot({ limits }),
   entities: timeLogEntities,
   migrations: timeLogMigrations,
+  note: unreachedTimeLogPosition,
   settle: keepTimeLogPositions,
   scopes: timeLogScopes,
   errors: [IDEMPOTENCY_KEY_REUSED],

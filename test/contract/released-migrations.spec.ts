@@ -23,6 +23,7 @@ const RELEASED = {
   IndexTimeLogPositions1764201700000: '42e4b41f72b695802e163a04731e0f31',
   CreateTimeLogRelays1764288000000: '8e5e0f988eb350f5548d588c347bbe21',
   CountPeriods1764374400000: '71d2d2adf433b679c4f0f39b8dd5b50d',
+  MoveTimeLogPositions1764460800000: 'e9483fa3670419c4c2e363f596720d12',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -27,6 +27,7 @@ const NAMES = [
   'IndexTimeLogPositions1764201700000',
   'CreateTimeLogRelays1764288000000',
   'CountPeriods1764374400000',
+  'MoveTimeLogPositions1764460800000',
 ];
 /** How to operate the service. */
 const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');

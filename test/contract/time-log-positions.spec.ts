@@ -80,7 +80,7 @@ describe('the positions of logs', () => {
   it('move again where rows of a third server come', async () => {
     const ids = [await write(FAR)];
     expect(await keep()).toBeGreaterThan(0n);
-    ids.push(await write(), await write(2n * FAR));
+    ids.push(await write(), await write(10n * FAR));
     expect(await keep()).toBeGreaterThan(0n);
     ids.push(await write());
     expect(await told(4)).toEqual(ids);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { entities, migrations, settle } from '../../src/app.module.js';
+import { entities, migrations, note, settle } from '../../src/app.module.js';
 import { backup, checkBackup, restore } from '../../src/backup/index.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { addRows, withSql } from '../support/backup-rows.js';
@@ -44,7 +44,7 @@ describe('backup and restore of many rows', () => {
     const told: string[] = [];
     const options = { entities, migrations, file, report: (text: string) => told.push(text) };
     for (const [act, end] of [
-      [() => backup({ url: big, ...options }), 'rows'],
+      [() => backup({ url: big, note, ...options }), 'rows'],
       [() => checkBackup(options), 'rows checked'],
       [() => restore({ url: target, settle, ...options }), 'rows'],
     ] as const) {

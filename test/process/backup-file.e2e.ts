@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { entities, migrations } from '../../src/app.module.js';
+import { entities, migrations, note } from '../../src/app.module.js';
 import { backup, checkBackup } from '../../src/backup/index.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { addOddRows, withSql } from '../support/backup-rows.js';
@@ -26,7 +26,7 @@ describe('a file that is restored', () => {
     const database = await createTestDatabase();
     await migrate({ url: database.url, migrations });
     await withSql(database.url, addOddRows);
-    await backup({ url: database.url, entities, migrations, file, report });
+    await backup({ url: database.url, entities, migrations, note, file, report });
     await database.drop();
     sound = await readFile(file);
     text = gunzipSync(sound).toString();

@@ -3,6 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { migrations } from '../../src/app.module.js';
+import { migrate } from '../../src/database-setup/index.js';
+import { addRows, withSql } from '../support/backup-rows.js';
 import { type ServiceProcess, spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -84,6 +87,27 @@ describe('the compiled service', () => {
       );
     },
   );
+
+  it('says in one line what to do where a position leaves no room for new ones, and exits with 1', async () => {
+    const own = await createTestDatabase();
+    try {
+      await migrate({ url: own.url, migrations });
+      await withSql(own.url, async (sql) => {
+        await addRows(sql, 1, 1);
+        await sql.query('update time_logs set position = 9223372036854775807');
+      });
+      const { child, output } = spawnService({ DATABASE_URL: own.url, HOST: '127.0.0.1', PORT: '0' });
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      const lines = output().trim().split('\n');
+      expect(lines.filter((line) => !isRoutine(line))).toEqual([
+        expect.stringMatching(
+          /^there is no room for new positions after 9223372036854775807: run update .*$/,
+        ),
+      ]);
+    } finally {
+      await own.drop();
+    }
+  });
 
   it('logs refused requests as JSON with their request id, and never a token, a query or a body', async () => {
     const service = await startService({

@@ -76,8 +76,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   /**
-   * Before the first write: logs that have come from another server must not stand after new ones in the feed. Throws
-   * DomainError SERVICE_UNAVAILABLE.
+   * Before the first write: what this server gives out must come after all that another one gave out before. Throws
+   * DomainError SERVICE_UNAVAILABLE, or an Error that says what to do.
    */
   async keepPositions(): Promise<void> {
     if (!this.database.isOpen) return;

@@ -49,23 +49,38 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /**
-   * Another server that follows this one and can be read from (streaming replication); this one rests while it is
-   * copied.
-   */
+  /** Another server that follows this one and can be read from (streaming replication). */
   async createStandby(): Promise<PostgresCluster> {
+    const host = socketDirectoryOf(this.installation.dataDirectory);
+    const standby = await this.copy({
+      signal: 'standby.signal',
+      settings: `primary_conninfo = 'host=${host} user=postgres application_name=standby'`,
+    });
+    await standby.start();
+    return standby;
+  }
+
+  /**
+   * A server that begins to recover where these files end, without an archive, and has a timeline of its own then. Not
+   * started.
+   */
+  createRecovery(): Promise<PostgresCluster> {
+    return this.copy({ signal: 'recovery.signal', settings: `restore_command = 'false'` });
+  }
+
+  /** Another server with a copy of the files as they are, which is not started; this one rests meanwhile. */
+  async copy(role?: { readonly signal: string; readonly settings: string }): Promise<PostgresCluster> {
     await this.end('SIGINT');
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
     const files = join(directory, 'postgres');
     await cp(this.installation.dataDirectory, files, { recursive: true });
-    await writeFile(join(files, 'standby.signal'), '');
-    const host = socketDirectoryOf(this.installation.dataDirectory);
-    const settings = `primary_conninfo = 'host=${host} user=postgres application_name=standby'\n`;
-    await appendFile(join(files, 'postgresql.auto.conf'), settings);
-    const standby = new PostgresCluster(directory, await install(files, thisMachine), this.settings);
+    if (role) {
+      await writeFile(join(files, role.signal), '');
+      await appendFile(join(files, 'postgresql.auto.conf'), `${role.settings}\n`);
+    }
+    const other = new PostgresCluster(directory, await install(files, thisMachine), this.settings);
     await this.start();
-    await standby.start();
-    return standby;
+    return other;
   }
 
   /** Path of the server's socket. */

@@ -10,5 +10,6 @@ export async function feedNamesIn(runner: QueryRunner) {
     logs: await name('time_logs'),
     events: await name('time_log_events'),
     keep: await name('keep_time_log_positions'),
+    move: await name('move_time_log_positions'),
   };
 }

@@ -1,0 +1,296 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { Database } from '../../src/database/index.js';
+import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
+import {
+  type FeedPlace,
+  keepTimeLogPositions,
+  timeLogEntities,
+  TypeOrmTimeLogRepository,
+} from '../../src/time-log/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** By how much positions move with the database. */
+const RANGE = 2n ** 40n;
+/** Positions that nobody gives out in an hour: the same files may be in use elsewhere. */
+const HOUR = 3_600n * 2n ** 22n;
+const NOTE = `obj_description('keep_time_log_positions()'::regprocedure, 'pg_proc')`;
+
+// What another server, a recovery or a copy of the files looks like to a start is written into the note of the last one;
+// test/faults/moved-feed.faults.ts has servers.
+describe('after a move of the database', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let repository: TypeOrmTimeLogRepository;
+  let lastId = 0;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    const options = { ...plainOptions(database.url), entities: timeLogEntities };
+    dataSource = await new DataSource(options).initialize();
+    repository = new TypeOrmTimeLogRepository(new Database(dataSource));
+  });
+  afterEach(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  const INSERT = `insert into time_logs (id, project_id, duration, description, date) values ($1, $1, 1, '', '2026-01-31')`;
+  const newId = () => `019c1370-4e1b-7000-8000-${String(++lastId).padStart(12, '0')}`;
+  const write = async (connection: Pick<DataSource, 'query'> = dataSource) => {
+    const id = newId();
+    await connection.query(INSERT, [id]);
+    return id;
+  };
+  const start = () => repository.keepPositions();
+  /** As the service, whose statements have so many milliseconds each. */
+  const startWithin = async (milliseconds: number) => {
+    const limits = { poolSize: 1, deadline: milliseconds / 0.6 };
+    const service = new DataSource(connectionOptions(database.url, timeLogEntities, limits));
+    try {
+      await new TypeOrmTimeLogRepository(new Database(await service.initialize())).keepPositions();
+    } finally {
+      await service.destroy();
+    }
+  };
+  /** As at the end of a restore. */
+  const move = (...notes: [Parameters<typeof keepTimeLogPositions>[1]?]) =>
+    dataSource.transaction(({ queryRunner }) => keepTimeLogPositions(queryRunner!, ...notes));
+  const one = async <T>(sql: string, connection: Pick<DataSource, 'query'> = dataSource) =>
+    (await connection.query<[{ value: T }]>(`select ${sql} as value`))[0].value;
+  const note = () => one<string | null>(NOTE);
+  const isDefaultPlain = async () => {
+    const [row] = await dataSource.query<[{ value: string }]>(
+      `select column_default as value from information_schema.columns where table_name = 'time_logs' and column_name = 'position'`,
+    );
+    return row.value === '((pg_current_xact_id())::text)::bigint';
+  };
+  /** The position of the newest log. */
+  const newest = async () => BigInt(await one<string>('(select max(position) from time_logs)'));
+  const placeAfterAll = async (): Promise<FeedPlace> => ({
+    position: String(await newest()),
+    logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  });
+  /** Has the last start note something else. */
+  const forge = async (change: (note: string) => string) => {
+    const [was, is] = [await note(), change((await note())!)];
+    expect(is).not.toBe(was);
+    await dataSource.query(`comment on function keep_time_log_positions() is '${is}'`);
+  };
+  /** A reader's place after three logs, between which much else was written, and which are gone. */
+  const placeOfReader = async (): Promise<FeedPlace> => {
+    const ids: string[] = [];
+    while (ids.length < 3) {
+      ids.push(await write());
+      await dataSource.query(
+        'do $$ begin for n in 1..100 loop perform pg_current_xact_id(); commit; end loop; end $$',
+      );
+    }
+    const last = await eventually(async () => {
+      const events = await repository.eventsAfter(undefined, 10);
+      expect(events.map(({ log }) => log.id)).toEqual(ids);
+      return events.at(-1)!;
+    });
+    await dataSource.query('delete from time_logs');
+    return { position: last.position, logId: last.log.id };
+  };
+  /** Logs are written and all reach a reader. Resolves with the position of the first. */
+  const readOn = async (place: FeedPlace) => {
+    const ids = [await write(), await write()];
+    return eventually(async () => {
+      const events = await repository.eventsAfter(place, 10);
+      expect(events.map(({ log }) => log.id)).toEqual(ids);
+      return BigInt(events[0]!.position);
+    });
+  };
+
+  it.each([
+    ['to another server', /server \d+/, 'server 1'],
+    ['to another table, as a dump makes it', /table \d+/, 'table 1'],
+    ['to an earlier moment', /timeline \w+/, 'timeline FFFFFFFF'],
+  ])('%s new positions begin in the next range, once', async (_what, part, other) => {
+    await start();
+    const place = await placeOfReader();
+    await forge((text) => text.replace(part, other));
+    await start();
+    const first = await readOn(place);
+    expect(first / RANGE).toBe(1n);
+    await start();
+    expect((await readOn(await placeAfterAll())) / RANGE).toBe(1n);
+  });
+
+  it('whose rows alone came, new positions begin in the next range', async () => {
+    const place = await placeOfReader();
+    // Nothing is noted: no start has seen this table.
+    await write();
+    await dataSource.query('update time_logs set position = 1');
+    await start();
+    expect((await readOn(place)) / RANGE).toBe(1n);
+  });
+
+  it('to a server that has only started again, they begin where those of the same files elsewhere cannot be', async () => {
+    await start();
+    const place = await placeOfReader();
+    await forge((text) =>
+      text
+        .replace(/up since \d+/, 'up since 1')
+        .replace(/At (\d+)/, (_at, seconds: string) => `At ${Number(seconds) - 3_600}`),
+    );
+    const was = BigInt(place.position);
+    await start();
+    const first = await readOn(place);
+    expect([first > was + HOUR, first < was + 2n * HOUR]).toEqual([true, true]);
+  });
+
+  it('nothing moves where nothing was given out, nor at a later start', async () => {
+    await start();
+    const noted = await note();
+    expect(noted).toMatch(/^On table \d+ of server \d+ on timeline 0{7}\w, up since/);
+    await write();
+    await start();
+    expect([await note(), await isDefaultPlain()]).toEqual([noted, true]);
+  });
+
+  it('and a default that somebody has set back, no position comes twice', async () => {
+    await start();
+    await move();
+    const place = await placeOfReader();
+    await dataSource.query(
+      'alter table time_logs alter column position set default pg_current_xact_id()::text::bigint',
+    );
+    await start();
+    expect(await readOn(place)).toBeGreaterThan(2n * RANGE);
+  });
+
+  it('by a restore, positions move every time, and beyond what the backup has noted', async () => {
+    await start();
+    await move();
+    await write();
+    expect((await newest()) / RANGE).toBe(1n);
+    await move();
+    await write();
+    expect((await newest()) / RANGE).toBe(2n);
+    const anHourAgo = String(Date.now() / 1_000 - 3_600);
+    await move({ unreachedPosition: String(10n * RANGE), unreachedAt: anHourAgo });
+    await write();
+    expect((await newest()) - 11n * RANGE).toBeGreaterThan(HOUR);
+  });
+
+  it('positions move in the transaction that brings rows, whose triggers wait for its end', async () => {
+    await dataSource.query(
+      `create function nothing() returns trigger language plpgsql as 'begin return null; end';
+       create constraint trigger late after insert on time_logs deferrable initially deferred
+         for each row execute function nothing()`,
+    );
+    await dataSource.transaction(async ({ queryRunner }) => {
+      await write(queryRunner);
+      await keepTimeLogPositions(queryRunner!);
+    });
+    await write();
+    expect((await newest()) / RANGE).toBe(1n);
+  });
+
+  it.each(['REPEATABLE READ', 'SERIALIZABLE'])(
+    'writers whose %s snapshot is older write with the new positions',
+    async (isolation) => {
+      await start();
+      const writer = dataSource.createQueryRunner();
+      await writer.query(`prepare writing as ${INSERT.replaceAll('$1', '$1::uuid')}`);
+      await writer.query(`execute writing ('${newId()}')`);
+      const place = await newest();
+      await writer.query(`begin isolation level ${isolation}`);
+      expect(await one<string>('(select count(*) from access_tokens)', writer)).toBe('0');
+      await move();
+      await writer.query(`execute writing ('${newId()}')`);
+      await write(writer);
+      await writer.query('commit');
+      await writer.release();
+      const [last, before] = await dataSource.query<[{ position: string }, { position: string }]>(
+        'select position from time_logs order by position desc, id desc limit 2',
+      );
+      expect(BigInt(before.position)).toBeGreaterThan(place + RANGE);
+      expect(last.position).toBe(before.position);
+    },
+  );
+
+  it.each(['REPEATABLE READ', 'SERIALIZABLE'] as const)(
+    'positions are not moved in a %s transaction, which may not see an earlier move',
+    async (isolation) => {
+      await dataSource.transaction(isolation, async ({ queryRunner }) => {
+        await expect(keepTimeLogPositions(queryRunner!)).rejects.toThrow(/in a READ COMMITTED transaction/);
+        await queryRunner!.rollbackTransaction();
+        await queryRunner!.startTransaction();
+      });
+    },
+  );
+
+  it('a start ends in one line where a position leaves no room, and goes on as the line says', async () => {
+    await start();
+    await write();
+    for (const position of [2n ** 63n - 1n, 2n ** 63n - RANGE]) {
+      const id = await write();
+      await dataSource.query(`update time_logs set position = ${position} where id = $1`, [id]);
+    }
+    const refusal = await start().then(
+      () => '',
+      (error: unknown) => (error as Error).message,
+    );
+    expect(refusal).toMatch(
+      /^there is no room for new positions after 9223372036854775807: run update [^\n]+$/,
+    );
+    const [, advice] = /run (update .*) in the database/.exec(refusal)!;
+    await dataSource.query(advice!);
+    const place = await placeAfterAll();
+    expect(place.position).toMatch(/^\d{1,10}$/);
+    await start();
+    await readOn(place);
+  });
+
+  it('a start says who is in the way where positions must move, and others use the table', async () => {
+    await start();
+    const place = await placeOfReader();
+    await forge((text) => text.replace(/server \d+/, 'server 1'));
+    const reader = dataSource.createQueryRunner();
+    await reader.startTransaction();
+    await reader.query('select from time_logs');
+    await expect(startWithin(3_000)).rejects.toThrow(
+      /^the database has moved, .* others use the table "public"/,
+    );
+    await reader.commitTransaction();
+    await reader.release();
+    await start();
+    expect((await readOn(place)) / RANGE).toBe(1n);
+  });
+
+  it('a start waits for nobody long who reads the table of a server that has only started again', async () => {
+    await start();
+    const place = await placeOfReader();
+    await forge((text) => text.replace(/up since \d+/, 'up since 1'));
+    const forged = await note();
+    const reader = dataSource.createQueryRunner();
+    await reader.startTransaction();
+    await reader.query('select from time_logs');
+    await startWithin(6_000);
+    expect([await note(), await isDefaultPlain()]).toEqual([forged, true]);
+    await reader.commitTransaction();
+    await reader.release();
+    await start();
+    expect(await isDefaultPlain()).toBe(false);
+    await readOn(place);
+  });
+
+  it('a start of a server that takes no changes leaves it to a later one', async () => {
+    await write();
+    const runner = dataSource.createQueryRunner();
+    await runner.query('begin read only');
+    expect(await one<string>('keep_time_log_positions()', runner)).toBe('0');
+    await runner.query('commit');
+    await runner.release();
+    expect(await note()).toBeNull();
+    await start();
+    expect(await note()).not.toBeNull();
+  });
+});
