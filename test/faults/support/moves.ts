@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { entities, migrations, note, settle } from '../../../src/app.module.js';
+import { backup, restore } from '../../../src/backup/index.js';
+import { migrate } from '../../../src/database-setup/index.js';
+import { eventually } from './eventually.js';
+import { PostgresCluster, queryOnce } from './postgres-cluster.js';
+
+/** How a database comes to another server, or back to an earlier moment. */
+export const MOVES = ['backup', 'dump', 'recovery', 'copy'] as const;
+export type Move = (typeof MOVES)[number];
+
+/** A database on a server. */
+export interface Place {
+  readonly cluster: PostgresCluster;
+  readonly url: string;
+}
+
+/** Transactions by which the one server is ahead of the other: more than a test makes. */
+const AHEAD = 100_000;
+
+/** Somebody else makes transactions on a server. */
+export async function otherTransactions(url: string, count: number): Promise<void> {
+  await queryOnce(
+    url,
+    `do $$ begin for n in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`,
+  );
+}
+
+const report = () => undefined;
+/** What pg_dump has of the feed beside rows: the default of the column, and the comment of the function. */
+const SHIFT = `pg_get_expr(adbin, adrelid)`;
+export const NOTE = `obj_description('keep_time_log_positions()'::regprocedure, 'pg_proc')`;
+
+/** Servers between which a database moves. */
+export class Movers {
+  private readonly clusters: PostgresCluster[] = [];
+  private files = 0;
+
+  private constructor(
+    private readonly directory: string,
+    private readonly source: PostgresCluster,
+    /** It has made fewer transactions, and never catches up. */
+    private readonly target: PostgresCluster,
+  ) {
+    this.clusters.push(source, target);
+  }
+
+  static async start(): Promise<Movers> {
+    const directory = await mkdtemp(join(tmpdir(), 'moves-'));
+    const source = await PostgresCluster.create();
+    await otherTransactions(source.url, AHEAD);
+    return new Movers(directory, source, await PostgresCluster.create());
+  }
+
+  /** A new migrated database, before its first move. */
+  create(): Promise<Place> {
+    return this.migrated(this.source);
+  }
+
+  /** Saves a database as it is. Returns what brings it to another server, or back to this moment. */
+  async save(place: Place, move: Move): Promise<() => Promise<Place>> {
+    switch (move) {
+      case 'backup':
+        return this.saveRows(place);
+      case 'dump':
+        return this.saveDump(place);
+      case 'recovery':
+        return this.saveFiles(place, await place.cluster.createRecovery());
+      case 'copy':
+        return this.saveFiles(place, await place.cluster.copy());
+    }
+  }
+
+  async remove(): Promise<void> {
+    for (const cluster of this.clusters) await cluster.remove();
+    await rm(this.directory, { recursive: true });
+  }
+
+  private async migrated(cluster: PostgresCluster): Promise<Place> {
+    const url = await cluster.createDatabase();
+    await migrate({ url, migrations });
+    return { cluster, url };
+  }
+
+  private async saveRows({ url }: Place): Promise<() => Promise<Place>> {
+    const file = join(this.directory, String((this.files += 1)));
+    await backup({ url, entities, migrations, note, file, report });
+    return async () => {
+      const place = await this.migrated(this.target);
+      await restore({ url: place.url, entities, migrations, settle, file, report });
+      return place;
+    };
+  }
+
+  /** As pg_dump does it; test/upgrade/pg-dump.e2e.ts has the program itself. */
+  private async saveDump({ url }: Place): Promise<() => Promise<Place>> {
+    const tables = ['time_logs', 'time_log_relays'];
+    const [dumped] = await queryOnce<{ shift: string; note: string | null; rows: string[] }>(
+      url,
+      `select ${SHIFT} as shift, ${NOTE} as note,
+              array[${tables.map((table) => `(select coalesce(json_agg(t), '[]')::text from ${table} t)`).join()}] as rows
+         from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
+        where adrelid = 'time_logs'::regclass and attname = 'position'`,
+    );
+    const { shift, note, rows } = dumped!;
+    return async () => {
+      const place = await this.migrated(this.target);
+      await queryOnce(place.url, `alter table time_logs alter column position set default ${shift}`);
+      if (note !== null)
+        await queryOnce(place.url, `comment on function keep_time_log_positions() is '${note}'`);
+      for (const [index, table] of tables.entries())
+        await queryOnce(
+          place.url,
+          `insert into ${table} select * from json_populate_recordset(null::${table}, $1::json)`,
+          [rows[index]],
+        );
+      return place;
+    };
+  }
+
+  private saveFiles({ url }: Place, cluster: PostgresCluster): () => Promise<Place> {
+    this.clusters.push(cluster);
+    return async () => {
+      await cluster.start();
+      await eventually(async () =>
+        expect(await cluster.query('select pg_is_in_recovery() as is')).toEqual([{ is: false }]),
+      );
+      return { cluster, url: url.replace(/@[^/]+/, /@[^/]+/.exec(cluster.url)![0]) };
+    };
+  }
+}

@@ -1,0 +1,140 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { loadConfig } from '../../src/config.js';
+import { Database } from '../../src/database/index.js';
+import { connectionOptions } from '../../src/database-setup/index.js';
+import {
+  type FeedPlace,
+  TimeLog,
+  timeLogEntities,
+  TypeOrmTimeLogRepository,
+} from '../../src/time-log/index.js';
+import { UuidV7TimeLogIds } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+
+const DAY = 86_400_000;
+
+export interface Instance {
+  readonly dataSource: DataSource;
+  readonly repository: TypeOrmTimeLogRepository;
+}
+
+/** Reads the next logs after the last row that it has read. */
+export interface Reader {
+  readonly name: string;
+  /** The ids of the logs, in the order in which it read them. */
+  readonly read: string[];
+  readonly next: () => Promise<number>;
+}
+
+const { limits } = loadConfig({}, false);
+const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
+
+/** Two instances of the service on one database. */
+export async function openInstances(url: string): Promise<Instance[]> {
+  const instances: Instance[] = [];
+  while (instances.length < 2) {
+    const dataSource = await new DataSource(
+      connectionOptions(url, timeLogEntities, { ...limits, deadline: 30_000 }),
+    ).initialize();
+    instances.push({ dataSource, repository: new TypeOrmTimeLogRepository(new Database(dataSource)) });
+  }
+  return instances;
+}
+
+export async function closeInstances(instances: readonly Instance[]): Promise<void> {
+  for (const { dataSource } of instances) await dataSource.destroy();
+}
+
+/** A log with an id of now, yesterday or tomorrow. */
+function newLog(): TimeLog {
+  const shift = [0, 0, 0, -DAY, DAY][randomInt(5)]!;
+  const ids = new UuidV7TimeLogIds(
+    () => Date.now() + shift,
+    () => randomBytes(16),
+  );
+  return TimeLog.record(values, ids.next());
+}
+
+async function insert(runner: QueryRunner, { id }: TimeLog): Promise<void> {
+  await runner.query(
+    `insert into time_logs (id, project_id, duration, description, date) values ($1, $2, 1, '', '2026-01-31')`,
+    [id, values.projectId],
+  );
+}
+
+/** Writes some logs in one transaction by SQL, which is open for a while. Returns those that it has committed. */
+async function transact({ dataSource }: Instance, longest: number): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await runner.startTransaction();
+    const logs = Array.from({ length: 1 + randomInt(4) }, newLog);
+    const [undone, ...kept] = logs;
+    for (const log of kept) await insert(runner, log);
+    await delay(randomInt(longest));
+    // A part of it is rolled back by itself: its rows have the number of the whole transaction.
+    await runner.query('savepoint part');
+    await insert(runner, undone!);
+    await runner.query('rollback to savepoint part');
+    const last = newLog();
+    await insert(runner, last);
+    if (randomInt(3) === 0) {
+      await runner.rollbackTransaction();
+      return [];
+    }
+    await runner.commitTransaction();
+    return [...kept, last].map(({ id }) => id);
+  } finally {
+    await runner.release();
+  }
+}
+
+/**
+ * Four writers over two instances: two record logs, with keys and without, and two write by SQL, two at once, in
+ * transactions that are open for so many milliseconds at most. Returns the ids of what they have stored.
+ */
+export async function write(
+  instances: readonly Instance[],
+  until: number,
+  longest: number,
+): Promise<string[]> {
+  const stored: string[] = [];
+  const record = async ({ repository }: Instance) => {
+    const log = newLog();
+    if (randomInt(4) > 0) await repository.add(log);
+    else await repository.addOnce(log, { principal: 'writer', text: log.id });
+    stored.push(log.id);
+    await delay(1);
+  };
+  const repeat = async (act: () => Promise<void>) => {
+    while (performance.now() < until) await act();
+  };
+  await Promise.all(
+    instances.flatMap((instance) => [
+      repeat(() => record(instance)),
+      repeat(async () => {
+        const committed = await Promise.all([transact(instance, longest), transact(instance, longest)]);
+        stored.push(...committed.flat());
+      }),
+    ]),
+  );
+  return stored;
+}
+
+/** Follows the feed of an instance, which another one may replace. */
+export function follower(source: { readonly repository: TypeOrmTimeLogRepository }, limit: number): Reader {
+  let place: FeedPlace | undefined;
+  const read: string[] = [];
+  const next = async () => {
+    const events = await source.repository.eventsAfter(place, limit);
+    const last = events.at(-1);
+    if (last) place = { position: last.position, logId: last.log.id };
+    read.push(...events.map(({ log }) => log.id));
+    return events.length;
+  };
+  return { name: `follower by ${limit}`, read, next };
+}
+
+export async function follow(reader: Reader, until: number): Promise<void> {
+  while (performance.now() < until) if ((await reader.next()) === 0) await delay(5);
+}
