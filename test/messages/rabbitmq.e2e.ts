@@ -7,7 +7,7 @@ import { LOG, refusal } from '../support/requests.js';
 import { type Broker, describeWith, startRabbit, unusedPort } from './brokers.js';
 import { startSender } from './rabbitmq-sender.js';
 import { describeBytes, describeDoor } from './door.contract.js';
-import { messageOfBytes, outcomeOf, overHttp, overTransport } from './doors.js';
+import { outcomeOf, overHttp, overTransport } from './doors.js';
 import { describeFaults } from './faults.contract.js';
 import { startMessageHost, told } from './host.js';
 import { describeMessages } from './message.contract.js';
@@ -59,7 +59,7 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
     const sender = await startSender(broker.url);
     return {
       ...opened,
-      recordBytes: async (timeLog) => outcomeOf(await sender.ask(messageOfBytes(timeLog))),
+      ask: async (message) => outcomeOf(await sender.ask(message)),
       close: async () => {
         await sender.close();
         await opened.close();

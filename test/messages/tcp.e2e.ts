@@ -7,7 +7,7 @@ import { TimeLogService } from '../../src/time-log/index.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
 import { describeBytes, describeDoor } from './door.contract.js';
-import { type Door, messageOfBytes, type Outcome, overHttp, overTransport } from './doors.js';
+import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
 import { unusedPort } from './brokers.js';
 import { type MessageHost, startMessageHost } from './host.js';
 import { describeMessages } from './message.contract.js';
@@ -50,8 +50,8 @@ describeBytes('TCP', async () => {
   const raw = await RawTcp.open(opened.port);
   return {
     ...opened,
-    recordBytes: async (timeLog) => {
-      const answer = await raw.ask(messageOfBytes(timeLog));
+    ask: async (message) => {
+      const answer = await raw.ask(message);
       return answer?.err ? { error: answer.err } : { answer: answer?.response };
     },
     close: async () => {
