@@ -30,7 +30,7 @@ export interface TcpTimes {
 }
 
 /** The most messages of a connection that are under way at a time. Others wait unread. */
-const MOST = { strangers: 1, known: 256 };
+const MOST = { strangers: 1, known: 128 };
 const TOO_SLOW = new DomainError('REQUEST_TIMEOUT', 'the message was not received in time');
 
 /**

@@ -24,6 +24,8 @@ export class RawTcp {
 
   static async open(port: number): Promise<RawTcp> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    // A write may come after the end.
+    socket.on('error', () => undefined);
     await once(socket, 'connect');
     return new RawTcp(socket.setEncoding('utf8'));
   }

@@ -25,6 +25,14 @@ const message = (data: object, id: unknown = '1') =>
   JSON.stringify({ pattern: 'time-log.list.v1', data, id });
 const LIST = message({ accessToken });
 
+/** Starts a host whose connections have these times. */
+function start(port: number, times: typeof TIMES): Promise<MessageHost> {
+  return startMessageHost(`tcp://${host}:${port}`, async (app, url) => {
+    const server = new TcpServer(new URL(url), BODY_LIMIT, times);
+    await app.connectMicroservice({ strategy: server }).listen();
+  });
+}
+
 describe('a connection over TCP', () => {
   let port: number;
   let service: MessageHost;
@@ -32,10 +40,7 @@ describe('a connection over TCP', () => {
 
   beforeAll(async () => {
     port = await unusedPort();
-    service = await startMessageHost(`tcp://${host}:${port}`, async (app, url) => {
-      const server = new TcpServer(new URL(url), BODY_LIMIT, TIMES);
-      await app.connectMicroservice({ strategy: server }).listen();
-    });
+    service = await start(port, TIMES);
   });
   afterEach(() => {
     for (const raw of raws.splice(0)) raw.close();
@@ -137,14 +142,14 @@ describe('a connection over TCP', () => {
   it('gets its answers in full where it sends many messages at once, before and after a valid token', async () => {
     const raw = await open();
     const ids = Array.from({ length: 500 }, (_, id) => id);
-    raw.write(
-      Buffer.concat(ids.map((id) => framed(message({ accessToken: id < 100 ? 'bad' : accessToken }, id)))),
-    );
+    const errorOf = (id: number) => (id < 100 ? 'UNAUTHORIZED' : 'FORBIDDEN');
+    const tokenOf = (id: number) => (id < 100 ? 'bad' : 'writer');
+    raw.write(Buffer.concat(ids.map((id) => framed(message({ accessToken: tokenOf(id) }, id)))));
     const answered: unknown[] = [];
     while (answered.length < ids.length) {
       const answer = await raw.next();
       answered.push(answer?.id);
-      expect(answer).toHaveProperty(Number(answer?.id) < 100 ? 'err.error' : 'response.success');
+      expect(answer?.err?.error).toBe(errorOf(Number(answer?.id)));
     }
     expect(answered.sort((a, b) => Number(a) - Number(b))).toEqual(ids);
   });
@@ -221,5 +226,60 @@ describe('a connection over TCP', () => {
       err: refusal('VALIDATION_ERROR', 'the message must be valid JSON'),
       isDisposed: true,
     });
+  });
+});
+
+describe('connections over TCP without a valid token', () => {
+  let port: number;
+  let service: MessageHost;
+  const raws: RawTcp[] = [];
+
+  beforeAll(async () => {
+    port = await unusedPort();
+    // Nothing here ends because its time is over.
+    service = await start(port, { message: 3_600_000, rest: 3_600_000 });
+  });
+  afterEach(() => {
+    for (const raw of raws.splice(0)) raw.close();
+  });
+  afterAll(() => service.close());
+
+  async function open(): Promise<RawTcp> {
+    const raw = await RawTcp.open(port);
+    raws.push(raw);
+    return raw;
+  }
+
+  it('are 100 at most: one that was refused gives way to a newcomer, and then the oldest', async () => {
+    const known = await open();
+    await known.ask(LIST);
+    const strangers: RawTcp[] = [];
+    while (strangers.length < 100) strangers.push(await open());
+    expect(await strangers[50]!.ask(message({ accessToken: 'bad' }))).toMatchObject({ err: UNAUTHORIZED });
+    await open();
+    expect(await strangers[50]!.ended()).toEqual([]);
+    await open();
+    expect(await strangers[0]!.ended()).toEqual([]);
+    for (const raw of [known, strangers[1]!]) {
+      expect(await raw.ask(LIST)).toMatchObject({ response: { success: true } });
+    }
+  });
+
+  it('hold 16 MB at most: those that hold most are ended, and others are served', async () => {
+    const large: RawTcp[] = [];
+    for (let i = 0; i < 40; i++) {
+      const raw = await open();
+      raw.write(`1000000#${'x'.repeat(900_000)}`);
+      large.push(raw);
+    }
+    const small = await open();
+    const half = framed(LIST);
+    small.write(half.subarray(0, 20));
+    let left = 20;
+    await new Promise<void>((resolve) => {
+      for (const raw of large) void raw.ended().then(() => --left === 0 && resolve());
+    });
+    small.write(half.subarray(20));
+    expect(await small.next()).toMatchObject({ response: { success: true } });
   });
 });
