@@ -16,7 +16,12 @@ export function expectOurRoutes(document: OpenAPIObject, prefix: string): void {
   const { limits } = loadConfig({}, false);
   const described = openApi31(withEdge({ ...document, paths }, limits));
   const ours = dereferenced(withoutCodes(OUR_DOCUMENT));
-  expect(dereferenced(described).paths).toEqual(pathsBelow('/api/v1', ours));
+  const routes = JSON.stringify(pathsBelow('/api/v1', ours));
+  // An answer that all modules share has examples of each: a host has no other module of ours.
+  const withoutMetrics = JSON.parse(routes, (_name, value: { summary?: string } | null) =>
+    value?.summary === 'the token lacks the scope metrics:read' ? undefined : value,
+  ) as object;
+  expect(dereferenced(described).paths).toEqual(withoutMetrics);
 }
 
 /** Our document without the list of all codes, which only the whole service knows. */
