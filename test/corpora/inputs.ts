@@ -2,7 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { isRefused, verdictOnBody, verdictOnQuery } from '../support/oracle.js';
 import type { Corpora } from './read.js';
-import { bodyWith, get, post, TIME_LOGS } from './requests.js';
+import { bodyWith, get, type Message, messageOf, post, TIME_LOGS } from './requests.js';
+
+export type { Message } from './requests.js';
 
 /** What must become of an input. */
 export type Expectation =
@@ -23,12 +25,16 @@ export interface Input {
   readonly name: string;
   /** A whole request, but for `raw`. */
   readonly bytes: Buffer;
+  /** The same as a message, where it can be one. */
+  readonly message?: Message;
   /** Of the log that may come of it, and of no other input's. */
   readonly projectId: string;
   readonly expected: Expectation;
 }
 
 const BODY_LIMIT = 64 * 1024;
+const RECORD = 'time-log.record.v1';
+const LIST = 'time-log.list.v1';
 const UNREADABLE = /^the request body must be valid (JSON|UTF-8)$/;
 const READABLE = /^(?!the request body must be valid )/;
 const PARAMETERS = ['projectId', 'from', 'to', 'page', 'limit'];
@@ -56,7 +62,8 @@ export function inputsOf({ jsonFiles, naughtyStrings, utf8, rawRequests }: Corpo
 function wholeBody(name: string, bytes: Buffer): Input {
   const message = { y: READABLE, n: UNREADABLE, i: /./ }[name[0] as 'y' | 'n' | 'i'];
   const expected = bytes.length > BODY_LIMIT ? refused(413) : refused(400, message);
-  return inputOf(`${name} as body`, post(bytes), expected);
+  const input = inputOf(`${name} as body`, post(bytes), expected);
+  return { ...input, message: messageOf(RECORD, 'timeLog', bytes) };
 }
 
 /**
@@ -93,7 +100,9 @@ function naughtyInputs(text: string, name: string): Input[] {
       const query = `${parameter}=${encoded}`;
       const verdict = verdictOnQuery(query);
       const expected = isRefused(verdict) ? refused(400, verdict.message) : served();
-      return inputOf(`${name} as ${parameter}`, get(`${TIME_LOGS}?${query}`), expected);
+      const value = Buffer.from(JSON.stringify({ [parameter]: text.toWellFormed() }));
+      const input = inputOf(`${name} as ${parameter}`, get(`${TIME_LOGS}?${query}`), expected);
+      return { ...input, message: messageOf(LIST, 'query', value) };
     }),
     inputOf(`${name} as token`, get('/health', { Authorization: `Bearer ${text}` }), asHeader(refused(401))),
     inputOf(
@@ -109,7 +118,7 @@ function naughtyInputs(text: string, name: string): Input[] {
     inputOf(
       `${name} as path, encoded`,
       get(`${TIME_LOGS}/${encoded}`),
-      text === '' ? served() : refused(404),
+      text === '' ? served() : refused(400, /^id must be a UUID$/),
     ),
     // As it is, it may be no path at all.
     inputOf(`${name} as path`, get(`/${text}`), { kind: 'refused', statuses: [400, 404] }),
@@ -124,7 +133,7 @@ function create(name: string, member: string, value: Buffer | string): Input {
   const expected: Expectation = isRefused(verdict)
     ? refused(400, verdict.message)
     : { kind: 'stored', values: verdict.values };
-  return { name, bytes: post(body), projectId, expected };
+  return { name, bytes: post(body), message: messageOf(RECORD, 'timeLog', body), projectId, expected };
 }
 
 function inputOf(name: string, bytes: Buffer, expected: Expectation): Input {

@@ -14,6 +14,12 @@ const CODES: Readonly<Record<number, string>> = {
   431: 'HEADERS_TOO_LARGE',
 };
 
+/** The status of an error's code; 500 for those that no request alone can bring about. */
+export function statusOf(code: string): number {
+  const found = Object.entries(CODES).find(([, known]) => known === code);
+  return found ? Number(found[0]) : 500;
+}
+
 /** What is wrong with what became of an input; undefined where it is what must be. */
 export function faultOf(expected: Expectation, { answers, isHung }: Exchange): string | undefined {
   const [answer] = answers;

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { startService } from '../support/service-process.js';
+import { type ServiceProcess, startService } from '../support/service-process.js';
+import { type DoorName, DOORS, type Sending } from './doors.js';
 import { type Answer, exchange, type Exchange } from './exchange.js';
 import { type Input, inputsOf } from './inputs.js';
 import { dataOf, faultOf, verdictOf } from './judge.js';
@@ -7,6 +9,12 @@ import type { Corpora } from './read.js';
 import { TIME_LOGS, TOKEN } from './requests.js';
 
 export const ZONES = ['UTC', 'America/New_York', 'Pacific/Apia', 'Asia/Kathmandu'] as const;
+/** The transport over which inputs are sent as messages too, by the zone of the service. */
+const DOOR_IN: Readonly<Partial<Record<string, DoorName>>> = {
+  'America/New_York': 'TCP',
+  'Pacific/Apia': 'NATS',
+  'Asia/Kathmandu': 'RabbitMQ',
+};
 
 /**
  * Inputs under way at the same time, and faults after which a run gives up, so that a service that hangs ends it
@@ -43,15 +51,32 @@ export async function run(
   const faults: string[] = [];
   const verdicts = new Map<string, string>();
   for (const zone of ZONES) {
-    const service = await startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN, TZ: zone });
+    const name = DOOR_IN[zone];
+    const door = name === undefined ? undefined : await DOORS[name]();
+    if (name && !door) log(`${name}: skipped, its broker is not installed`);
+    const service = await startService({
+      DATABASE_URL: databaseUrl,
+      ACCESS_TOKEN: TOKEN,
+      TZ: zone,
+      ...(door && { MESSAGES_URL: door.url }),
+    });
     const agent = new Agent({ keepAlive: true });
     const target = { port: service.port, agent };
+    let sending: Sending | undefined;
     try {
-      const inputs = inputsOf(corpora).values();
+      if (door && name !== 'TCP') await said(service, 'connected to the broker');
+      sending = await door?.open();
+      const trials = [
+        ...inputsOf(corpora).map((input) => ({
+          input,
+          send: () => exchange(service.port, input.bytes, input.expected.kind !== 'raw'),
+        })),
+        ...(sending ? asMessages(inputsOf(corpora), sending, `over ${name}`) : []),
+      ].values();
       const lane = async () => {
-        for (const input of inputs) {
+        for (const { input, send } of trials) {
           if (faults.length >= LIMITS.faults) return;
-          const sent = await exchange(service.port, input.bytes, input.expected.kind !== 'raw');
+          const sent = await send();
           count(counts, sent);
           const first = verdicts.get(input.name) ?? verdictOf(sent);
           verdicts.set(input.name, first);
@@ -69,12 +94,34 @@ export async function run(
       faults.push(...errors.map((line) => `${zone}: logged: ${line}`));
     } finally {
       agent.destroy();
+      await sending?.close();
       const code = await service.end();
+      await door?.close();
       if (code !== 0) faults.push(`${zone}: the service ended with ${code}`);
     }
     log(`TZ=${zone}: ${counts.sent} requests so far, ${faults.length} faults`);
   }
   return { counts, faults };
+}
+
+/** The inputs that can be messages, sent as such. */
+function asMessages(inputs: readonly Input[], sending: Sending, how: string): Trial[] {
+  return inputs.flatMap((input) => {
+    const { name, message } = input;
+    return message
+      ? [{ input: { ...input, name: `${name} ${how}` }, send: () => sending.send(message) }]
+      : [];
+  });
+}
+
+interface Trial {
+  readonly input: Input;
+  readonly send: () => Promise<Exchange>;
+}
+
+/** Waits until a service has printed something. */
+async function said({ child, output }: ServiceProcess, text: string): Promise<void> {
+  while (!output().includes(text)) await once(child.stdout!, 'data');
 }
 
 function count(counts: Counts, { answers, isHung }: Exchange): void {

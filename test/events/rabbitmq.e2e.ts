@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/gl
 import { connect } from 'amqplib';
 import { sinkOf } from '../../src/event-relay/index.js';
 import { eventually } from '../faults/support/eventually.js';
-import { describeWith, type Rabbit, startRabbit, unusedPort } from '../messages/brokers.js';
+import { type Rabbit, startRabbit, unusedPort } from '../messages/brokers.js';
+import { describeWith } from '../messages/describe-with.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { EventQueue } from './consumers.js';
 import { expectNoConnectionLeft } from './early-end.js';

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { describe } from '@jest/globals';
 import { environment } from '../support/environment.js';
 
 /** Milliseconds until a broker that takes no connection counts as failed. */
@@ -17,13 +16,6 @@ const START_LIMIT = 90_000;
 export interface Broker {
   readonly url: string;
   stop(): Promise<void>;
-}
-
-/** `describe` for tests that need a program: skipped with one line where it is missing, unless REQUIRE_BROKERS is 1. */
-export function describeWith(program: string): typeof describe | typeof describe.skip {
-  if (spawnSync('which', [program]).status === 0 || process.env.REQUIRE_BROKERS === '1') return describe;
-  process.stderr.write(`skipped: what needs a broker; ${program} is not installed\n`);
-  return describe.skip;
 }
 
 /** A port of loopback that nobody has. It is none of those that systems give to clients, which would soon have it. */

@@ -206,19 +206,6 @@ export function describeBytes(name: string, open: () => Promise<OpenBytes>): voi
       });
     });
 
-    it('of the JSON test suite are read or refused as over HTTP, as a log and as a message', async () => {
-      for (const { name, input } of parsing) {
-        const asLog = await opened.ask(messageOfBytes(Buffer.from(input)));
-        expect([name, faultOf(asLog)]).toEqual([name, expect.stringMatching(verdictOn(name, input))]);
-        const asMessage = await opened.ask(Buffer.from(input));
-        const verdict = name.startsWith('n_') ? verdictOn(name, input) : ANY_REFUSAL;
-        expect([name, faultOf(asMessage)]).toEqual([name, expect.stringMatching(verdict)]);
-      }
-      expect(await opened.ask(messageOfBytes(Buffer.from(JSON.stringify(LOG))))).toMatchObject({
-        answer: { success: true },
-      });
-    });
-
     it('of the strings in the JSON test suite are stored as JSON reads them, or refused', async () => {
       const projectId = randomUUID();
       const kept = new Map<string, string>();
@@ -235,6 +222,30 @@ export function describeBytes(name: string, open: () => Promise<OpenBytes>): voi
       const listed = await opened.door.list({ accessToken, query: { projectId, limit: 1_000 } });
       const logs = dataOf(listed) as { id: string; description: string }[];
       expect(new Map(logs.map(({ id, description }) => [id, description]))).toEqual(kept);
+    });
+  });
+}
+
+/** The JSON test suite over a transport: what is read and what is refused, as over HTTP. */
+export function describeJsonSuite(name: string, open: () => Promise<OpenBytes>): void {
+  describe(`bytes over ${name}`, () => {
+    let opened: OpenBytes;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    it('of the JSON test suite are read or refused as over HTTP, as a log and as a message', async () => {
+      for (const { name, input } of parsing) {
+        const asLog = await opened.ask(messageOfBytes(Buffer.from(input)));
+        expect([name, faultOf(asLog)]).toEqual([name, expect.stringMatching(verdictOn(name, input))]);
+        const asMessage = await opened.ask(Buffer.from(input));
+        const verdict = name.startsWith('n_') ? verdictOn(name, input) : ANY_REFUSAL;
+        expect([name, faultOf(asMessage)]).toEqual([name, expect.stringMatching(verdict)]);
+      }
+      expect(await opened.ask(messageOfBytes(Buffer.from(JSON.stringify(LOG))))).toMatchObject({
+        answer: { success: true },
+      });
     });
   });
 }

@@ -3,7 +3,8 @@ import { ClientProxyFactory, NatsRecordBuilder, Transport } from '@nestjs/micros
 import { connect, headers } from '@nats-io/transport-node';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { LOG } from '../support/requests.js';
-import { type Broker, describeWith, startNats, unusedPort } from './brokers.js';
+import { type Broker, startNats, unusedPort } from './brokers.js';
+import { describeWith } from './describe-with.js';
 import { describeBytes, describeDoor } from './door.contract.js';
 import { outcomeOf, overHttp, overTransport } from './doors.js';
 import { describeFaults } from './faults.contract.js';

@@ -4,7 +4,8 @@ import { ClientProxyFactory, RmqRecordBuilder, Transport } from '@nestjs/microse
 import { connect } from 'amqplib';
 import { lastValueFrom } from 'rxjs';
 import { LOG, refusal } from '../support/requests.js';
-import { type Broker, describeWith, startRabbit, unusedPort } from './brokers.js';
+import { type Broker, startRabbit, unusedPort } from './brokers.js';
+import { describeWith } from './describe-with.js';
 import { startSender } from './rabbitmq-sender.js';
 import { describeBytes, describeDoor } from './door.contract.js';
 import { outcomeOf, overHttp, overTransport } from './doors.js';

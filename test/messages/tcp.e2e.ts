@@ -6,7 +6,7 @@ import { lastValueFrom } from 'rxjs';
 import { TimeLogService } from '../../src/time-log/index.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
-import { describeBytes, describeDoor } from './door.contract.js';
+import { describeBytes, describeDoor, describeJsonSuite } from './door.contract.js';
 import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
 import { unusedPort } from './brokers.js';
 import { type MessageHost, startMessageHost } from './host.js';
@@ -45,12 +45,12 @@ describeDoor('HTTP', async () => {
   return { door: overHttp(started.host.port), close: () => started.close() };
 });
 describeMessages('TCP', open);
-describeBytes('TCP', async () => {
+const openBytes = async () => {
   const opened = await open();
   const raw = await RawTcp.open(opened.port);
   return {
     ...opened,
-    ask: async (message) => {
+    ask: async (message: Buffer) => {
       const answer = await raw.ask(message);
       return answer?.err ? { error: answer.err } : { answer: answer?.response };
     },
@@ -59,7 +59,9 @@ describeBytes('TCP', async () => {
       await opened.close();
     },
   };
-});
+};
+describeBytes('TCP', openBytes);
+describeJsonSuite('TCP', openBytes);
 
 describe('a host with messages over TCP', () => {
   let tcp: Tcp;
