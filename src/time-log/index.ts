@@ -77,14 +77,10 @@ export const timeLogMigrations = [
   MoveTimeLogPositions1764460800000,
 ];
 
-interface Settings {
-  readonly limits: TimeLogLimits;
-}
-
 /** The module, as the service binds it. */
 export const timeLogs = {
   prefix: 'api/v1',
-  bind: ({ limits }: Settings) => TimeLogModule.forRoot({ limits }),
+  bind: ({ limits }: { readonly limits: TimeLogLimits }) => TimeLogModule.forRoot({ limits }),
   entities: timeLogEntities,
   migrations: timeLogMigrations,
   note: unreachedTimeLogPosition,
