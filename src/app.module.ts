@@ -145,9 +145,12 @@ export class AppModule {
           }),
           dataSourceFactory: async (options) => {
             const done = await migrate({ url: migrationUrl, setting, migrations, signal });
-            if (done.length > 0) new Logger('Migrations').log(`migrated: ${done.join(', ')}`);
+            // Of a new database they are all, and tell nobody anything.
+            const level = done.length === migrations.length ? 'debug' : 'log';
+            if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
             const dataSource = await openDataSource(options!);
-            await tellDurability(dataSource);
+            // Nobody need be told of the disk of their own DATA_DIR.
+            await tellDurability(dataSource, config.databaseUrl === undefined ? 'debug' : 'log');
             return dataSource;
           },
         }),

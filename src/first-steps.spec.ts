@@ -73,6 +73,16 @@ describe('firstSteps', () => {
     ]);
   });
 
+  it('reads the token from a variable where there is no file, and says what puts it there', () => {
+    const text = stepsWith({ tokenFile: undefined });
+    const [make, record] = text.match(/^(TOKEN|curl).*$/gm) ?? [];
+    expect(text.indexOf('There is no token yet.')).toBeLessThan(text.indexOf(make!));
+    const script = `npm() { echo 'Token 1 for'; echo "tl_$*"; }\n${make}\n${CURL}${record}`;
+    expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toContain(
+      '\nAuthorization: Bearer tl_run --silent token -- create --name me\n',
+    );
+  });
+
   it('is text that a shell can parse', () => {
     const script = commandsOf(stepsWith({ tokenFile: `/o'clock/a b/"token` })).join('\n');
     expect(() => execFileSync('sh', ['-n'], { input: script })).not.toThrow();

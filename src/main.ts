@@ -1,16 +1,14 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { EdgeAdapter, UnreadAnswers } from '../libs/http-edge/src/index.js';
-import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
-import { AppModule, defaultScopes } from './app.module.js';
+import { AppModule } from './app.module.js';
 import { asksForHelp, refuseArguments, UsageError } from './commands/command-line.js';
 import { type Config, loadProcessConfig } from './config.js';
-import { firstSteps } from './first-steps.js';
-import { listen } from './listening.js';
+import { firstSteps, firstTokenFile, lacksToken } from './first-steps.js';
+import { doorsOf, listen } from './listening.js';
 import { ServiceLogger } from './logging.js';
 import { connectMessages } from './messages/index.js';
 import { openDatabase } from './database-setup/index.js';
@@ -69,7 +67,7 @@ async function serve(config: Config, notes: readonly Note[], stop: AbortControll
   const { signal } = stop;
   const tracing = await findTracing();
   const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing);
-  for (const { line, level } of notes) logger[level](line, 'Main');
+  for (const { line, level } of notes) logger[level](line);
   signal.addEventListener('abort', () => {
     logger.log('shutting down');
     setTimeout(
@@ -100,23 +98,17 @@ async function serve(config: Config, notes: readonly Note[], stop: AbortControll
       { bodyParser: false, abortOnError: false, logger },
     );
     try {
-      const isEmbedded = config.databaseUrl === undefined;
-      const tokenFile = join(config.dataDir, 'access-token');
-      const hasToken =
-        isEmbedded &&
-        config.takesAccessTokens &&
-        (await ensureFirstToken(app.get(AccessTokenService), tokenFile, defaultScopes));
-      if (hasToken) await database.keepOwner(tokenFile);
+      logger.log(`the database is ready: ${database.name}`);
+      const tokenFile = await firstTokenFile(app, config, database);
       const port = await listen(app, config);
       if (config.messagesUrl !== undefined) {
-        const say = (line: string) => logger.log(line, 'Main');
+        const say = (line: string) => logger.log(line);
         await connectMessages(app, config.messagesUrl, { say, tracing, unread: app.get(UnreadAnswers) });
       }
-      logger.log(`listening on port ${port}`, 'Main');
-      if (hasToken) {
-        const { host, apiDocs } = config;
-        console.log(firstSteps({ tokenFile, host, port, today: new Date(), apiDocs }));
-      }
+      logger.log(doorsOf(config, port));
+      // Standard output belongs to the log.
+      if (tokenFile !== undefined || (await lacksToken(app, config)))
+        console.error(firstSteps({ ...config, tokenFile, port, today: new Date() }));
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await app.close();

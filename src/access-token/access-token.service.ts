@@ -45,6 +45,15 @@ export class AccessTokenService {
     );
   }
 
+  /** Whether there is a token that is valid now. */
+  async isAnyValid(): Promise<boolean> {
+    const [found] = await this.database.query<{ isThere: boolean }>(
+      `select exists (select from ${this.table}
+         where revoked_at is null and (expires_at is null or expires_at > now())) as "isThere"`,
+    );
+    return found!.isThere;
+  }
+
   /**
    * Revokes a token, on all instances within 5 seconds. Returns false for an unknown id. Revoking again does nothing.
    */

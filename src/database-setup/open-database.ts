@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs';
 import { lchown, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
+import { addressOf } from './connection-fault.js';
 
 /** A database that is ready for connections. */
 export interface OpenDatabase {
+  /** Says which one it is, without a password. */
+  readonly name: string;
   readonly url: string;
   readonly migrationUrl: string;
   /** The name of the setting that holds the latter. */
@@ -49,7 +52,9 @@ async function open(
   start: typeof EmbeddedPostgres.start,
 ): Promise<OpenDatabase> {
   if (databaseUrl !== undefined) {
+    const { name, server } = addressOf(databaseUrl);
     return {
+      name: `${name} at ${server}`,
       url: databaseUrl,
       migrationUrl: migrationDatabaseUrl ?? databaseUrl,
       migrationSetting: migrationDatabaseUrl === undefined ? 'DATABASE_URL' : 'MIGRATION_DATABASE_URL',
@@ -58,13 +63,15 @@ async function open(
     };
   }
   const { log, onFailure, signal } = rest;
+  const dataDirectory = join(dataDir, 'postgres');
   const server = await start({
-    dataDirectory: join(dataDir, 'postgres'),
+    dataDirectory,
     log,
     ...(onFailure && { onFailure }),
     ...(signal && { signal }),
   });
   return {
+    name: `embedded, in ${dataDirectory}`,
     url: server.url,
     migrationUrl: server.url,
     migrationSetting: 'DATA_DIR',

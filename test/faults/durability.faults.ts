@@ -44,7 +44,8 @@ describe('what a commit waits for', () => {
   const told = async () => {
     const dataSource = await new DataSource(plainOptions(url)).initialize();
     const lines: string[][] = [];
-    await tellDurability(dataSource, {
+    await tellDurability(dataSource, 'log', {
+      debug: (line: string) => lines.push(['debug', line]),
       log: (line: string) => lines.push(['info', line]),
       warn: (line: string) => lines.push(['warn', line]),
     });

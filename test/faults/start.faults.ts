@@ -27,7 +27,8 @@ describe('a service that starts', () => {
     async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const url = await postgres.createDatabase();
-        const env = { DATABASE_URL: url, ACCESS_TOKEN: TOKEN };
+        // Names of all migrations are told at debug.
+        const env = { DATABASE_URL: url, ACCESS_TOKEN: TOKEN, LOG_LEVEL: 'debug' };
         const both = await Promise.all([startService(env), startService(env)]);
         services.push(...both);
         for (const service of both) {

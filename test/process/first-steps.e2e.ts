@@ -65,9 +65,8 @@ describe('the embedded database', () => {
     expect(await exit).toEqual([0, null]);
     const lines = output.split('\r\n').map((line) => line.replaceAll(/\x1b\[\d+m|^\^C/g, ''));
     expect(lines.filter((line) => line !== '')).toEqual([
-      expect.stringMatching(/^\[[\d:.]+\] INFO: Migrations: migrated: \w+/),
-      expect.stringMatching(/^\[[\d:.]+\] INFO: Durability: a commit waits for /),
-      expect.stringMatching(/^\[[\d:.]+\] INFO: Main: listening on port \d+$/),
+      expect.stringMatching(/^\[[\d:.]+\] INFO: the database is ready: embedded, in .*[/]postgres$/),
+      expect.stringMatching(/^\[[\d:.]+\] INFO: listening on port \d+ of 127[.]0[.]0[.]1; messages: none /),
       'Record a log:',
       expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
       'List the logs:',
@@ -93,7 +92,7 @@ describe('the service without DATABASE_URL', () => {
   });
 
   const pasted = async (index: number): Promise<Record<string, unknown>> => {
-    while (!/^List the logs:\n\ncurl .*\n/m.test(service.output())) await once(service.child.stdout!, 'data');
+    while (!/^List the logs:\n\ncurl .*\n/m.test(service.output())) await once(service.child.stderr!, 'data');
     const lines = service.output().match(/^curl .*$/gm) ?? [];
     const { stdout } = await run('sh', ['-c', lines[index] ?? 'exit 1']);
     expect(stdout).toMatch(/\}\n$/);

@@ -90,7 +90,12 @@ describe('shutdown', () => {
   (UNSHARE ? it : it.skip)(
     'works the same as process 1 of a container (skipped without unshare)',
     async () => {
-      const env = environment({ DATABASE_URL: database.url, HOST: '127.0.0.1', PORT: '0' });
+      const env = environment({
+        DATABASE_URL: database.url,
+        ACCESS_TOKEN: TOKEN,
+        HOST: '127.0.0.1',
+        PORT: '0',
+      });
       const child = spawn('unshare', [...UNSHARE!, process.execPath, MAIN], {
         env,
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -178,7 +183,12 @@ describe('shutdown', () => {
   it('reaches the service where npm start gets the signal', async () => {
     const npm = spawn('npm', ['start', '--ignore-scripts'], {
       cwd: join(import.meta.dirname, '..', '..'),
-      env: environment({ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' }),
+      env: environment({
+        DATABASE_URL: database.url,
+        ACCESS_TOKEN: TOKEN,
+        PORT: '0',
+        HOST: '127.0.0.1',
+      }),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     // The pipe closes when nobody is left to write into it.

@@ -1,4 +1,5 @@
 export { outletOf } from './answer-outlet.js';
+export { brokerName } from './broker-name.js';
 export { MessageErrorFilter } from './message-error.filter.js';
 export { MessageGate, MessageGuarded } from './message-gate.js';
 export {

@@ -11,6 +11,7 @@ import {
 } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { reasonOf } from '../../../libs/errors/src/index.js';
+import { brokerName } from '../../../libs/message-edge/src/index.js';
 import { type CloudEvent, DESCRIPTION_LENGTH } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';
@@ -42,7 +43,7 @@ export class NatsSink extends EventSink {
     private readonly warn: (line: string) => void,
   ) {
     super();
-    this.name = `nats://${url.hostname.toLowerCase()}:${url.port || '4222'}`;
+    this.name = brokerName(url);
   }
 
   override async connect(): Promise<void> {

@@ -1,6 +1,6 @@
-import { unescape } from 'node:querystring';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
+import { brokerName } from '../../../libs/message-edge/src/index.js';
 import type { CloudEvent } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';
@@ -33,11 +33,7 @@ export class RabbitMqSink extends EventSink {
 
   constructor(private readonly url: URL) {
     super();
-    const { hostname, port, pathname } = url;
-    // As the driver reads it: without a name the vhost is `/`.
-    const vhost = unescape(pathname.slice(1));
-    const path = vhost === '' || vhost === '/' ? '' : `/${vhost}`;
-    this.name = `amqp://${hostname.toLowerCase()}:${port || '5672'}${path}`;
+    this.name = brokerName(url);
   }
 
   override async connect(): Promise<void> {

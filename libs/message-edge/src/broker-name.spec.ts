@@ -1,0 +1,16 @@
+import { expect, it } from '@jest/globals';
+import { brokerName } from './broker-name.js';
+
+it.each([
+  ['nats://127.0.0.1', 'nats://127.0.0.1:4222'],
+  ['nats://someone:secret@Broker:4222', 'nats://broker:4222'],
+  ['nats://[::1]/ignored', 'nats://[::1]:4222'],
+  ['amqp://broker', 'amqp://broker:5672'],
+  ['amqp://broker/', 'amqp://broker:5672'],
+  ['amqp://someone:secret@Broker:5672/%2f', 'amqp://broker:5672'],
+  ['amqp://broker/logs', 'amqp://broker:5672/logs'],
+  ['amqp://broker/%6cogs', 'amqp://broker:5672/logs'],
+  ['tcp://0.0.0.0:4000', 'tcp://0.0.0.0:4000'],
+])('names the place of %s: %s', (url, name) => {
+  expect(brokerName(new URL(url))).toBe(name);
+});

@@ -1,0 +1,15 @@
+import { unescape } from 'node:querystring';
+
+/** Where a broker listens whose URL names no port. */
+const PORTS: Readonly<Record<string, string>> = { 'nats:': '4222', 'amqp:': '5672' };
+
+/**
+ * Names the place that a `nats`, `amqp` or `tcp` URL leads to: without user and password, and in one way however the URL
+ * is written.
+ */
+export function brokerName({ protocol, hostname, port, pathname }: URL): string {
+  const place = `${protocol}//${hostname.toLowerCase()}:${port || PORTS[protocol]}`;
+  // As the driver of RabbitMQ reads it: without a name the vhost is `/`.
+  const vhost = protocol === 'amqp:' ? unescape(pathname.slice(1)) : '';
+  return vhost === '' || vhost === '/' ? place : `${place}/${vhost}`;
+}
