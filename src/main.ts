@@ -102,8 +102,7 @@ async function serve(config: Config, notes: readonly Note[], stop: AbortControll
       const tokenFile = await firstTokenFile(app, config, database);
       const port = await listen(app, config);
       if (config.messagesUrl !== undefined) {
-        const say = (line: string) => logger.log(line);
-        await connectMessages(app, config.messagesUrl, { say, tracing, unread: app.get(UnreadAnswers) });
+        await connectMessages(app, config.messagesUrl, { logger, tracing, unread: app.get(UnreadAnswers) });
       }
       logger.log(doorsOf(config, port));
       // Standard output belongs to the log.

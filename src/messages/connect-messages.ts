@@ -1,10 +1,9 @@
 import type { Server } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
-import type { Observable } from 'rxjs';
 import type { UnreadAnswers } from '../../libs/http-edge/src/index.js';
-import { headerOf, MessagesUnderWay, patternOf } from '../../libs/message-edge/src/index.js';
+import { brokerName, headerOf, MessagesUnderWay, patternOf } from '../../libs/message-edge/src/index.js';
 import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
-import type { Reach } from './door.server.js';
+import { type BrokerServer, QUEUE, type Reach } from './door.server.js';
 import { NatsServer } from './nats.server.js';
 import { RabbitServer } from './rabbitmq.server.js';
 import { TcpServer } from './tcp.server.js';
@@ -12,11 +11,15 @@ import { TcpServer } from './tcp.server.js';
 /** Milliseconds after which a broker that is still out of reach is reported. */
 const PATIENCE = 3_000;
 
-/** Shows a person one line. */
-type Say = (line: string) => void;
+/** Such as a logger of Nest. */
+interface Log {
+  log(line: string): void;
+  error(line: string): void;
+}
 
 export interface MessageDoorOptions {
-  readonly say: Say;
+  /** Gets a line where a broker is reached, and an error where it is away. */
+  readonly logger: Log;
   /** Puts what is done for a message into a trace. */
   readonly tracing?: MessageTracing | undefined;
   /** Looks after clients that connect to us, as it does over HTTP. */
@@ -37,30 +40,31 @@ type HeaderOf = (name: string) => string | undefined;
 /**
  * Starts to take messages, over the transport of a URL: `tcp`, `nats` or `amqp`. Call it after `listen()`: else
  * handlers may run before the hooks of the start. It tries for ever to reach a broker, and logs one line when the
- * broker is away and one when it is back. Throws an Error with one clear line where the address of a `tcp` URL is not
+ * broker is away, with the cause, and one when it is back. Throws an Error with one clear line where the address of a `tcp` URL is not
  * free.
  */
 export async function connectMessages(
   app: INestApplication,
   url: string,
-  { say, tracing, unread }: MessageDoorOptions,
+  { logger, tracing, unread }: MessageDoorOptions,
 ): Promise<void> {
   const server = serverOf(new URL(url), app.get<RequestBounds>(REQUEST_BOUNDS, { strict: false }));
+  const name = brokerName(new URL(url));
   if (tracing) trace(server, tracing);
   app.get(MessagesUnderWay, { strict: false }).transport = server;
   if (server instanceof TcpServer) unread?.watch(server.unwrap<Server>());
   const listening = app.connectMicroservice({ strategy: server }).listen();
   if (!(server instanceof TcpServer)) {
-    tellReach(server.reach, say);
-    // It resolves when the broker is reached.
-    listening.catch(() => say('messages: the broker of MESSAGES_URL refuses the connection: check the URL'));
+    tellReach(server, name, logger);
+    // It ends when the broker is reached. What keeps it away has been told then.
+    listening.catch(() => undefined);
     return;
   }
   await Promise.race([listening, new Promise((_resolve, reject) => server.on('error', reject))]).catch(
     (error: unknown) => {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
       throw new Error(
-        `messages: the address of MESSAGES_URL cannot be taken (${code}): give one of this machine with a free port`,
+        `messages: ${name} cannot be taken (${code}): set MESSAGES_URL to an address of this machine with a free port`,
         { cause: error },
       );
     },
@@ -88,23 +92,26 @@ function trace(server: ReturnType<typeof serverOf>, tracing: MessageTracing): vo
   server.setOnProcessingEndHook((_transport, context) => tracing.end(context as object));
 }
 
-/** What the log says when the reach has changed. */
-const LINES: Record<Reach, string> = {
-  connected: 'messages: connected to the broker',
-  away: 'messages: the broker is out of reach; HTTP goes on',
-  'queue refused':
-    'messages: the broker refuses the queue time-logs: delete it if it was made with other arguments (durable alone is right), or allow the user of MESSAGES_URL to make and read it',
-};
-
-function tellReach(reach: Observable<Reach>, say: Say): void {
+function tellReach(server: BrokerServer, name: string, logger: Log): void {
+  const lines: Record<Reach, () => Promise<void>> = {
+    connected: async () => logger.log(`messages: connected to ${name}`),
+    away: async () =>
+      logger.error(`messages: ${name} is out of reach (${await server.whyAway()}); HTTP goes on`),
+    'queue refused': async () =>
+      logger.error(
+        `messages: ${name} refuses the queue ${QUEUE}: delete it if it was made with other arguments (durable alone is right), or allow the user of MESSAGES_URL to make and read it`,
+      ),
+  };
   let known: Reach | undefined;
+  // One after the other: to learn a cause takes time.
+  let told = Promise.resolve();
   const tell = (now: Reach) => {
     clearTimeout(timer);
     if (known === now) return;
     known = now;
-    say(LINES[now]);
+    told = told.then(lines[now]);
   };
   const timer = setTimeout(() => tell('away'), PATIENCE);
   timer.unref();
-  reach.subscribe(tell);
+  server.reach.subscribe(tell);
 }

@@ -14,10 +14,12 @@ export const MOST_UNSENT = 64 * 1024 * 1024;
 /** How it stands with the broker: whether messages can come, and if not, why. */
 export type Reach = 'connected' | 'away' | 'queue refused';
 
-/** What the service needs of a server of Nest. */
-export interface DoorServer extends MessageTransport {
-  /** Changes of the reach. A server without a broker has none. */
+/** What the service needs of a server of Nest that gets its messages from a broker. */
+export interface BrokerServer extends MessageTransport {
+  /** Changes of the reach. */
   readonly reach: Observable<Reach>;
+  /** Why the broker is out of reach, in the words of the system or its own. Never rejects. */
+  whyAway(): Promise<string>;
 }
 
 /** Nest's own lines about a connection. Ours tell it, in one line each way. */

@@ -1,14 +1,26 @@
 import { type NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, map, type Observable } from 'rxjs';
-import { type DoorServer, faultOf, MOST_UNSENT, QUEUE, type Reach, SILENT, tooLarge } from './door.server.js';
+import { reasonOf } from '../../libs/errors/src/index.js';
+import {
+  type BrokerServer,
+  faultOf,
+  MOST_UNSENT,
+  QUEUE,
+  type Reach,
+  SILENT,
+  tooLarge,
+} from './door.server.js';
 
 /** Bytes of answers after which the broker is asked whether it has them. */
 const ASK_ABOVE = 1024 * 1024;
 
 type Publish = (response: object) => unknown;
 
+/** Milliseconds for a try to connect. */
+const TRY_LIMIT = 2_000;
+
 /** Messages by way of a NATS server. It is waited for at the start and later, for ever. */
-export class NatsServer extends ServerNats implements DoorServer {
+export class NatsServer extends ServerNats implements BrokerServer {
   readonly reach: Observable<Reach> = (this.status as Observable<string>).pipe(
     filter((status) => status === 'connected' || status === 'disconnected'),
     map((status) => (status === 'connected' ? status : 'away')),
@@ -19,16 +31,28 @@ export class NatsServer extends ServerNats implements DoorServer {
   private taken = 0;
   private asking: Promise<void> | undefined;
 
-  constructor({ hostname, port, username, password }: URL) {
+  constructor(private readonly url: URL) {
     super({
-      servers: [`${hostname}:${port || '4222'}`],
+      ...brokerOf(url),
       queue: QUEUE,
-      name: QUEUE,
-      ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
       waitOnFirstConnect: true,
       maxReconnectAttempts: -1,
+      // A refusal may pass too: the broker's users can change.
+      ignoreAuthErrorAbort: true,
       reconnectTimeWait: 1_000,
     });
+  }
+
+  /** The client that waits tells nobody why its tries fail. So another one tries once. */
+  async whyAway(): Promise<string> {
+    try {
+      const once = new ServerNats({ ...brokerOf(this.url), reconnect: false, timeout: TRY_LIMIT });
+      const client = (await once.createNatsClient()) as unknown as { close(): Promise<void> };
+      await client.close();
+      return 'the connection was lost';
+    } catch (error) {
+      return reasonOf(error);
+    }
   }
 
   override bindEvents(client: Client): void {
@@ -78,6 +102,14 @@ export class NatsServer extends ServerNats implements DoorServer {
     await client.flush().catch(() => undefined);
     this.taken = Math.max(this.taken, outBytes);
   }
+}
+
+function brokerOf({ hostname, port, username, password }: URL) {
+  return {
+    servers: [`${hostname}:${port || '4222'}`],
+    name: QUEUE,
+    ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+  };
 }
 
 interface Subscription {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ServerRMQ } from '@nestjs/microservices';
 import { filter, map, merge, type Observable, Subject } from 'rxjs';
 import {
-  type DoorServer,
+  type BrokerServer,
   faultOf,
   MOST_UNSENT,
   QUEUE,
@@ -15,7 +15,7 @@ import {
 const RETRY = 5_000;
 
 /** Messages by way of RabbitMQ. Broker and queue are waited for at the start and later, for ever. */
-export class RabbitServer extends ServerRMQ implements DoorServer {
+export class RabbitServer extends ServerRMQ implements BrokerServer {
   readonly reach: Observable<Reach>;
   protected override readonly logger = SILENT as never;
   private readonly consumer: string;
@@ -25,11 +25,14 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
   /** Answers that the broker has not confirmed. */
   private readonly unsent = new Set<Promise<void>>();
   private unsentBytes = 0;
+  private lastFailure = 'unknown';
 
   constructor({ href }: URL) {
     const consumerTag = randomUUID();
     super({ urls: [href], queue: QUEUE, consumerTag, serializer: SERIALIZER });
     this.consumer = consumerTag;
+    for (const event of ['connectFailed', 'disconnect'])
+      (this as Failing).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
     const away = (this.status as Observable<string>).pipe(
       filter((status) => status === 'disconnected'),
       map(() => 'away' as const),
@@ -63,6 +66,10 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
     if (!fault) return super.handleMessage(...args);
     const { replyTo, correlationId = '' } = message.properties;
     this.sendMessage(fault, replyTo, correlationId);
+  }
+
+  async whyAway(): Promise<string> {
+    return this.lastFailure;
   }
 
   async stopTaking(): Promise<void> {
@@ -112,6 +119,11 @@ export class RabbitServer extends ServerRMQ implements DoorServer {
   private get channels(): Channels {
     return this.channel as Channels;
   }
+}
+
+/** Nest's types know neither every event of the connection, nor its errors. */
+interface Failing {
+  on(event: string, listener: (failure: { readonly err?: Error }) => void): void;
 }
 
 /** What is used of a channel of amqplib. */

@@ -1,9 +1,14 @@
 import type { Socket } from 'node:net';
 import { ServerTCP, type TcpContext, type TcpSocket } from '@nestjs/microservices';
-import { EMPTY } from 'rxjs';
 import { callerOf } from '../../libs/auth/src/index.js';
-import { type Packet, readPacket, Room, Turns } from '../../libs/message-edge/src/index.js';
-import { type DoorServer, packetOf, SERIALIZER, SILENT, UNKNOWN_PATTERN } from './door.server.js';
+import {
+  type MessageTransport,
+  type Packet,
+  readPacket,
+  Room,
+  Turns,
+} from '../../libs/message-edge/src/index.js';
+import { packetOf, SERIALIZER, SILENT, UNKNOWN_PATTERN } from './door.server.js';
 import { FramedSocket, type TcpEdge, type TcpTimes } from './framed.socket.js';
 
 /** A process may have as few as 1,024 descriptors. What a message of 64 KiB says may take 1.2 MB of memory. */
@@ -12,8 +17,7 @@ const KNOWN = { connections: 500, bytes: 64 * 1_048_576 };
 const TIMES: TcpTimes = { message: 10_000, rest: 5 * 60_000 };
 
 /** Messages from clients of our own port. */
-export class TcpServer extends ServerTCP implements DoorServer {
-  readonly reach = EMPTY;
+export class TcpServer extends ServerTCP implements MessageTransport {
   protected override readonly logger = SILENT as never;
   private readonly edge: TcpEdge;
 

@@ -61,7 +61,10 @@ describe('an answer that its client does not take', () => {
       messagesUrl,
       limits: { ...loadConfig({}, false).limits, unreadTimeout: 2_000 },
     });
-    await connectMessages(app.app, messagesUrl, { say: () => undefined, unread: app.app.get(UnreadAnswers) });
+    await connectMessages(app.app, messagesUrl, {
+      logger: { log: () => undefined, error: () => undefined },
+      unread: app.app.get(UnreadAnswers),
+    });
     const [door] = app.app.getMicroservices() as { unwrap(): Server }[];
     messages = door!.unwrap();
     await fill(app.databaseUrl);

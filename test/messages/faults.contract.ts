@@ -43,7 +43,7 @@ export function describeFaults(name: string, transport: () => Transported): void
         NODE_ENV: 'production',
         LOG_LEVEL: 'debug',
       });
-      while (hasBroker && !service.output().includes('connected to the broker')) {
+      while (hasBroker && !service.output().includes('messages: connected to')) {
         await once(service.child.stdout!, 'data');
       }
       return service;

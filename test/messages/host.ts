@@ -82,7 +82,12 @@ export async function startMessageHost(messagesUrl: string, connect = connectMes
   // First HTTP: handlers may otherwise run before the hooks of the start.
   await app.listen(0, '127.0.0.1');
   const lines: string[] = [];
-  await connect(app, messagesUrl, { say: (line) => lines.push(line) });
+  await connect(app, messagesUrl, {
+    logger: {
+      log: (line: string) => lines.push(line),
+      error: (line: string) => lines.push(`error: ${line}`),
+    },
+  });
   return {
     app,
     port: (app.getHttpServer().address() as { port: number }).port,
@@ -96,8 +101,9 @@ export async function startMessageHost(messagesUrl: string, connect = connectMes
 }
 
 /** Waits until the host has told a line, so many times. */
-export async function told({ lines }: MessageHost, line: string, times = 1): Promise<void> {
-  while (lines.filter((said) => said === line).length < times) {
+export async function told({ lines }: MessageHost, line: string | RegExp, times = 1): Promise<void> {
+  const isIt = (said: string) => (typeof line === 'string' ? said === line : line.test(said));
+  while (lines.filter(isIt).length < times) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, NatsRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect, headers } from '@nats-io/transport-node';
@@ -23,7 +26,7 @@ describeWith('nats-server')('with NATS', () => {
 
   const open = async () => {
     const host = await startMessageHost(broker.url);
-    await told(host, 'messages: connected to the broker');
+    await told(host, `messages: connected to ${broker.url}`);
     const client = clientOf(broker.url);
     return {
       door: overTransport(client),
@@ -54,7 +57,7 @@ describeWith('nats-server')('with NATS', () => {
 
   it('answers bytes that are no JSON, and an answer that is too large for the broker', async () => {
     const host = await startMessageHost(broker.url);
-    await told(host, 'messages: connected to the broker');
+    await told(host, `messages: connected to ${broker.url}`);
     const raw = await connect({ servers: broker.url.slice(7) });
     const answer = await raw.request('time-log.record.v1', '{', { timeout: 20_000 });
     expect(answer.json()).toMatchObject({ err: { success: false, error: 'VALIDATION_ERROR' } });
@@ -92,7 +95,10 @@ describeWith('nats-server')('a NATS that is away', () => {
   it('is waited for at the start and later, and told about in one line each way', async () => {
     const port = await unusedPort();
     const host = await startMessageHost(`nats://127.0.0.1:${port}`);
-    const lines = ['messages: the broker is out of reach; HTTP goes on', 'messages: connected to the broker'];
+    const lines = [
+      `error: messages: nats://127.0.0.1:${port} is out of reach (connection refused); HTTP goes on`,
+      `messages: connected to nats://127.0.0.1:${port}`,
+    ];
     await told(host, lines[0]!);
     expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
     const first = await startNats(port);
@@ -109,5 +115,20 @@ describeWith('nats-server')('a NATS that is away', () => {
     await client.close();
     await host.close();
     await second.stop();
+  });
+
+  it('is an error with its own words where it lets nobody in, and without the password', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'nats-'));
+    const broker = await startNats(undefined, directory, 'authorization { user: "ada", password: "sesame" }');
+    const host = await startMessageHost(broker.url.replace('//', '//ada:wrong@'));
+    await told(host, /./);
+    expect(host.lines).toEqual([
+      expect.stringMatching(
+        `^error: messages: ${broker.url} is out of reach \\(.*Authorization Violation.*\\); HTTP goes on$`,
+      ),
+    ]);
+    await host.close();
+    await broker.stop();
+    await rm(directory, { recursive: true });
   });
 });

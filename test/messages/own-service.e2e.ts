@@ -86,7 +86,7 @@ describe('the service with MESSAGES_URL', () => {
     taken.close();
     expect(code).toBe(1);
     expect(output()).toContain(
-      'messages: the address of MESSAGES_URL cannot be taken (EADDRINUSE): give one of this machine with a free port',
+      `messages: tcp://127.0.0.1:${port} cannot be taken (EADDRINUSE): set MESSAGES_URL to an address of this machine with a free port`,
     );
   });
 
