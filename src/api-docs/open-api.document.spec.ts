@@ -135,6 +135,14 @@ describe('the OpenAPI document', () => {
     expect(get!.description).toContain('`date`, which leads the order, is not in the item');
     expect(get!.description).toContain('A token that may read sees every log');
     expect(post!.description).toContain('The unit of `duration` is the caller’s');
+    const text = JSON.stringify(openApiDocument);
+    const durations = text.match(/"duration":\{"type":"number"[^}]*\}/g)!;
+    expect(durations.length).toBeGreaterThan(1);
+    for (const duration of durations) {
+      expect(duration).toContain('"format":"double"');
+      expect(duration).toContain('one of more than 17 digits is answered rounded');
+    }
+    expect(openApiDocument.paths['/readyz']!.get!.description).toContain('`503` without it');
     expect(openApiDocument.info.description).toContain('Open are only `/livez`, `/readyz`, `/openapi.json`');
     expect(JSON.stringify(get!.parameters)).toContain(`"maximum":${PAGE_LIMIT}`);
   });

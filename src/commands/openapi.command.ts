@@ -25,7 +25,7 @@ Writes the OpenAPI document, ${FILE}, from what the routes say of themselves.`,
     const app = await NestFactory.create(
       AppModule.forRoot({ config, databaseUrl: '', migrationUrl: '' }),
       new EdgeAdapter(config.limits.headersLimit),
-      { preview: true, abortOnError: false, logger: ['error', 'fatal'] },
+      { preview: true, abortOnError: false, logger: false },
     );
     writeFileSync(FILE, openApiText(app, { errors, scopes, tags, limits: config.limits }));
     return `written: ${FILE}`;

@@ -35,6 +35,7 @@ export const ReadinessDocumentation = Describes({
   operationId: 'checkReadiness',
   tags,
   summary: 'May requests be sent here?',
-  description: 'Open, for load balancers: as `/health`, and `503` from the moment that the shutdown begins.',
+  description:
+    'Open, for load balancers: `OK` while the service can use its database; `503` without it, and from the moment that the shutdown begins.',
   responses: { 200: ok, 500: fault!, 503: unavailable! },
 });

@@ -27,7 +27,7 @@ export interface paths {
          * Record a time log
          * @description Records a finished piece of work. `201` is answered only after the log is durably stored; it can be neither changed nor deleted over HTTP.
          *
-         *     **Unit.** The unit of `duration` is the caller’s: the number is stored and answered as it is given.
+         *     **Unit.** The unit of `duration` is the caller’s: the number is stored and answered as the double that it is.
          *
          *     **Retries.** With an `Idempotency-Key` a request can be repeated safely, for 24 hours: the same key with the same values makes no second log and gets the first answer again, with `Idempotency-Replayed: true`; with other values it is refused with `422`. Of concurrent requests with one key, one makes the log and all get its answer. Keys belong to their token; a request that failed validation uses up none.
          */
@@ -131,7 +131,7 @@ export interface paths {
         };
         /**
          * May requests be sent here?
-         * @description Open, for load balancers: as `/health`, and `503` from the moment that the shutdown begins.
+         * @description Open, for load balancers: `OK` while the service can use its database; `503` without it, and from the moment that the shutdown begins.
          */
         get: operations["checkReadiness"];
         put?: never;
@@ -195,7 +195,10 @@ export interface components {
             id: string;
             /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
             projectId: string;
-            /** @description How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given. */
+            /**
+             * Format: double
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): one of more than 17 digits is answered rounded. The unit is the caller’s.
+             */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. */
             description: string;
@@ -241,7 +244,10 @@ export interface components {
             id: string;
             /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
             projectId: string;
-            /** @description How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given. */
+            /**
+             * Format: double
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): one of more than 17 digits is answered rounded. The unit is the caller’s.
+             */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. */
             description: string;
@@ -288,7 +294,10 @@ export interface components {
         NewTimeLog: {
             /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
             projectId: string;
-            /** @description How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given. */
+            /**
+             * Format: double
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): one of more than 17 digits is answered rounded. The unit is the caller’s.
+             */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. Missing, it is empty. */
             description?: string;

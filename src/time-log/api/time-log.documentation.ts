@@ -191,7 +191,7 @@ export const RecordDocumentation = Describes({
   summary: 'Record a time log',
   description: [
     'Records a finished piece of work. `201` is answered only after the log is durably stored; it can be neither changed nor deleted over HTTP.',
-    '**Unit.** The unit of `duration` is the caller’s: the number is stored and answered as it is given.',
+    '**Unit.** The unit of `duration` is the caller’s: the number is stored and answered as the double that it is.',
     '**Retries.** With an `Idempotency-Key` a request can be repeated safely, for 24 hours: the same key with the same values makes no second log ' +
       'and gets the first answer again, with `Idempotency-Replayed: true`; with other values it is refused with `422`. ' +
       'Of concurrent requests with one key, one makes the log and all get its answer. Keys belong to their token; a request that failed validation uses up none.',

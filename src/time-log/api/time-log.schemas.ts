@@ -27,10 +27,11 @@ const recorded = {
   },
   duration: {
     type: 'number',
+    format: 'double',
     minimum: 0,
     exclusiveMinimum: true,
     description:
-      'How long the work took: any finite number greater than 0. The unit is the caller’s: the number is stored and answered as it was given.',
+      'How long the work took: any finite number greater than 0, as a double (IEEE 754): one of more than 17 digits is answered rounded. The unit is the caller’s.',
   },
   description: { type: 'string', maxLength: DESCRIPTION_LENGTH, description: DESCRIPTION },
   date: {
