@@ -75,6 +75,21 @@ class Member {
     );
   }
 
+  /** Does something while this standby takes everything, and shows nothing of it. */
+  async withoutReplay(act: () => Promise<void>): Promise<void> {
+    await this.query('select pg_wal_replay_pause()');
+    try {
+      await eventually(async () =>
+        expect(await this.query('select pg_get_wal_replay_pause_state() as state')).toEqual([
+          { state: 'paused' },
+        ]),
+      );
+      await act();
+    } finally {
+      await this.query('select pg_wal_replay_resume()');
+    }
+  }
+
   /** Whether Patroni answers 200 to a question for its role, such as `primary`. */
   async is(role: string): Promise<boolean> {
     const answer = await fetch(`http://127.0.0.1:${this.restPort}/${role}`).catch(() => undefined);
@@ -137,14 +152,19 @@ export class PostgresPair {
       `--initial-advertise-peer-urls=${url(peers)}`,
       `--initial-cluster=default=${url(peers)}`,
     ]);
-    await eventually(async () => expect((await fetch(`${url(clients)}/health`)).status).toBe(200), LIMIT);
     const members = [
       await Member.create('postgres-1', place, clients),
       await Member.create('postgres-2', place, clients),
     ] as const;
     const pair = new PostgresPair(etcd, members);
-    for (const member of members) member.start();
-    await pair.whole();
+    try {
+      await eventually(async () => expect((await fetch(`${url(clients)}/health`)).status).toBe(200), LIMIT);
+      for (const member of members) member.start();
+      await pair.whole();
+    } catch (error) {
+      await pair.stop();
+      throw error;
+    }
     return pair;
   }
 
