@@ -5,15 +5,24 @@ import { TOKEN } from './fleet.js';
 /** Milliseconds that each writer waits after an acknowledged create. */
 const PACE = 25;
 
-/** A ledger that knows when each create was acknowledged, and how many failed. */
+/** A ledger that knows when each create was acknowledged, and how many failed, repeats included. */
 class TimedLedger extends Ledger {
-  failed = 0;
+  /** Answered 503. */
+  refused = 0;
+  /** Not answered: the connection was closed. */
+  closed = 0;
   readonly times: number[] = [];
 
   override settle(log: IntendedLog, outcome: Outcome, took: number): void {
     super.settle(log, outcome, took);
     if (outcome.kind === 'acknowledged') this.times.push(performance.now());
-    else this.failed++;
+    else if (outcome.kind === 'refused') this.refused++;
+    else if (outcome.kind === 'cut') this.closed++;
+  }
+
+  get failures(): Failures {
+    const { refused, closed } = this;
+    return { refused, closed };
   }
 }
 
@@ -29,10 +38,16 @@ class Client {
   }
 }
 
+/** Creates that were answered 503, and those whose connection was closed without an answer. */
+interface Failures {
+  readonly refused: number;
+  readonly closed: number;
+}
+
 /** What a fault did to the clients. */
 export interface Effect {
-  readonly failedWithKeys: number;
-  readonly failedWithout: number;
+  readonly withKeys: Failures;
+  readonly without: Failures;
   readonly acknowledged: number;
   /** Seconds: the longest time in which no create was acknowledged. */
   readonly secondsWithout: number;
@@ -60,7 +75,7 @@ export class Clients {
   /** Does something to the fleet, waits until both kinds write again, and tells what they saw. */
   async through(act: () => Promise<void>): Promise<Effect> {
     const begun = performance.now();
-    const [keyed, plain] = this.ledgers.map(({ failed }) => failed) as [number, number];
+    const [keyed, plain] = this.ledgers.map(({ failures }) => failures) as [Failures, Failures];
     const before = this.acknowledged.size;
     await act();
     for (const { writers } of [this.withKeys, this.without]) await writers.acknowledge(50, 120_000);
@@ -70,8 +85,8 @@ export class Clients {
       .sort((one, other) => one - other);
     const gaps = times.map((time, index) => time - (times[index - 1] ?? begun));
     return {
-      failedWithKeys: this.withKeys.ledger.failed - keyed,
-      failedWithout: this.without.ledger.failed - plain,
+      withKeys: difference(this.withKeys.ledger.failures, keyed),
+      without: difference(this.without.ledger.failures, plain),
       acknowledged: this.acknowledged.size - before,
       secondsWithout: Math.max(...gaps) / 1_000,
     };
@@ -80,4 +95,8 @@ export class Clients {
   async stop(): Promise<void> {
     await Promise.all([this.withKeys.writers.stop(), this.without.writers.stop()]);
   }
+}
+
+function difference(now: Failures, before: Failures): Failures {
+  return { refused: now.refused - before.refused, closed: now.closed - before.closed };
 }

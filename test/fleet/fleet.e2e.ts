@@ -18,8 +18,9 @@ const isFull = process.env.FLEET === 'full';
 const KILLS = isFull ? 52 : 8;
 const ROLLS = isFull ? 4 : 1;
 const FAILOVERS = isFull ? 5 : 1;
-/** Creates whose author reads them at once. */
-const READS = 100;
+/** Creates that the standby does not show to their author. */
+const READS = 20;
+const NO_FAILURES = { refused: 0, closed: 0 };
 /** Milliseconds for one of the tests. */
 const LIMIT = isFull ? 900_000 : 240_000;
 
@@ -77,7 +78,7 @@ describeWith(
           await instance.start();
         }
       });
-      expect(effect.failedWithKeys).toBe(0);
+      expect(effect.withKeys).toEqual(NO_FAILURES);
     },
     LIMIT,
   );
@@ -92,7 +93,7 @@ describeWith(
             await instance.start();
           }
       });
-      expect(effect).toMatchObject({ failedWithKeys: 0, failedWithout: 0 });
+      expect(effect).toMatchObject({ withKeys: NO_FAILURES, without: NO_FAILURES });
     },
     LIMIT,
   );
@@ -100,23 +101,26 @@ describeWith(
   it(
     'shows an author what they wrote, where they ask for it',
     async () => {
-      const stale = { 'no-cache': 0, '': 0 };
-      for (let number = 0; number < 2 * READS; number++) {
-        const control = number % 2 === 0 ? 'no-cache' : '';
-        const projectId = crypto.randomUUID();
-        const body = JSON.stringify({ projectId, duration: 1, description: projectId, date: '2026-01-31' });
-        const created = await ask(
-          '/api/v1/time-logs',
-          { 'idempotency-key': projectId },
-          { method: 'POST', body },
-        );
-        expect([created.status, await created.json()]).toMatchObject([201, { success: true }]);
-        const listed = await ask(`/api/v1/time-logs?projectId=${projectId}`, { 'cache-control': control });
-        const { meta } = (await listed.json()) as { meta: { total: number } };
-        if (meta.total !== 1) stale[control]++;
-      }
-      process.stderr.write(`first reads that were stale: ${JSON.stringify(stale)} of ${READS} each\n`);
-      expect(stale['no-cache']).toBe(0);
+      const { standby } = await fleet.postgres.whole();
+      const total = async (projectId: string, headers = {}) => {
+        const listed = await ask(`/api/v1/time-logs?projectId=${projectId}`, headers);
+        return ((await listed.json()) as { meta: { total: number } }).meta.total;
+      };
+      await standby.withoutReplay(async () => {
+        // Who does not ask for it reads from the standby, wherever the balancer reaches the reader.
+        for (let stale = 0; stale < READS;) {
+          const projectId = crypto.randomUUID();
+          const body = JSON.stringify({ projectId, duration: 1, description: projectId, date: '2026-01-31' });
+          const created = await ask(
+            '/api/v1/time-logs',
+            { 'idempotency-key': projectId },
+            { method: 'POST', body },
+          );
+          expect([created.status, await created.json()]).toMatchObject([201, { success: true }]);
+          if ((await total(projectId)) === 0) stale++;
+          expect(await total(projectId, { 'cache-control': 'no-cache' })).toBe(1);
+        }
+      });
     },
     LIMIT,
   );
@@ -157,11 +161,9 @@ describeWith(
     async () => {
       const effect = await through('a standby that replays nothing for 5 s', async () => {
         const { standby } = await fleet.postgres.whole();
-        await standby.query('select pg_wal_replay_pause()');
-        await delay(5_000);
-        await standby.query('select pg_wal_replay_resume()');
+        await standby.withoutReplay(() => delay(5_000));
       });
-      expect(effect).toMatchObject({ failedWithKeys: 0, failedWithout: 0 });
+      expect(effect).toMatchObject({ withKeys: NO_FAILURES, without: NO_FAILURES });
     },
     LIMIT,
   );
@@ -211,13 +213,13 @@ function report(
   table: readonly (readonly [string, Effect])[],
   { lost, doubled, failedReads }: Record<'lost' | 'doubled' | 'failedReads', number>,
 ): void {
-  const lines = table.map(
-    ([what, { acknowledged, failedWithKeys, failedWithout, secondsWithout }]) =>
-      `| ${what} | ${acknowledged} | ${failedWithKeys} | ${failedWithout} | ${secondsWithout.toFixed(1)} |`,
-  );
+  const lines = table.map(([what, { acknowledged, withKeys, without, secondsWithout }]) => {
+    const failures = [withKeys, without].flatMap(({ refused, closed }) => [refused, closed]);
+    return `| ${[what, acknowledged, ...failures, secondsWithout.toFixed(1)].join(' | ')} |`;
+  });
   process.stderr.write(
-    `| what happens | creates acknowledged | failed with keys | failed without | seconds without writes |
-|---|---|---|---|---|
+    `| what happens | creates acknowledged | with keys: 503 | closed | without: 503 | closed | seconds without writes |
+|---|---|---|---|---|---|---|
 ${lines.join('\n')}
 lost: ${lost}, doubled: ${doubled}, looks at the feed that failed: ${failedReads}\n`,
   );
