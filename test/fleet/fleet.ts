@@ -5,10 +5,10 @@ import { expect } from '@jest/globals';
 import { eventually } from '../faults/support/eventually.js';
 import { unusedPort } from '../messages/brokers.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
-import { Daemon } from './daemon.js';
+import { startBalancer } from './balancer.js';
+import type { Daemon } from './daemon.js';
 import { PostgresPair } from './postgres-pair.js';
 
-const BALANCER = join(import.meta.dirname, '..', '..', 'docker', 'fleet', 'haproxy.cfg');
 /** Seconds: longer than the balancer takes to see that an instance is not ready. */
 const SHUTDOWN_DELAY = '3';
 
@@ -62,18 +62,14 @@ export class Fleet {
     const postgres = await PostgresPair.start(place);
     const [port, primary, standby] = [await unusedPort(), await unusedPort(), await unusedPort()];
     const ports = await Promise.all(Array.from({ length: 5 }, unusedPort));
-    const [first, second] = postgres.members;
-    const local = (at: number) => `127.0.0.1:${at}`;
-    const balancer = Daemon.start(['haproxy', '-db', '-f', BALANCER], {
-      BALANCER: local(port),
-      PRIMARY: local(primary),
-      STANDBY: local(standby),
-      ...Object.fromEntries(ports.slice(0, 4).map((at, index) => [`TIME_LOGS_${index + 1}`, local(at)])),
-      TIME_LOGS_READER: local(ports[4]!),
-      POSTGRES_1: local(first.port),
-      PATRONI_1: String(first.restPort),
-      POSTGRES_2: local(second.port),
-      PATRONI_2: String(second.restPort),
+    const [instances, reader] = [ports.slice(0, 4), ports[4]!];
+    const balancer = startBalancer({
+      requests: port,
+      primary,
+      standby,
+      instances,
+      reader,
+      postgres: postgres.members.map((member) => [member.port, member.restPort] as const),
     });
     const fleet = new Fleet(
       place,
@@ -81,8 +77,8 @@ export class Fleet {
       balancer,
       port,
       primary,
-      ports.slice(0, 4).map((at) => new Instance(at, postgres.url(primary))),
-      new Instance(ports[4]!, postgres.url(standby)),
+      instances.map((at) => new Instance(at, postgres.url(primary))),
+      new Instance(reader, postgres.url(standby)),
     );
     await eventually(() => expect(balancer.output + String(balancer.isRunning)).toContain('true'));
     return fleet;

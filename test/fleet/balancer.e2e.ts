@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { json, text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { eventually } from '../faults/support/eventually.js';
+import { unusedPort } from '../messages/brokers.js';
+import { startBalancer } from './balancer.js';
+import { type Daemon, describeWith } from './daemon.js';
+
+const KEY = { 'idempotency-key': 'a-key' };
+const UNAVAILABLE = {
+  success: false,
+  error: 'SERVICE_UNAVAILABLE',
+  message: 'the service is unavailable at the moment; retry later',
+};
+
+/** Instances that can be lost while they have a request. */
+class Instances {
+  readonly servers: Server[] = [];
+  /** How many of the next requests an instance is lost under. */
+  losses = 0;
+  /** Whether they answer. */
+  areFrozen = false;
+  /** Requests that have arrived. */
+  arrived = 0;
+
+  async listen(): Promise<number> {
+    const server = createServer((incoming, answer) => {
+      if (incoming.url === '/readyz') return void answer.end('OK');
+      incoming.resume().on('end', () => {
+        this.arrived++;
+        if (this.losses-- > 0) incoming.socket.resetAndDestroy();
+        else if (!this.areFrozen) answer.end('{}');
+      });
+    });
+    this.servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.servers) {
+      const closed = once(server.close(), 'close');
+      server.closeAllConnections();
+      await closed;
+    }
+  }
+}
+
+describeWith('haproxy')('the balancer', () => {
+  const instances = new Instances();
+  let balancer: Daemon;
+  let port: number;
+  /** One connection, which it keeps. */
+  let agent: Agent;
+
+  const send = (method: string, headers: Record<string, string> = {}) =>
+    new Promise<{ status: number; retryAfter: string | undefined; body: unknown }>((resolve, reject) => {
+      const options = { host: '127.0.0.1', port, method, path: '/api/v1/time-logs', agent };
+      request({ ...options, headers }, (answer: IncomingMessage) => {
+        json(answer).then(
+          (body) => resolve({ status: answer.statusCode!, retryAfter: answer.headers['retry-after'], body }),
+          reject,
+        );
+      })
+        .on('error', reject)
+        .end(method === 'POST' || method === 'PUT' ? '{}' : undefined);
+    });
+
+  beforeAll(async () => {
+    port = await unusedPort();
+    balancer = startBalancer({
+      requests: port,
+      primary: await unusedPort(),
+      standby: await unusedPort(),
+      instances: [
+        await instances.listen(),
+        await instances.listen(),
+        await instances.listen(),
+        await instances.listen(),
+      ],
+      reader: await instances.listen(),
+      postgres: [
+        [await unusedPort(), await unusedPort()],
+        [await unusedPort(), await unusedPort()],
+      ],
+    });
+    agent = new Agent({ keepAlive: true });
+    await eventually(async () => expect((await send('POST')).status).toBe(200)).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${balancer.output}`);
+    });
+    agent.destroy();
+  });
+  afterAll(async () => {
+    await balancer.end();
+    await instances.close();
+  });
+  beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: 1 })));
+  afterEach(() => agent.destroy());
+
+  it.each([
+    ['POST', 'the first request', []],
+    ['POST', 'a request after others', ['POST', 'GET', 'POST']],
+    ['PUT', 'a request after others', ['GET', 'PUT']],
+    ['DELETE', 'a request after others', ['GET']],
+  ])(
+    'answers 503 to a %s without a key, %s of its connection, whose instance is lost',
+    async (method, _which, earlier) => {
+      for (const other of earlier) await send(other);
+      Object.assign(instances, { losses: 1, arrived: 0 });
+      expect(await send(method)).toEqual({ status: 503, retryAfter: '1', body: UNAVAILABLE });
+      expect(instances.arrived).toBe(1);
+      expect((await send('POST')).status).toBe(200);
+    },
+  );
+
+  it('answers 503 to a POST without a key whose instance does not answer, and sends it once', async () => {
+    Object.assign(instances, { areFrozen: true, arrived: 0 });
+    expect((await send('POST')).status).toBe(503);
+    instances.areFrozen = false;
+    expect((await send('POST')).status).toBe(200);
+    expect(instances.arrived).toBe(2);
+  }, 60_000);
+
+  it.each([
+    ['POST', KEY],
+    ['GET', {}],
+  ])(
+    'sends a %s that may be repeated to another instance, where the first one is lost',
+    async (method, headers) => {
+      await send(method, headers);
+      Object.assign(instances, { losses: 1, arrived: 0 });
+      expect((await send(method, headers)).status).toBe(200);
+      expect(instances.arrived).toBe(2);
+    },
+  );
+
+  it('answers 400 to what is no HTTP', async () => {
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.write('hello\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
