@@ -3,7 +3,8 @@ import type { INestApplication } from '@nestjs/common';
 import type { UnreadAnswers } from '../../libs/http-edge/src/index.js';
 import { brokerName, headerOf, MessagesUnderWay, patternOf } from '../../libs/message-edge/src/index.js';
 import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
-import { type BrokerServer, QUEUE, type Reach } from './door.server.js';
+import { WRITE_LIMITS, type WriteLimits } from '../time-log/index.js';
+import { type BrokerServer, type DoorLimits, QUEUE, type Reach } from './door.server.js';
 import { NatsServer } from './nats.server.js';
 import { RabbitServer } from './rabbitmq.server.js';
 import { TcpServer } from './tcp.server.js';
@@ -48,7 +49,9 @@ export async function connectMessages(
   url: string,
   { logger, tracing, unread }: MessageDoorOptions,
 ): Promise<void> {
-  const server = serverOf(new URL(url), app.get<RequestBounds>(REQUEST_BOUNDS, { strict: false }));
+  const { bodyLimit } = app.get<RequestBounds>(REQUEST_BOUNDS, { strict: false });
+  const { queue } = app.get<WriteLimits>(WRITE_LIMITS, { strict: false });
+  const server = serverOf(new URL(url), { bodyLimit, writeQueue: queue });
   const name = brokerName(new URL(url));
   if (tracing) trace(server, tracing);
   app.get(MessagesUnderWay, { strict: false }).transport = server;
@@ -71,9 +74,9 @@ export async function connectMessages(
   );
 }
 
-function serverOf(url: URL, { bodyLimit }: RequestBounds): TcpServer | NatsServer | RabbitServer {
-  if (url.protocol === 'tcp:') return new TcpServer(url, bodyLimit);
-  return url.protocol === 'amqp:' ? new RabbitServer(url) : new NatsServer(url);
+function serverOf(url: URL, limits: DoorLimits): TcpServer | NatsServer | RabbitServer {
+  if (url.protocol === 'tcp:') return new TcpServer(url, limits.bodyLimit);
+  return url.protocol === 'amqp:' ? new RabbitServer(url, limits) : new NatsServer(url, limits);
 }
 
 /** Nest calls these hooks with each message, before its guards and after its answer. */

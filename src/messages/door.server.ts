@@ -3,13 +3,17 @@ import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
 import type { Observable } from 'rxjs';
 import type { MessageTransport } from '../../libs/message-edge/src/index.js';
 import { answerForThrown, DomainError } from '../../libs/errors/src/index.js';
-import { parseJson } from '../../libs/strict-request/src/index.js';
 
 /** Each message goes to one instance. */
 export const QUEUE = 'time-logs';
 
-/** The most bytes of answers that the broker has yet to take. Above it new messages are refused. */
-export const MOST_UNSENT = 64 * 1024 * 1024;
+/** The limits of the service that messages share with requests. */
+export interface DoorLimits {
+  /** Bytes of a message. */
+  readonly bodyLimit: number;
+  /** The most creates that wait for a commit. */
+  readonly writeQueue: number;
+}
 
 /** How it stands with the broker: whether messages can come, and if not, why. */
 export type Reach = 'connected' | 'away' | 'queue refused';
@@ -24,16 +28,6 @@ export interface BrokerServer extends MessageTransport {
 
 /** Nest's own lines about a connection. Ours tell it, in one line each way. */
 export const SILENT: LoggerService = { log: nothing, error: nothing, warn: nothing, debug: nothing };
-
-/** The answer to bytes that are no JSON in UTF-8; undefined for all others. */
-export function faultOf(bytes: Buffer): object | undefined {
-  try {
-    parseJson(bytes, 'the message');
-    return undefined;
-  } catch (error) {
-    return packetOf(error);
-  }
-}
 
 /** The answer instead of one that the transport does not take. */
 export function tooLarge(): object {
@@ -50,6 +44,27 @@ export const SERIALIZER = {
 /** The answer with an error, to a message whose id is unknown or elsewhere. */
 export function packetOf(error: unknown): object {
   return { err: answerForThrown(error).body, isDisposed: true };
+}
+
+/** What is sent to a broker. */
+export function bytesOf(packet: object): Buffer {
+  return Buffer.from(JSON.stringify(packet));
+}
+
+/** The answer to a message that is not begun. Made once: a flood gets it a hundred thousand times. */
+export const BUSY = bytesOf(packetOf(new DomainError('SERVICE_UNAVAILABLE')));
+
+/** The most bytes of answers that a broker has yet to take. */
+export const MOST_UNSENT = 64 * 1024 * 1024;
+/** Bytes. What tells that a log was recorded is shorter. */
+const SHORT = 64 * 1024;
+
+/**
+ * What is sent as an answer while so many bytes of others wait for the broker. Many messages may begin before the first
+ * of them is answered, so it is looked at here too.
+ */
+export function boundedAnswer(answer: Buffer, unsent: number): Buffer {
+  return unsent > MOST_UNSENT && answer.length > SHORT ? BUSY : answer;
 }
 
 /** The answer to a pattern that nobody handles. */

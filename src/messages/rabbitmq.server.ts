@@ -1,18 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { ServerRMQ } from '@nestjs/microservices';
+import { RmqContext, ServerRMQ } from '@nestjs/microservices';
 import { filter, map, merge, type Observable, Subject } from 'rxjs';
+import { LARGEST_MESSAGE, Places } from '../../libs/message-edge/src/index.js';
+import { messageTooLarge } from '../../libs/strict-request/src/index.js';
+import { Answers } from './answers.js';
 import {
+  type AcknowledgingChannel,
+  Backlog,
+  isRedeliveredTooOften,
+  PREFETCH,
+  type RabbitMessage,
+} from './backlog.js';
+import {
+  boundedAnswer,
   type BrokerServer,
-  faultOf,
-  MOST_UNSENT,
+  BUSY,
+  bytesOf,
+  type DoorLimits,
+  packetOf,
   QUEUE,
   type Reach,
-  SERIALIZER,
   SILENT,
 } from './door.server.js';
+import { type FrameTaker, letGoLongContent, wasLong } from './long-content.js';
 
 /** Milliseconds after which a queue that was refused, or taken away, is tried again. */
 const RETRY = 5_000;
+/** The most messages that are under way: as many as two of the largest batches of creates. */
+const MOST_UNDER_WAY = 400;
 
 /** Messages by way of RabbitMQ. Broker and queue are waited for at the start and later, for ever. */
 export class RabbitServer extends ServerRMQ implements BrokerServer {
@@ -20,19 +35,29 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   protected override readonly logger = SILENT as never;
   private readonly consumer: string;
   private readonly consuming = new Subject<Reach>();
+  private readonly answers: Answers;
+  private readonly places: Places;
   private taking: Channel | undefined;
+  private backlog: Backlog | undefined;
   private isStopping = false;
   /** Answers that the broker has not confirmed. */
-  private readonly unsent = new Set<Promise<void>>();
+  private readonly unsent = new Set<Promise<unknown>>();
   private unsentBytes = 0;
   private lastFailure = 'unknown';
 
-  constructor({ href }: URL) {
+  constructor(
+    { href }: URL,
+    private readonly limits: DoorLimits,
+  ) {
     const consumerTag = randomUUID();
-    super({ urls: [href], queue: QUEUE, consumerTag, serializer: SERIALIZER });
+    // What the broker must have before a message begins must not wait for more bytes.
+    const socketOptions = { connectionOptions: { noDelay: true } };
+    super({ urls: [href], queue: QUEUE, consumerTag, prefetchCount: PREFETCH, socketOptions });
     this.consumer = consumerTag;
     for (const event of ['connectFailed', 'disconnect'])
       (this as Failing).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
+    this.answers = new Answers(this, limits.bodyLimit);
+    this.places = new Places(Math.min(MOST_UNDER_WAY, limits.writeQueue));
     const away = (this.status as Observable<string>).pipe(
       filter((status) => status === 'disconnected'),
       map(() => 'away' as const),
@@ -46,9 +71,12 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     channel.on('close', () => this.tryAgain(channel));
     const consume = channel.consume.bind(channel);
     const consumed = new Promise<void>((resolve, reject) => {
-      channel.consume = (...args) => consume(...args).then(() => resolve(), reject);
+      channel.consume = (queue, take, options) =>
+        consume(queue, take, { ...options, noAck: false }).then(() => resolve(), reject);
     });
+    letGoLongContent(channel, LARGEST_MESSAGE);
     this.taking = channel;
+    this.backlog = new Backlog(channel, this.places, (message) => void this.answer(message, channel));
     try {
       await super.setupChannel(channel, callback);
       await consumed;
@@ -58,49 +86,66 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     }
   }
 
-  override async handleMessage(...args: Parameters<ServerRMQ['handleMessage']>): Promise<void> {
-    const message = args[0] as unknown as RabbitMessage | null;
+  override async handleMessage(given: object | null, channel: Channel): Promise<void> {
+    const message = given as RabbitMessage | null;
     // The broker has ended the consumer: the queue is gone.
     if (message === null) return this.taking?.close();
-    const fault = faultOf(message.content);
-    if (!fault) return super.handleMessage(...args);
-    const { replyTo, correlationId = '' } = message.properties;
-    this.sendMessage(fault, replyTo, correlationId);
+    const refusal = this.refusalOf(message);
+    if (!refusal) return this.backlog?.add(message);
+    channel.ack(message);
+    await this.reply(message, refusal);
   }
 
   async whyAway(): Promise<string> {
     return this.lastFailure;
   }
 
+  /** What has not begun goes back. */
   async stopTaking(): Promise<void> {
     this.isStopping = true;
-    await this.taking?.cancel(this.consumer);
-  }
-
-  get isFull(): boolean {
-    return this.unsentBytes > MOST_UNSENT;
+    try {
+      await this.taking?.cancel(this.consumer);
+      await this.backlog?.giveBack();
+    } catch {
+      // The channel is closed: all that has not begun has gone back.
+    }
+    await this.answers.begun();
   }
 
   sent(): Promise<unknown> {
     return Promise.all(this.unsent);
   }
 
-  /**
-   * Nest lets errors of this end the process: of a message without an address for its answer, or of a lost
-   * connection.
-   */
-  override sendMessage(message: unknown, replyTo: unknown, correlationId: string): void {
-    if (typeof replyTo !== 'string') return;
-    const bytes = Buffer.from(JSON.stringify(this.serializer.serialize(message as never)));
-    const sent = this.channels
-      .sendToQueue(replyTo, bytes, { correlationId })
-      .catch(() => undefined)
-      .then(() => {
-        this.unsent.delete(sent);
-        this.unsentBytes -= bytes.length;
-      });
-    this.unsent.add(sent);
-    this.unsentBytes += bytes.length;
+  /** The answer to a message that is not looked into. */
+  private refusalOf(message: RabbitMessage): Buffer | undefined {
+    if (wasLong(message.properties)) return bytesOf(packetOf(messageTooLarge(this.limits.bodyLimit)));
+    return isRedeliveredTooOften(message) ? BUSY : undefined;
+  }
+
+  private async answer(message: RabbitMessage, channel: Channel): Promise<void> {
+    const contextOf = (pattern: string) => new RmqContext([message, channel, pattern]);
+    const answer = await this.answers.answer(message.content, contextOf);
+    this.places.free(message.content.length);
+    await this.reply(message, answer);
+  }
+
+  /** Resolves when the broker has the answer, or it is lost. Till then it takes places, so that answers are bounded. */
+  private async reply({ properties }: RabbitMessage, answer: Buffer): Promise<void> {
+    const { replyTo, correlationId } = properties;
+    if (typeof replyTo === 'string') {
+      const bytes = boundedAnswer(answer, this.unsentBytes);
+      this.places.take(bytes.length);
+      this.unsentBytes += bytes.length;
+      const sent = (this.channel as Channels)
+        .sendToQueue(replyTo, bytes, { correlationId })
+        .catch(() => undefined);
+      this.unsent.add(sent);
+      await sent;
+      this.unsent.delete(sent);
+      this.unsentBytes -= bytes.length;
+      this.places.free(bytes.length);
+    }
+    await this.backlog?.goOn();
   }
 
   /** Where only the channel was closed, and not the connection, nobody else opens another one. */
@@ -109,15 +154,10 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       const connection = this.unwrap<Connection>();
       if (this.isStopping || this.taking !== closed || !connection.isConnected()) return;
       const setup = (channel: Channel) => this.setupChannel(channel, () => undefined);
-      const old = this.channels;
+      const old = this.channel as Channels;
       this.channel = connection.createChannel({ json: false, setup });
       void old.close();
     }, RETRY).unref();
-  }
-
-  /** Nest's types tell nothing about it. */
-  private get channels(): Channels {
-    return this.channel as Channels;
   }
 }
 
@@ -127,9 +167,9 @@ interface Failing {
 }
 
 /** What is used of a channel of amqplib. */
-interface Channel {
+interface Channel extends AcknowledgingChannel, FrameTaker {
   on(event: 'error' | 'close', listener: () => void): unknown;
-  consume(...args: unknown[]): Promise<unknown>;
+  consume(queue: unknown, take: unknown, options: object): Promise<unknown>;
   cancel(consumerTag: string): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -144,9 +184,4 @@ interface Connection {
 interface Channels {
   sendToQueue(queue: string, bytes: Buffer, options: object): Promise<unknown>;
   close(): Promise<void>;
-}
-
-interface RabbitMessage {
-  readonly content: Buffer;
-  readonly properties: { readonly replyTo?: string; readonly correlationId?: string };
 }

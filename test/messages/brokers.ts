@@ -18,6 +18,12 @@ export interface Broker {
   stop(): Promise<void>;
 }
 
+/** A NATS server that can be stopped in the midst of its work. */
+export interface Nats extends Broker {
+  freeze(): void;
+  thaw(): void;
+}
+
 /** A port of loopback that nobody has. It is none of those that systems give to clients, which would soon have it. */
 export async function unusedPort(): Promise<number> {
   for (;;) {
@@ -38,7 +44,7 @@ export async function unusedPort(): Promise<number> {
  * Starts NATS, on a port that may be given to start it again; with JetStream where it has a folder for its streams, and
  * settings of the server's file, which lies in it.
  */
-export async function startNats(port?: number, streams?: string, settings?: string): Promise<Broker> {
+export async function startNats(port?: number, streams?: string, settings?: string): Promise<Nats> {
   const chosen = port ?? (await unusedPort());
   const args = ['-a', '127.0.0.1', '-p', String(chosen), ...(streams ? ['-js', '-sd', streams] : [])];
   if (streams && settings) {
@@ -47,7 +53,12 @@ export async function startNats(port?: number, streams?: string, settings?: stri
   }
   const child = spawn('nats-server', args, { stdio: 'ignore' });
   await reached(chosen, child);
-  return { url: `nats://127.0.0.1:${chosen}`, stop: () => end(child) };
+  return {
+    url: `nats://127.0.0.1:${chosen}`,
+    freeze: () => child.kill('SIGSTOP'),
+    thaw: () => child.kill('SIGCONT'),
+    stop: () => end(child),
+  };
 }
 
 /** A RabbitMQ that does what its operator says. */

@@ -91,7 +91,13 @@ export function describeFaults(name: string, transport: () => Transported): void
     it(`record each log once while one of them is killed, ${KILLS} times`, async () => {
       let service = await start();
       const proxy = transport().newClient();
-      const client = new TimeLogMessageClient({ proxy, token: accessToken, timeout: 1_000, tries: 1_000 });
+      const client = new TimeLogMessageClient({
+        proxy,
+        token: accessToken,
+        timeout: 1_000,
+        tries: 1_000,
+        deadline: 600_000,
+      });
       let recorded = 0;
       let isOver = false;
       const senders = Array.from({ length: SENDERS }, async (_sender, sender) => {

@@ -6,7 +6,12 @@ import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/i
 import { DomainError } from '../../libs/errors/src/index.js';
 import { connectionOptions, migrate } from '../../src/database-setup/index.js';
 import { connectMessages } from '../../src/messages/index.js';
-import { timeLogEntities, timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import {
+  timeLogEntities,
+  type TimeLogLimits,
+  timeLogMigrations,
+  TimeLogModule,
+} from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { type Gate, newGate } from '../support/gate.js';
 import { createTestDatabase } from '../support/test-database.js';
@@ -55,8 +60,13 @@ export interface MessageHost {
   close(): Promise<void>;
 }
 
-/** Starts the host on free ports of loopback. */
-export async function startMessageHost(messagesUrl: string, connect = connectMessages): Promise<MessageHost> {
+/** Starts the host on free ports of loopback, with limits of its own where some are given. */
+export async function startMessageHost(
+  messagesUrl: string,
+  connect = connectMessages,
+  limits: Partial<TimeLogLimits> = {},
+): Promise<MessageHost> {
+  const timeLogs = TimeLogModule.forRoot({ limits });
   const database = await createTestDatabase();
   const tokens = new HostTokens();
   await migrate({ url: database.url, migrations: timeLogMigrations });
@@ -67,8 +77,8 @@ export async function startMessageHost(messagesUrl: string, connect = connectMes
         connectionOptions(database.url, timeLogEntities, { poolSize: 3, deadline: 2_500 }),
       ),
       AuthModule.forRoot({ verifier: tokens, realm: 'host' }),
-      TimeLogModule,
-      TimeLogMessagesModule,
+      timeLogs,
+      TimeLogMessagesModule.over(timeLogs),
       RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
     ],
   })

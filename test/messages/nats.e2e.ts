@@ -5,20 +5,22 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, NatsRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect, headers } from '@nats-io/transport-node';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
+import { eventually } from '../faults/support/eventually.js';
 import { LOG } from '../support/requests.js';
-import { type Broker, startNats, unusedPort } from './brokers.js';
+import { type Nats, startNats, unusedPort } from './brokers.js';
 import { describeWith } from './describe-with.js';
-import { describeBytes, describeDoor } from './door.contract.js';
+import { describeBytes, describeDoor, describeJsonSuite } from './door.contract.js';
 import { outcomeOf, overHttp, overTransport } from './doors.js';
 import { describeFaults } from './faults.contract.js';
 import { startMessageHost, told } from './host.js';
+import { expectMostRefused, holdLists, LIST, LISTS } from './large-lists.js';
 import { describeMessages } from './message.contract.js';
 
 const clientOf = (url: string) =>
   ClientProxyFactory.create({ transport: Transport.NATS, options: { servers: [url.slice(7)] } });
 
 describeWith('nats-server')('with NATS', () => {
-  let broker: Broker;
+  let broker: Nats;
   beforeAll(async () => {
     broker = await startNats();
   });
@@ -39,12 +41,12 @@ describeWith('nats-server')('with NATS', () => {
   };
   describeDoor('NATS', open);
   describeMessages('NATS', open);
-  describeBytes('NATS', async () => {
+  const openBytes = async () => {
     const opened = await open();
     const raw = await connect({ servers: broker.url.slice(7) });
     return {
       ...opened,
-      ask: async (message) => {
+      ask: async (message: Buffer) => {
         const answer = await raw.request('time-log.record.v1', message, { timeout: 20_000 });
         return outcomeOf(answer.string());
       },
@@ -53,7 +55,9 @@ describeWith('nats-server')('with NATS', () => {
         await opened.close();
       },
     };
-  });
+  };
+  describeBytes('NATS', openBytes);
+  describeJsonSuite('NATS', openBytes);
 
   it('answers bytes that are no JSON, and an answer that is too large for the broker', async () => {
     const host = await startMessageHost(broker.url);
@@ -76,6 +80,25 @@ describeWith('nats-server')('with NATS', () => {
       ids.add(id);
     expect(ids.size).toBe(240);
     await client.close();
+    await host.close();
+  });
+
+  it('makes no more answers than may wait for a broker that takes none', async () => {
+    const lists = holdLists();
+    const host = await startMessageHost(broker.url, undefined, { deadline: 60_000 });
+    await told(host, `messages: connected to ${broker.url}`);
+    const raw = await connect({ servers: broker.url.slice(7) });
+    const ask = async () => (await raw.request('time-log.list.v1', LIST, { timeout: 60_000 })).string();
+    const answers = Promise.all(Array.from({ length: LISTS }, ask));
+    await eventually(() => expect(lists.asked()).toBe(LISTS));
+    broker.freeze();
+    lists.gate.open();
+    await eventually(() => expect(lists.answered()).toBe(LISTS));
+    broker.thaw();
+    expectMostRefused(await answers);
+    lists.restore();
+    expect(outcomeOf((await raw.request('time-log.list.v1', LIST)).string())).toHaveProperty('answer');
+    await raw.close();
     await host.close();
   });
 

@@ -3,14 +3,16 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, RmqRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect } from 'amqplib';
 import { lastValueFrom } from 'rxjs';
+import { eventually } from '../faults/support/eventually.js';
 import { LOG, refusal } from '../support/requests.js';
-import { type Broker, startRabbit, unusedPort } from './brokers.js';
+import { type Rabbit, startRabbit, unusedPort } from './brokers.js';
 import { describeWith } from './describe-with.js';
 import { startSender } from './rabbitmq-sender.js';
-import { describeBytes, describeDoor } from './door.contract.js';
+import { describeBytes, describeDoor, describeJsonSuite } from './door.contract.js';
 import { outcomeOf, overHttp, overTransport } from './doors.js';
 import { describeFaults } from './faults.contract.js';
 import { startMessageHost, told } from './host.js';
+import { expectMostRefused, holdLists, LIST, LISTS } from './large-lists.js';
 import { describeMessages } from './message.contract.js';
 
 const CONNECTED = /^messages: connected to amqp:[/]{2}127[.]0[.]0[.]1:\d+$/;
@@ -36,7 +38,7 @@ async function hasConsumer(url: string): Promise<boolean> {
 }
 
 describeWith('rabbitmq-server')('with RabbitMQ', () => {
-  let broker: Broker;
+  let broker: Rabbit;
   beforeAll(async () => {
     broker = await startRabbit();
   });
@@ -56,17 +58,36 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
   };
   describeDoor('RabbitMQ', open);
   describeMessages('RabbitMQ', open);
-  describeBytes('RabbitMQ', async () => {
+  const openBytes = async () => {
     const opened = await open();
     const sender = await startSender(broker.url);
     return {
       ...opened,
-      ask: async (message) => outcomeOf(await sender.ask(message)),
+      ask: async (message: Buffer) => outcomeOf(await sender.ask(message)),
       close: async () => {
         await sender.close();
         await opened.close();
       },
     };
+  };
+  describeBytes('RabbitMQ', openBytes);
+  describeJsonSuite('RabbitMQ', openBytes);
+
+  it('makes no more answers than may wait for a broker that takes none', async () => {
+    const lists = holdLists();
+    const host = await startMessageHost(broker.url, undefined, { deadline: 60_000 });
+    const sender = await startSender(broker.url);
+    const answers = Promise.all(Array.from({ length: LISTS }, () => sender.ask(LIST)));
+    await eventually(() => expect(lists.asked()).toBe(LISTS));
+    await broker.control('set_vm_memory_high_watermark', '0.000001');
+    lists.gate.open();
+    await eventually(() => expect(lists.answered()).toBe(LISTS));
+    await broker.control('set_vm_memory_high_watermark', '0.4');
+    expectMostRefused(await answers);
+    lists.restore();
+    expect(outcomeOf(await sender.ask(LIST))).toHaveProperty('answer');
+    await sender.close();
+    await host.close();
   });
 
   describeFaults('RabbitMQ', () => ({

@@ -10,6 +10,7 @@ export {
   type OnMessage,
 } from './messages-under-way.js';
 export { LARGEST_MESSAGE, type Packet, readPacket } from './packet.js';
+export { Places } from './places.js';
 export { FrameReader, frameOf } from './frame-reader.js';
 export { Claim, type Occupant, Room, type RoomLimits } from './room.js';
 export { Turns } from './turns.js';
