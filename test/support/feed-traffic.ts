@@ -47,7 +47,7 @@ export async function closeInstances(instances: readonly Instance[]): Promise<vo
 }
 
 /** A log with an id of now, yesterday or tomorrow. */
-function newLog(): TimeLog {
+export function newLog(): TimeLog {
   const shift = [0, 0, 0, -DAY, DAY][randomInt(5)]!;
   const ids = new UuidV7TimeLogIds(
     () => Date.now() + shift,
@@ -56,10 +56,10 @@ function newLog(): TimeLog {
   return TimeLog.record(values, ids.next());
 }
 
-async function insert(runner: QueryRunner, { id }: TimeLog): Promise<void> {
+export async function insert(runner: QueryRunner, { id }: TimeLog, date = values.date): Promise<void> {
   await runner.query(
-    `insert into time_logs (id, project_id, duration, description, date) values ($1, $2, 1, '', '2026-01-31')`,
-    [id, values.projectId],
+    `insert into time_logs (id, project_id, duration, description, date) values ($1, $2, 1, '', $3)`,
+    [id, values.projectId, date],
   );
 }
 
