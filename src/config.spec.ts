@@ -447,10 +447,10 @@ describe('the secrets', () => {
   );
 });
 
-describe('the table of settings in docker/README.md', () => {
+describe('the table of docker/SETTINGS.md', () => {
   it('names every variable, and its default', async () => {
-    const readme = await readFile(join(import.meta.dirname, '..', 'docker', 'README.md'), 'utf8');
-    const table = /^\| variable \|.*\n\|[-|]+\|\n((?:\|.*\n)+)/m.exec(readme)?.[1] ?? '';
+    const settings = await readFile(join(import.meta.dirname, '..', 'docker', 'SETTINGS.md'), 'utf8');
+    const table = /^\| variable \|.*\n\|[-|]+\|\n((?:\|.*\n)+)/m.exec(settings)?.[1] ?? '';
     const rows = table
       .trim()
       .split('\n')

@@ -9,8 +9,11 @@ import { createTestDatabase, type TestDatabase } from './support/test-database.j
 const ROOT = join(import.meta.dirname, '..');
 const read = (...names: string[]) => readFileSync(join(ROOT, ...names), 'utf8');
 const RUNBOOK = read('docker', 'RUNBOOK.md');
-const ALERTS = [...read('docker', 'fleet', 'alerts.yaml').matchAll(/- alert: (\w+)/g)].map(
-  ([, name]) => name!,
+const ALERT_RULES = read('docker', 'fleet', 'alerts.yaml').split('- alert: ').slice(1);
+const ALERTS = ALERT_RULES.map((rule) => /^\w+/.exec(rule)![0]);
+/** What its headings are called in links. */
+const PLACES = [...RUNBOOK.matchAll(/^## (.+)$/gm)].map(([, title]) =>
+  title!.toLowerCase().replaceAll(' ', '-'),
 );
 
 /** How lines of the log begin that name trouble, up to what differs from one to the next. */
@@ -40,16 +43,18 @@ describe('the runbook', () => {
     expect(RUNBOOK).toContain(`\`${alert}\``);
   });
 
+  it('has the place that each alert leads to', () => {
+    const places = ALERT_RULES.map((rule) => /runbook: docker\/RUNBOOK\.md#(\S+)/.exec(rule)?.[1]);
+    expect(places.filter((place) => place === undefined || !PLACES.includes(place))).toEqual([]);
+  });
+
   it.each(TROUBLES)('has a place for the line of the log that begins with: %s', (trouble) => {
     expect(RUNBOOK).toContain(trouble);
   });
 
   it('leads to places that are there', () => {
-    const places = [...RUNBOOK.matchAll(/^## (.+)$/gm)].map(([, title]) =>
-      title!.toLowerCase().replaceAll(' ', '-'),
-    );
     const links = [...RUNBOOK.matchAll(/\]\(#([^)]+)\)/g)].map(([, place]) => place!);
-    expect(links.filter((place) => !places.includes(place))).toEqual([]);
+    expect(links.filter((place) => !PLACES.includes(place))).toEqual([]);
     expect(new Set(links).size).toBeGreaterThan(5);
   });
 

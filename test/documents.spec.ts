@@ -1,0 +1,47 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '..');
+const DOCUMENTS = ['.', 'docker', 'libs', 'src', 'test']
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: folder !== '.', encoding: 'utf8' }).map((name) =>
+      join(folder, name),
+    ),
+  )
+  .filter((name) => name.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(name));
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+/** What a heading is called in links, as GitHub does it. */
+const placeOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+const placesOf = (file: string) =>
+  [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => placeOf(heading!));
+
+describe('every document', () => {
+  it.each(DOCUMENTS)('leads to files and places that are there: %s', (document) => {
+    const links = [...read(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+    const lost = links.filter(([, file = '', place]) => {
+      const target = file === '' ? document : join(dirname(document), file);
+      return !existsSync(join(ROOT, target)) || (place !== undefined && !placesOf(target).includes(place));
+    });
+    expect(lost.map(([link]) => link)).toEqual([]);
+  });
+});
+
+it('README.md has at most 1,300 words', () => {
+  expect(read('README.md').trim().split(/\s+/).length).toBeLessThanOrEqual(1300);
+});
+
+it.each(DOCUMENTS.filter((file) => file.startsWith('docker/')))(
+  '%s has lines of at most 120 characters',
+  (file) => {
+    const long = read(file)
+      .split('\n')
+      .filter((line) => line.length > 120 && !line.startsWith('|'));
+    expect(long).toEqual([]);
+  },
+);
