@@ -3,43 +3,42 @@ import { migrate, openDataSource, plainOptions } from '../database-setup/index.j
 import { Database } from '../database/index.js';
 import { TimeLogCounts } from '../time-log/index.js';
 import { UsageError } from './command-line.js';
-import { runCommand, withDatabase } from './run-command.js';
+import { type BadNews, type Call, type Command, runAsProgram, withDatabase } from './run-command.js';
 
 /** SQLSTATE: there is no such function. */
 const UNDEFINED_FUNCTION = '42883';
 
-/** Returns the text to print. Sets the exit code where counts are wrong. */
-type Act = (counts: TimeLogCounts) => Promise<string>;
+type Act = (counts: TimeLogCounts) => Promise<string | BadNews>;
 
 const ACTS: Record<string, Act> = {
   verify: async (counts) => {
     const { logs, wrong } = await counts.verify();
     if (wrong === 0) return `the counts are right: ${logs} logs`;
-    process.exitCode = 1;
-    return `${wrong} counts are wrong: npm run counts -- rebuild mends them`;
+    return { badNews: `${wrong} counts are wrong: npm run counts -- rebuild mends them` };
   },
   rebuild: async (counts) => `mended ${await counts.rebuild()} counts`,
 };
 
-await runCommand({
+export const countsCommand: Command = {
   usage: `Usage:
   npm run counts -- verify    holds the counts of logs against the logs; exits with 1 where they differ
   npm run counts -- rebuild   mends them
 
 Both read every log, and nobody waits for them: the service may run and write.`,
-  run: ([name = '', ...more], _signal, progress) => {
+  run: (call) => {
+    const [name = '', ...more] = call.args;
     const act = more.length === 0 && Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
     if (act === undefined) throw new UsageError('say verify or rebuild');
-    return withCounts((counts) => {
+    return withCounts(call, (counts) => {
       // Each is one statement, of which PostgreSQL does not tell how far it is.
-      progress.show(`${name}: reads all logs`);
+      call.progress.show(`${name}: reads all logs`);
       return act(counts);
     });
   },
-});
+};
 
-function withCounts(act: Act): Promise<string> {
-  return withDatabase(async ({ migrationUrl: url, migrationSetting: setting }, { databaseUrl }) => {
+function withCounts(call: Call, act: Act): Promise<string | BadNews> {
+  return withDatabase(call, async ({ migrationUrl: url, migrationSetting: setting }, { databaseUrl }) => {
     // Only the service and `npm run migrate` change the schema of an external database.
     if (databaseUrl === undefined) await migrate({ url, migrations });
     const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 1 }, setting);
@@ -53,3 +52,5 @@ function withCounts(act: Act): Promise<string> {
     }
   });
 }
+
+await runAsProgram(import.meta.filename, countsCommand);

@@ -1,18 +1,20 @@
 import { migrations } from '../app.module.js';
 import { migrate } from '../database-setup/index.js';
 import { refuseArguments } from './command-line.js';
-import { runCommand, withDatabase } from './run-command.js';
+import { type Command, runAsProgram, withDatabase } from './run-command.js';
 
-await runCommand({
+export const migrateCommand: Command = {
   usage: `Usage:
   npm run migrate
 
 Brings the schema of the configured database up to date.`,
-  run: async (args) => {
-    refuseArguments(args);
-    return withDatabase(async ({ migrationUrl: url, migrationSetting: setting }) => {
+  run: async (call) => {
+    refuseArguments(call.args);
+    return withDatabase(call, async ({ migrationUrl: url, migrationSetting: setting }) => {
       const done = await migrate({ url, setting, migrations });
       return done.length === 0 ? 'nothing to migrate' : done.map((name) => `migrated ${name}`).join('\n');
     });
   },
-});
+};
+
+await runAsProgram(import.meta.filename, migrateCommand);

@@ -7,16 +7,16 @@ import { DOCUMENT_FILE, openApiText } from '../api-docs/index.js';
 import { AppModule, errors, scopes, tags } from '../app.module.js';
 import { loadConfig } from '../config.js';
 import { refuseArguments } from './command-line.js';
-import { runCommand } from './run-command.js';
+import { type Command, runAsProgram } from './run-command.js';
 
 const FILE = join(import.meta.dirname, '..', '..', '..', 'src', 'api-docs', DOCUMENT_FILE);
 
-await runCommand({
+export const openapiCommand: Command = {
   usage: `Usage:
   npm run openapi
 
 Writes the OpenAPI document, ${FILE}, from what the routes say of themselves.`,
-  run: async (args) => {
+  run: async ({ args }) => {
     refuseArguments(args);
     // The document is the same everywhere: that of a deployment without settings. It comes from the routes alone. So
     // the app is not built and no database is needed; only what sets the prefix of the routes runs.
@@ -30,4 +30,6 @@ Writes the OpenAPI document, ${FILE}, from what the routes say of themselves.`,
     writeFileSync(FILE, openApiText(app, { errors, scopes, tags, limits: config.limits }));
     return `written: ${FILE}`;
   },
-});
+};
+
+await runAsProgram(import.meta.filename, openapiCommand);

@@ -5,7 +5,7 @@ import { accessTokens, AccessTokenService, tokenTable } from '../access-token/in
 import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
 import { UsageError } from './command-line.js';
-import { runCommand, withDatabase } from './run-command.js';
+import { type Call, type Command, runAsProgram, withDatabase } from './run-command.js';
 
 const SCOPES = scopes.map(({ name }) => name);
 /** What to do, by SQLSTATE: there are no tables, or the role may not use them. */
@@ -19,7 +19,7 @@ const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 const LATEST = Date.UTC(9999, 11, 31);
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-await runCommand({
+export const tokenCommand: Command = {
   usage: `Usage:
   npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]
   npm run --silent token -- list
@@ -28,13 +28,13 @@ await runCommand({
 SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
 create prints the token as its last line: it is shown only this once.`,
-  run: (args) => withTokens(parse(args)),
-});
+  run: (call) => withTokens(call, parse(call.args)),
+};
 
 type Act = (tokens: AccessTokenService) => Promise<string>;
 
 /** The action that the command line asks for. It is checked before the database is touched. */
-function parse(args: string[]): Act {
+function parse(args: readonly string[]): Act {
   const { values, positionals } = parseOptions(args);
   const [verb, id, ...more] = positionals;
   if (verb !== 'create' && (values.name ?? values.scope ?? values.expires) !== undefined) {
@@ -47,10 +47,10 @@ function parse(args: string[]): Act {
   throw new UsageError('say create, list or revoke ID');
 }
 
-function parseOptions(args: string[]) {
+function parseOptions(args: readonly string[]) {
   try {
     return parseArgs({
-      args,
+      args: [...args],
       allowPositionals: true,
       options: {
         name: { type: 'string' },
@@ -59,7 +59,7 @@ function parseOptions(args: string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'the options could not be read');
+    throw new UsageError((error as Error).message);
   }
 }
 
@@ -97,10 +97,9 @@ function revoke(id: string): Act {
   };
 }
 
-function withTokens(act: Act): Promise<string> {
-  return withDatabase(async (database, config) => {
-    if (!config.takesAccessTokens)
-      console.error('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken');
+function withTokens(call: Call, act: Act): Promise<string> {
+  return withDatabase(call, async (database, config) => {
+    if (!config.takesAccessTokens) call.say('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken');
     // Only the service and `npm run migrate` change the schema of an external database.
     if (config.databaseUrl === undefined) await migrate({ url: database.url, migrations });
     const app = await NestFactory.createApplicationContext(
@@ -130,3 +129,5 @@ function withTokens(act: Act): Promise<string> {
     }
   });
 }
+
+await runAsProgram(import.meta.filename, tokenCommand);

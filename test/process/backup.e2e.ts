@@ -10,7 +10,8 @@ import { entities, migrations, settle } from '../../src/app.module.js';
 import { restore } from '../../src/backup/index.js';
 import { migrate, openDatabaseForCommand } from '../../src/database-setup/index.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
-import { lastLineOf, runCommand as run } from '../support/commands.js';
+import { lastLineOf, runCommand } from '../support/commands.js';
+import { runHere as run } from '../support/commands-here.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -78,13 +79,13 @@ describe('backup and restore on the embedded database', () => {
 
   it('bring every row back as it was, with the tokens, and whoever follows the feed goes on', async () => {
     const [file, target] = [fresh(), fresh()];
-    expect(await run('backup', [file], { DATA_DIR: source })).toEqual({
+    expect(await runCommand('backup', [file], { DATA_DIR: source })).toEqual({
       code: 0,
       stdout: `saved ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
       stderr: '',
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await run('restore', [file], { DATA_DIR: target })).toEqual({
+    expect(await runCommand('restore', [file], { DATA_DIR: target })).toEqual({
       code: 0,
       stdout: `restored ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
       stderr: `made a new database in ${target}, where there was none\n`,
@@ -92,7 +93,7 @@ describe('backup and restore on the embedded database', () => {
     const before = await withSqlIn(source, everything);
     expect(before.time_logs).toHaveLength(2_491 + ODD_ROWS.length);
     expect(await withSqlIn(target, everything)).toEqual(before);
-    expect(await run('counts', ['verify'], { DATA_DIR: target })).toMatchObject({ code: 0 });
+    expect(await runCommand('counts', ['verify'], { DATA_DIR: target })).toMatchObject({ code: 0 });
     const [was, is] = [await withService(source, feedOf), await withService(target, feedOf)];
     expect(was.length).toBe(2_491 + ODD_ROWS.length);
     expect(is).toEqual(was);
@@ -266,7 +267,8 @@ describe('backup and restore by DATABASE_URL', () => {
 
   it('say in one line that the database is away', async () => {
     const file = fresh();
-    const { code, stderr } = await run('backup', [file], { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
+    const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+    const { code, stderr } = await runCommand('backup', [file], env);
     expect([code, stderr]).toEqual([
       1,
       'the database at 127.0.0.1:1 could not be reached: connect ECONNREFUSED 127.0.0.1:1; check DATABASE_URL and that PostgreSQL runs there\n',
@@ -306,7 +308,7 @@ describe('backup and restore by DATABASE_URL', () => {
     const outcome = await whileItWaits(
       source,
       'lock table time_logs',
-      () => run('backup', [file], { DATABASE_URL: source }),
+      () => runCommand('backup', [file], { DATABASE_URL: source }),
       async (saving, waiter, holder) => {
         await access(`${file}.part`);
         if (what === 'interrupted') saving.child.kill('SIGINT');
@@ -323,7 +325,7 @@ describe('backup and restore by DATABASE_URL', () => {
     const outcome = await whileItWaits(
       target,
       'lock table time_logs',
-      () => run('restore', [saved], { DATABASE_URL: target }),
+      () => runCommand('restore', [saved], { DATABASE_URL: target }),
       (restoring) => {
         restoring.child.kill('SIGINT');
         return restoring;
@@ -368,7 +370,7 @@ describe('backup and restore by DATABASE_URL', () => {
     try {
       await once(silent, 'listening');
       const { port } = silent.address() as AddressInfo;
-      const saving = run('backup', [file], { DATABASE_URL: `postgres://127.0.0.1:${port}/none` });
+      const saving = runCommand('backup', [file], { DATABASE_URL: `postgres://127.0.0.1:${port}/none` });
       await once(silent, 'connection');
       saving.child.kill('SIGINT');
       expect(await saving).toEqual({ code: 1, stdout: '', stderr: 'interrupted: nothing was saved\n' });
@@ -419,7 +421,7 @@ describe('backup and restore by DATABASE_URL', () => {
 });
 
 describe('the command lines', () => {
-  it.each(['backup', 'restore'])('of %s are explained without FILE', async (command) => {
+  it.each(['backup', 'restore'] as const)('of %s are explained without FILE', async (command) => {
     const target = fresh();
     for (const args of [[], ['--all'], ['a', 'b']]) {
       const { code, stdout, stderr } = await run(command, args, { DATA_DIR: target });
@@ -461,7 +463,7 @@ describe('the command lines', () => {
       '/dev/null/file',
       '/dev/null/file cannot be written (ENOTDIR): let this user write to /dev/null, or name a file in another folder',
     ],
-  ])('say in one line what to do about the file of a %s: %s', async (command, file, message) => {
+  ] as const)('say in one line what to do about the file of a %s: %s', async (command, file, message) => {
     const { code, stdout, stderr } = await run(command, [file], {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
     });

@@ -4,24 +4,23 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runProgram } from '../support/commands.js';
+import { type CommandName, runHere } from '../support/commands-here.js';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json');
-/** What npm runs for each command. */
+const NAMES = ['backup', 'counts', 'migrate', 'openapi', 'pack:lib', 'restore', 'start', 'token'];
+/** What npm runs for those that no other test runs as the program of a process, with arguments. */
 const PROGRAMS: Record<string, string> = {
-  backup: 'dist/src/commands/backup.command.js',
-  counts: 'dist/src/commands/counts.command.js',
-  migrate: 'dist/src/commands/migrate.command.js',
   openapi: 'dist/src/commands/openapi.command.js',
   'pack:lib': 'libs/host-package/pack.mjs',
-  restore: 'dist/src/commands/restore.command.js',
   start: 'dist/src/main.js',
-  token: 'dist/src/commands/token.command.js',
 };
 
 describe('every command', () => {
   let missing: string;
-  const type = (name: string, ...args: string[]) =>
-    runProgram(PROGRAMS[name]!, args, { DATA_DIR: missing, HOST: '127.0.0.1', PORT: '0' });
+  const type = (name: string, ...args: string[]) => {
+    const [program, env] = [PROGRAMS[name], { DATA_DIR: missing, HOST: '127.0.0.1', PORT: '0' }];
+    return program ? runProgram(program, args, env) : runHere(name as CommandName, args, env);
+  };
   const usageOf = (name: string) => `Usage:\n  npm (run )?(--silent )?${name}\\b`;
   /** Neither a database is made nor the document written. */
   const seesNothingDone = async (act: () => Promise<void>) => {
@@ -35,7 +34,7 @@ describe('every command', () => {
   });
   afterAll(() => rm(dirname(missing), { recursive: true }));
 
-  it.each(Object.keys(PROGRAMS))('explains itself, and does nothing else: %s --help', async (name) => {
+  it.each(NAMES)('explains itself, and does nothing else: %s --help', async (name) => {
     await seesNothingDone(async () => {
       for (const args of [['--help'], ['a', '-h']]) {
         const { code, stdout, stderr } = await type(name, ...args);

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { lastLineOf, runCommand as run } from '../support/commands.js';
+import { lastLineOf, runCommand } from '../support/commands.js';
+import { runHere as run } from '../support/commands-here.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -34,7 +35,8 @@ describe('the token command', () => {
   });
 
   it('prints a token that is good for all that is done with time logs as its last line', async () => {
-    const { code, stdout, stderr } = await token('create', '--name', 'Ada');
+    const args = ['create', '--name', 'Ada'];
+    const { code, stdout, stderr } = await runCommand('token', args, { DATABASE_URL: database.url });
     const made = stdout.trim().split('\n').at(-1) ?? '';
     expect([code, stderr]).toEqual([0, '']);
     expect(made).toMatch(/^tl_[\w-]{43}$/);
@@ -108,7 +110,7 @@ describe('the commands on the embedded database', () => {
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('migrates once', async () => {
-    const first = await run('migrate', [], env());
+    const first = await runCommand('migrate', [], env());
     const told = `made a new database in ${directory}, where there was none\n`;
     expect([first.code, first.stderr]).toEqual([0, told]);
     expect(first.stdout).toMatch(/^migrated CreateTimeLogs\d+$/m);
@@ -123,7 +125,7 @@ describe('the commands on the embedded database', () => {
     const before = lastLineOf(await run('token', ['create', '--name', 'before'], env()));
     const service = await startService(env());
     try {
-      const during = lastLineOf(await run('token', ['create', '--name', 'during'], env()));
+      const during = lastLineOf(await runCommand('token', ['create', '--name', 'during'], env()));
       for (const made of [before, during]) {
         const response = await fetch(`${service.url}/health`, {
           headers: { authorization: `Bearer ${made}` },
@@ -202,7 +204,7 @@ describe('the counts command', () => {
     try {
       const runner = locker.createQueryRunner();
       await runner.query('begin; lock table time_logs');
-      const verifying = counts('verify');
+      const verifying = runCommand('counts', ['verify'], { DATABASE_URL: database.url });
       await once(verifying.child.stderr!, 'data');
       await runner.query('rollback');
       expect(await verifying).toEqual({
