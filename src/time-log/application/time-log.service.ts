@@ -61,14 +61,17 @@ export class TimeLogService {
     return this.timeLogs.find(filter, page);
   }
 
-  /** At least how many bytes such a page has, for less than it costs to read it. Throws like `list`. */
-  async weigh(filter: TimeLogFilter, page: Page): Promise<number> {
-    return (await this.timeLogs.weigh?.(filter, page)) ?? 0;
+  /**
+   * At least how many bytes such a page has, for less than it costs to read it; undefined where the store does not
+   * tell. Throws like `list`.
+   */
+  async weigh(filter: TimeLogFilter, page: Page): Promise<number | undefined> {
+    return this.timeLogs.weigh?.(filter, page);
   }
 
   /** The same of the next events. Throws like `events`. */
-  async weighEvents(lastEventId: string | undefined, limit: number): Promise<number> {
-    return (await this.timeLogs.weighEvents?.(afterOf(lastEventId), limit)) ?? 0;
+  async weighEvents(lastEventId: string | undefined, limit: number): Promise<number | undefined> {
+    return this.timeLogs.weighEvents?.(afterOf(lastEventId), limit);
   }
 
   /**

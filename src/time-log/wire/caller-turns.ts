@@ -7,9 +7,14 @@ export interface Asked<T> {
 
 /** Does one piece of work at a time. Callers have their turns one after the other, however much each of them asks for. */
 export class CallerTurns {
-  private isBusy = false;
+  private isTaken = false;
   /** What has to begin, by caller. The caller whose turn is next comes first. */
   private readonly lines = new Map<unknown, (() => void)[]>();
+
+  /** Whether somebody has a turn, so that others wait. */
+  get isBusy(): boolean {
+    return this.isTaken;
+  }
 
   take<T>(caller: unknown, work: () => Promise<T>): Asked<T> {
     let begin!: () => void;
@@ -20,13 +25,13 @@ export class CallerTurns {
     const line = this.lines.get(caller);
     if (line) line.push(begin);
     else this.lines.set(caller, [begin]);
-    if (!this.isBusy) this.next();
+    if (!this.isTaken) this.next();
     return { done, leave: () => this.leave(caller, begin) };
   }
 
   private next(): void {
     const [first] = this.lines;
-    this.isBusy = first !== undefined;
+    this.isTaken = first !== undefined;
     if (!first) return;
     const [caller, line] = first;
     // The newest comes first. Under overload the oldest has waited too long and could not be answered in time.

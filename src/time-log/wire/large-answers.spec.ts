@@ -7,7 +7,8 @@ import { type Grow, LargeAnswers, type Outlet } from './large-answers.js';
 const CALLER = Symbol.for('time-logs.caller');
 const unavailable: unknown = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
 
-const weigh = async () => 0;
+/** Nobody knows the weight: then an answer waits for its turn. */
+const weigh = async () => undefined;
 const requestOf = (id: string | undefined) => ({ [CALLER]: { id, scopes: [] } });
 
 /** A client that takes its answer when its gate opens. */
@@ -69,6 +70,61 @@ describe('LargeAnswers', () => {
     expect(await newAnswers().make(requestOf('one'), newClient(), making)).toBe('made');
   });
 
+  /** Has somebody take the turn until the gate opens. */
+  const holdTurn = (answers: LargeAnswers) => {
+    const gate = newGate();
+    const made = answers.make(requestOf('large'), newClient(), { weigh, make: () => gate.opened });
+    return { end: async () => (gate.open(), made) };
+  };
+
+  it('need no turn where they are small, and are made one at a time then', async () => {
+    const answers = newAnswers();
+    const turn = holdTurn(answers);
+    let [making, most] = [0, 0];
+    const ask = (id: string) => {
+      const request = requestOf(id);
+      limitWaiting(request, 5_000);
+      return answers.make(request, newClient(), {
+        weigh: async () => 10,
+        make: async (grow) => {
+          most = Math.max(most, ++making);
+          grow(10);
+          await nextTurn();
+          making--;
+          return id;
+        },
+      });
+    };
+    expect(await Promise.all(['one', 'one', 'two'].map(ask))).toEqual(['one', 'one', 'two']);
+    expect(most).toBe(1);
+    await turn.end();
+  });
+
+  it.each([
+    ['their weight is large', 11, ['end of turn', 'made']],
+    ['they grow larger than their weight', 10, ['begun', 'end of turn', 'made']],
+  ])('wait for their turn where %s', async (_what, weight, expected) => {
+    const answers = newAnswers();
+    const turn = holdTurn(answers);
+    const order: string[] = [];
+    const made = answers.make(requestOf('one'), newClient(), {
+      weigh: async () => weight,
+      make: async (grow) => {
+        order.push('begun');
+        grow(11);
+        order.splice(-1, 1, 'made');
+      },
+    });
+    await nextTurn();
+    order.push('end of turn');
+    await turn.end();
+    await made;
+    expect(order).toEqual(expected);
+    // It holds room like any other.
+    await expect(make(answers, 'one', 139)).resolves.toBeDefined();
+    await expect(make(answers, 'one', 11)).rejects.toEqual(unavailable);
+  });
+
   it.each(['one', undefined])('need no room where they are small, and hold none: caller %s', async (id) => {
     const answers = newAnswers({ room: 0, share: 0 });
     for (let count = 0; count < 50; count++) await make(answers, id, 10);
@@ -101,9 +157,12 @@ describe('LargeAnswers', () => {
           order.push(name);
         },
       });
-    const asked = ['one a', 'one b', 'one c', 'two a', 'two b', 'three a'].map((name) =>
-      ask(name.split(' ')[0]!, name),
-    );
+    const asked: Promise<unknown>[] = [];
+    for (const name of ['one a', 'one b', 'one c', 'two a', 'two b', 'three a']) {
+      asked.push(ask(name.split(' ')[0]!, name));
+      // First it looks whether it is small.
+      await nextTurn();
+    }
     began.open();
     await Promise.all(asked);
     expect(order).toEqual(['one a', 'one c', 'two b', 'three a', 'one b', 'two a']);

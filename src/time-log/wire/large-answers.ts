@@ -35,18 +35,27 @@ export type Grow = (bytes: number) => void;
 
 /** How an answer is made. */
 export interface Making<T> {
-  /** At least how many bytes it has. It is asked where there is no room: then only a small answer is made. */
-  readonly weigh: () => Promise<number>;
+  /**
+   * At least how many bytes it has, or undefined where nobody knows. It is asked where there is no room, or others have
+   * their turn: then only a small answer is made.
+   */
+  readonly weigh: () => Promise<number | undefined>;
   readonly make: (grow: Grow) => Promise<T>;
 }
 
+/** What began as a small answer is large: its JSON has more bytes than its texts. */
+const GROWN = new Error('the answer has grown large');
+
 /**
  * Bounds what answers with many items take, for requests and messages together. They are made one after the other, for
- * the callers in turn. What turns out large needs room until it has left the process, and no caller can hold all of it.
+ * the callers in turn; small ones need not wait for large ones. What turns out large needs room until it has left the
+ * process, and no caller can hold all of it.
  */
 export class LargeAnswers {
   private readonly limits: typeof LIMITS;
   private readonly turns = new CallerTurns();
+  /** Of those that look whether what they ask for is small, while a large answer may be made. */
+  private readonly looks = new CallerTurns();
   /** Bytes of large answers, by caller. */
   private readonly held = new Map<string | undefined, number>();
 
@@ -64,25 +73,56 @@ export class LargeAnswers {
    * what the making throws, and DomainError SERVICE_UNAVAILABLE where there is no room, or at the deadline of the
    * request.
    */
-  async make<T>(request: object, outlet: Outlet, { weigh, make }: Making<T>): Promise<T | undefined> {
+  async make<T>(request: object, outlet: Outlet, making: Making<T>): Promise<T | undefined> {
+    const small = this.turns.isBusy
+      ? await inTurn(this.looks, request, () => this.makeSmall(outlet, making))
+      : 'large';
+    return small === 'large' ? this.makeLarge(request, outlet, making) : small.answer;
+  }
+
+  private async makeSmall<T>(
+    outlet: Outlet,
+    { weigh, make }: Making<T>,
+  ): Promise<{ readonly answer: T | undefined } | 'large'> {
+    if (outlet.isClosed()) return { answer: undefined };
+    if (!this.isSmall(await weigh())) return 'large';
+    let bytes = 0;
+    const grow: Grow = (more) => {
+      bytes += more;
+      if (!this.isSmall(bytes)) throw GROWN;
+    };
+    try {
+      return { answer: await make(grow) };
+    } catch (error) {
+      if (error === GROWN) return 'large';
+      throw error;
+    }
+  }
+
+  private async makeLarge<T>(
+    request: object,
+    outlet: Outlet,
+    { weigh, make }: Making<T>,
+  ): Promise<T | undefined> {
     const caller = callerOf(request)?.id;
     let bytes = 0;
     const grow: Grow = (more) => {
       bytes += more;
-      if (bytes > this.limits.small && !this.hasRoom(caller)) throw new DomainError('SERVICE_UNAVAILABLE');
+      if (!this.isSmall(bytes) && !this.hasRoom(caller)) throw new DomainError('SERVICE_UNAVAILABLE');
     };
-    const asked = this.turns.take(caller, async () => {
+    const answer = await inTurn(this.turns, request, async () => {
       if (outlet.isClosed()) return undefined;
-      if (!this.hasRoom(caller) && (await weigh()) > this.limits.small)
+      // What nobody can weigh is made until it has grown.
+      if (!this.hasRoom(caller) && !this.isSmall((await weigh()) ?? 0))
         throw new DomainError('SERVICE_UNAVAILABLE');
       return make(grow);
     });
-    const answer = await withinDeadline(request, asked.done).catch((error: unknown) => {
-      asked.leave();
-      throw error;
-    });
-    if (bytes > this.limits.small) this.hold(caller, bytes, outlet);
+    if (!this.isSmall(bytes)) this.hold(caller, bytes, outlet);
     return answer;
+  }
+
+  private isSmall(bytes: number | undefined): boolean {
+    return bytes !== undefined && bytes <= this.limits.small;
   }
 
   private hasRoom(caller: string | undefined): boolean {
@@ -103,4 +143,13 @@ export class LargeAnswers {
     // The answer is handed over in the ticks before this.
     setImmediate(() => void outlet.sent().then(free, free));
   }
+}
+
+/** Does the work in the turn of the caller of a request. At the deadline of the request that is given up. */
+function inTurn<T>(turns: CallerTurns, request: object, work: () => Promise<T>): Promise<T> {
+  const asked = turns.take(callerOf(request)?.id, work);
+  return withinDeadline(request, asked.done).catch((error: unknown) => {
+    asked.leave();
+    throw error;
+  });
 }
