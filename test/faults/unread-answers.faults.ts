@@ -15,6 +15,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { loadConfig } from '../../src/config.js';
 import { eventually } from './support/eventually.js';
 import { isFull } from './support/extent.js';
+import { queryOnce } from './support/postgres-cluster.js';
 import { SlowReaders } from './support/slow-readers.js';
 import { peakMemoryOf } from './support/process-usage.js';
 
@@ -41,8 +42,9 @@ async function fill(url: string): Promise<void> {
   await dataSource.destroy();
 }
 
-const request = (limit: number, token = TOKEN) =>
-  `GET ${TIME_LOGS}?projectId=${BIG}&limit=${limit} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+const get = (path: string, token = TOKEN) =>
+  `GET ${TIME_LOGS}${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+const request = (limit: number, token = TOKEN) => get(`?projectId=${BIG}&limit=${limit}`, token);
 
 /** The same as a message over TCP. */
 const message = (limit: number, accessToken = TOKEN) => {
@@ -119,6 +121,7 @@ describe('pages of 20 MB', () => {
   let service: ServiceProcess;
   let messages: number;
   let client: ClientProxy;
+  let lastOfBig: string;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -133,6 +136,11 @@ describe('pages of 20 MB', () => {
       options: { host: '127.0.0.1', port: messages },
     });
     await fill(database.url);
+    const [last] = await queryOnce<{ id: string }>(
+      database.url,
+      `select position || '-' || id as id from time_logs where project_id = '${BIG}' order by position desc, id desc limit 1`,
+    );
+    lastOfBig = last!.id;
   }, 60_000);
   afterAll(async () => {
     client.close();
@@ -140,8 +148,24 @@ describe('pages of 20 MB', () => {
     await database.drop();
   });
 
+  /** How many events another caller gets: the first ones, of large logs, and those of few small ones after them. */
+  const eventsOfOther = async (): Promise<number[]> => {
+    const counts = [];
+    for (const [projectId, after] of [
+      [BIG, ''],
+      [SMALL, `&lastEventId=${lastOfBig}`],
+    ]) {
+      const answer = await fetch(`${service.url}${TIME_LOGS}/events?limit=1000${after}`, {
+        headers: { authorization: `Bearer ${OTHER}` },
+      });
+      const events = (await answer.json()) as { subject: string }[];
+      counts.push(answer.ok ? events.filter(({ subject }) => subject === projectId).length : 0);
+    }
+    return counts;
+  };
+
   /** How many logs another caller gets over each door, of a project with large logs and of one with few small ones. */
-  const triesOfOther = async (): Promise<number[]> => {
+  const logsOfOther = async (): Promise<number[]> => {
     const doors = [overHttp(service.port), overTransport(client)];
     const asked = doors.flatMap((door) => [BIG, SMALL].map((projectId) => ({ door, projectId })));
     const outcomes = [];
@@ -153,23 +177,29 @@ describe('pages of 20 MB', () => {
   };
 
   it.each([
-    { clients: 9, rate: 4_000 },
-    { clients: 50, rate: 0 },
+    { what: 'lists', clients: 9, rate: 4_000 },
+    { what: 'lists', clients: 50, rate: 0 },
+    { what: 'events', clients: 9, rate: 4_000 },
+    { what: 'events', clients: 50, rate: 0 },
   ])(
-    'go to others while $clients clients of one token take $rate bytes a second over each door',
-    async ({ clients, rate }) => {
-      const slow = [
-        new SlowReaders(service.port, request(1000), rate),
-        new SlowReaders(messages, message(1000), rate),
-      ];
+    'go to others while $clients clients of one token take $rate bytes a second of $what over each door',
+    async ({ what, clients, rate }) => {
+      const slow =
+        what === 'events'
+          ? [new SlowReaders(service.port, get('/events?limit=1000'), rate)]
+          : [
+              new SlowReaders(service.port, request(1000), rate),
+              new SlowReaders(messages, message(1000), rate),
+            ];
+      const triesOfOther = what === 'events' ? eventsOfOther : logsOfOther;
       const sum = (what: 'begun' | 'refused') => slow.reduce((all, readers) => all + readers[what], 0);
       try {
         for (const readers of slow) readers.start(clients);
         await eventually(() => expect(sum('refused')).toBeGreaterThan(0));
-        const got = [0, 0, 0, 0];
+        const got: number[] = [];
         for (let tries = 0; tries < 10; tries++) {
           for (const [kind, logs] of (await triesOfOther()).entries()) {
-            if (logs === [1_000, 101][kind % 2]) got[kind]!++;
+            got[kind] = (got[kind] ?? 0) + (logs === [1_000, 101][kind % 2] ? 1 : 0);
           }
           expect(outcome(await create({ port: service.port, token: TOKEN }, LOG))[0]).toBe(201);
           for (const path of ['/health', `${TIME_LOGS}?limit=100`]) {
@@ -181,7 +211,7 @@ describe('pages of 20 MB', () => {
         const begun = sum('begun');
         const peak = await peakMemoryOf(service.child.pid!);
         console.log(
-          `${clients} clients, ${rate} B/s: ${got.join(', ')} of 10; ${begun} begun, ${sum('refused')} refused, ${peak.toFixed()} MB`,
+          `${clients} clients of ${what}, ${rate} B/s: ${got.join(', ')} of 10; ${begun} begun, ${sum('refused')} refused, ${peak.toFixed()} MB`,
         );
         for (const times of got) expect(times).toBeGreaterThanOrEqual(7);
         expect(peak).toBeLessThan(480);
