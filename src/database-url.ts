@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { isDecodable } from '../libs/http-edge/src/index.js';
 
 /** Parameters of libpq that choose a server. The driver would silently ignore them. */
 const UNSUPPORTED = ['target_session_attrs', 'load_balance_hosts', 'hostaddr', 'service'];
@@ -41,15 +42,6 @@ function parse(text: string): URL | undefined {
   // The URL standard refuses a user without a host. It is good here: the host may be a parameter.
   const complete = text.replace(/@(?=[/?]|$)/, '@localhost');
   return URL.canParse(complete) ? new URL(complete) : undefined;
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Also true without a port: it has a default. */

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { withinDeadline } from '../../strict-request/src/index.js';
+import { isJsonObject, withinDeadline } from '../../strict-request/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
@@ -77,6 +77,6 @@ function isMessage(context: ExecutionContext): boolean {
 /** The request, or the data of the message. Throws DomainError UNAUTHORIZED for data that is no object. */
 function calledOf(context: ExecutionContext): object {
   const called = context.getArgByIndex<unknown>(0);
-  if (typeof called === 'object' && called !== null && !Array.isArray(called)) return called;
+  if (isJsonObject(called)) return called;
   throw new DomainError('UNAUTHORIZED');
 }

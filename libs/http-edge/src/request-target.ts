@@ -22,9 +22,10 @@ function withLiteralPath(url: string): string {
   return [literal.replaceAll('#', '%23'), ...query].join('?');
 }
 
-function isDecodable(path: string): boolean {
+/** Whether each % of a text begins an octet (RFC 3986, section 2.1), and these are UTF-8. */
+export function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(path);
+    decodeURIComponent(text);
     return true;
   } catch {
     return false;

@@ -9,6 +9,7 @@ import {
 import { from, lastValueFrom, type Observable, tap } from 'rxjs';
 import { DomainError } from '../../errors/src/index.js';
 import {
+  isJsonObject,
   limitWaiting,
   REQUEST_BOUNDS,
   type RequestBounds,
@@ -33,8 +34,7 @@ export class MessageGate implements CanActivate, NestInterceptor {
   /** Throws DomainError UNAUTHORIZED for data that is no object, SERVICE_UNAVAILABLE where no more are taken. */
   canActivate(context: ExecutionContext): boolean {
     const data: unknown = context.switchToRpc().getData();
-    if (typeof data !== 'object' || data === null || Array.isArray(data))
-      throw new DomainError('UNAUTHORIZED');
+    if (!isJsonObject(data)) throw new DomainError('UNAUTHORIZED');
     if (!this.underWay.begin(context)) throw new DomainError('SERVICE_UNAVAILABLE');
     limitWaiting(data, this.bounds.deadline);
     return true;

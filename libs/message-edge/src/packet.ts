@@ -1,5 +1,5 @@
 import { DomainError } from '../../errors/src/index.js';
-import { messageTooLarge, parseJson } from '../../strict-request/src/index.js';
+import { isJsonObject, messageTooLarge, parseJson } from '../../strict-request/src/index.js';
 
 /** The most bytes of a message beside its data: its pattern, its id, the trace that it belongs to. */
 const AROUND = 4_096;
@@ -34,9 +34,7 @@ export function readPacket(bytes: Buffer, bodyLimit: number): Packet {
   } catch (error) {
     return unread(bytes, error as DomainError);
   }
-  if (typeof packet !== 'object' || packet === null || Array.isArray(packet)) {
-    throw invalid('the message must be a JSON object');
-  }
+  if (!isJsonObject(packet)) throw invalid('the message must be a JSON object');
   return withAnId(packet);
 }
 

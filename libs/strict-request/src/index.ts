@@ -1,5 +1,5 @@
 export { limitWaiting, withinDeadline } from './deadline.js';
-export { DEPTH_LIMIT, limitBody, parseJson } from './json-body.js';
+export { DEPTH_LIMIT, isJsonObject, limitBody, parseJson } from './json-body.js';
 export { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from './json-body.documentation.js';
 export { Omittable } from './omittable.decorator.js';
 export { Obeys, type Rule } from './obeys.decorator.js';

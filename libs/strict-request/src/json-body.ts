@@ -25,7 +25,7 @@ export async function readJsonObject(request: IncomingMessage & { body?: unknown
   requireJson(request);
   const value =
     request.body === undefined ? parseJson(await readBody(request), 'the request body') : request.body;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
   }
   if (isDeeperThan(DEPTH_LIMIT, value)) {
@@ -119,6 +119,11 @@ export function parseJson(bytes: Buffer, what: 'the request body' | 'the message
   } catch {
     throw new DomainError('VALIDATION_ERROR', `${what} must be valid JSON`);
   }
+}
+
+/** True for what JSON calls an object: neither null nor an array. */
+export function isJsonObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isDeeperThan(levels: number, value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
-import { DEPTH_LIMIT, isDeeperThan } from './json-body.js';
+import { DEPTH_LIMIT, isDeeperThan, isJsonObject } from './json-body.js';
 import { check, type Naming, requireFaultless } from './validated.js';
 
 const FIELD: Naming = { member: 'field' };
@@ -26,10 +26,7 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   ) => {
     const data: Record<string, unknown> = context.switchToRpc().getData();
     const given = data[part] === undefined && isOptional ? {} : data[part];
-    const inner =
-      typeof given === 'object' && given !== null && !Array.isArray(given)
-        ? check(dto, prepare(given), FIELD)
-        : undefined;
+    const inner = isJsonObject(given) ? check(dto, prepare(given), FIELD) : undefined;
     const outer = check(message, data, FIELD);
     requireFaultless(
       {

@@ -1,7 +1,6 @@
 import { Allow } from 'class-validator';
-import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
+import { isJsonObject, Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
 import type { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { isObject } from './record-time-log.message.js';
 
 /** The data of `time-log.list.v1`; the guard has decided its token. */
 export class ListTimeLogsMessage {
@@ -9,7 +8,7 @@ export class ListTimeLogsMessage {
   accessToken?: string;
 
   @Omittable()
-  @Obeys((value) => (isObject(value) ? undefined : 'query must be an object'))
+  @Obeys((value) => (isJsonObject(value) ? undefined : 'query must be an object'))
   query!: ListTimeLogsDto;
 }
 

@@ -1,5 +1,5 @@
 import { Allow } from 'class-validator';
-import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
+import { isJsonObject, Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
 import type { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { idempotencyKeyFault } from '../domain/idempotency-key.js';
 
@@ -12,11 +12,6 @@ export class RecordTimeLogMessage {
   @Obeys(idempotencyKeyFault)
   idempotencyKey?: string;
 
-  @Obeys((value) => (isObject(value) ? undefined : 'timeLog must be an object'))
+  @Obeys((value) => (isJsonObject(value) ? undefined : 'timeLog must be an object'))
   timeLog!: CreateTimeLogDto;
-}
-
-/** True for what JSON calls an object. */
-export function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
