@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 /** What takes long in a short pass too. */
 const LONG_FAULTS = [
-  '<rootDir>/test/faults/(abuse|big-backup|blocked-commit|busy-database|durability|encoding|events|frozen-database|keyed-creates|libpq-variables|long-transactions|lost-database|moved-feed|pipelining-clients|refusing-database|standby|tcp-abuse|transaction-pooler|unread-answers)',
+  '<rootDir>/test/faults/(abuse|big-backup|blocked-commit|broker-abuse|busy-database|durability|encoding|events|frozen-database|keyed-creates|libpq-variables|long-transactions|lost-database|moved-feed|pipelining-clients|refusing-database|standby|tcp-abuse|transaction-pooler|unread-answers)',
   '<rootDir>/libs/embedded-postgres/src/.*[.]faults',
 ];
 

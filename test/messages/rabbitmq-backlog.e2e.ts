@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { MessagesUnderWay } from '../../libs/message-edge/src/index.js';
+import { TimeLogService } from '../../src/time-log/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { eventually } from '../faults/support/eventually.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
-import { TimeLogService } from '../../src/time-log/index.js';
 import { newGate } from '../support/gate.js';
 import { LOG } from '../support/requests.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
@@ -127,11 +128,12 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
 
       it('go back when it ends, but for the one that it has begun, which it answers', async () => {
         const { gate, host, outcomes } = await hold();
-        const ended = host.app.close();
+        // The first step of a shutdown. The last one, which closes the connection, would bring them back in any case.
+        const drained = host.app.get(MessagesUnderWay).drain();
         await eventually(async () => expect(await sender.left()).toBe(99));
         gate.open();
-        await ended;
         await eventually(() => expect(outcomes).toHaveLength(1));
+        await drained;
         await host.close();
         const next = await startMessageHost(url);
         await eventually(() => expect(outcomes).toHaveLength(100));
