@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TOKEN } from './fleet.js';
 
-/** Milliseconds until the next look at a feed that has nothing new, or gave no answer. */
+/** Milliseconds until the next look at a feed that had no full page, or gave no answer. */
 const PAUSE = 50;
+/** Events of a page. */
+const PAGE = 1_000;
 
 interface Event {
   readonly id: string;
@@ -35,13 +37,13 @@ export class Follower {
         this.ids.push(id);
         this.logs.push(data.id);
       }
-      if (events.length === 0) await delay(PAUSE);
+      if (events.length < PAGE) await delay(PAUSE);
     }
   }
 
   private async next(): Promise<Event[]> {
     const last = this.ids.at(-1);
-    const query = `limit=1000${last === undefined ? '' : `&lastEventId=${last}`}`;
+    const query = `limit=${PAGE}${last === undefined ? '' : `&lastEventId=${last}`}`;
     try {
       const answer = await fetch(`${this.url}/api/v1/time-logs/events?${query}`, {
         headers: { authorization: `Bearer ${TOKEN}` },

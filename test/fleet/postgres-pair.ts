@@ -77,17 +77,30 @@ class Member {
 
   /** Does something while this standby takes everything, and shows nothing of it. */
   async withoutReplay(act: () => Promise<void>): Promise<void> {
+    // Otherwise it has the replay go on within 5 s.
+    await this.pausePatroni(true);
+    const isPaused = async () =>
+      expect(await this.query('select pg_get_wal_replay_pause_state() as state')).toEqual([
+        { state: 'paused' },
+      ]);
     await this.query('select pg_wal_replay_pause()');
     try {
-      await eventually(async () =>
-        expect(await this.query('select pg_get_wal_replay_pause_state() as state')).toEqual([
-          { state: 'paused' },
-        ]),
-      );
+      await eventually(isPaused);
       await act();
+      await isPaused();
     } finally {
       await this.query('select pg_wal_replay_resume()');
+      await this.pausePatroni(false);
     }
+  }
+
+  /** Has Patroni leave everything as it is, or not any more; resolves when it knows. */
+  private async pausePatroni(isPaused: boolean): Promise<void> {
+    await this.send('PATCH', 'config', { pause: isPaused || null });
+    await eventually(async () => {
+      const answer = await fetch(`http://127.0.0.1:${this.restPort}/patroni`);
+      expect(((await answer.json()) as { pause?: boolean }).pause ?? false).toBe(isPaused);
+    });
   }
 
   /** Whether Patroni answers 200 to a question for its role, such as `primary`. */
@@ -97,9 +110,9 @@ class Member {
   }
 
   /** Asks Patroni for a change. */
-  async post(path: string, body: object): Promise<void> {
+  async send(method: 'POST' | 'PATCH', path: string, body: object): Promise<void> {
     const answer = await fetch(`http://127.0.0.1:${this.restPort}/${path}`, {
-      method: 'POST',
+      method,
       body: JSON.stringify(body),
     });
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
@@ -109,7 +122,8 @@ class Member {
   async killServer(): Promise<void> {
     const file = join(this.directory, 'data', 'postmaster.pid');
     const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
-    if (!pid) return;
+    // A server that Patroni runs for itself, to repair its files, writes a negative one, which would mean a group.
+    if (!(pid > 0)) return;
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {
