@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { JwtOptions } from '../libs/jwt/src/index.js';
 import { faultOfDatabaseUrl, withFullVerification } from './database-url.js';
 import { misspelt } from './misspelt.js';
-import { TIME_LOG_LIMITS } from './time-log/index.js';
+import { TIME_LOG_LIMITS } from './time-log/time-log.limits.js';
 
 /** The settings of the service, checked. */
 export interface Config {

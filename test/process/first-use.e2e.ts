@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { runCommand } from '../support/commands.js';
+import { runHere } from '../support/commands-here.js';
 import { environment } from '../support/environment.js';
 import { spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -118,9 +118,9 @@ describe('the first use with a DATABASE_URL', () => {
     const own = await createTestDatabase();
     try {
       const env = { DATABASE_URL: own.url };
-      await runCommand('migrate', [], env);
-      const { stdout } = await runCommand('token', ['create', '--name', 'Ada'], env);
-      await runCommand('token', ['revoke', /^Token (\S+)/.exec(stdout)![1]!], env);
+      await runHere('migrate', [], env);
+      const { stdout } = await runHere('token', ['create', '--name', 'Ada'], env);
+      await runHere('token', ['revoke', /^Token (\S+)/.exec(stdout)![1]!], env);
       const { stderr } = await printed({ ...env, ...settings });
       expect(stderr.split('\n').find((line) => line !== '') ?? '').toBe(said);
     } finally {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LossyProxy } from '../faults/support/lossy-proxy.js';
 import { PostgresCluster } from '../faults/support/postgres-cluster.js';
 import { runCommand, runProgram } from '../support/commands.js';
+import { runHere } from '../support/commands-here.js';
 import { endProcess, spawnService } from '../support/service-process.js';
 
 const start = (env: Record<string, string>) =>
@@ -53,27 +54,25 @@ describe('a start that cannot come to its end', () => {
   it.each(Object.entries(MESSAGES))(
     'says in one line and at once what is wrong with %s',
     async (address, message) => {
-      const { code, stdout, stderr } = await start({
-        DATABASE_URL: `postgres://${address.replace('SERVER', server)}`,
-      });
-      expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `${message()}\n` });
+      const env = { DATABASE_URL: `postgres://${address.replace('SERVER', server)}` };
+      expect(await runHere('migrate', [], env)).toEqual({ code: 1, stdout: '', stderr: `${message()}\n` });
     },
   );
 
-  it('names the setting that is wrong, as commands do', async () => {
+  it('ends at once too, and names the setting that is wrong, as commands do', async () => {
     const env = {
       DATABASE_URL: `postgres://ada:sesame@${server}/logs`,
       MIGRATION_DATABASE_URL: `postgres://ada:wrong@${server}/logs`,
     };
     const refused = `${server} refuses the role ada (password authentication failed for user "ada"): check user and password in`;
-    for (const { stderr } of [
+    for (const outcome of [
       await start(env),
-      await runCommand('migrate', [], env),
-      await runCommand('counts', ['verify'], env),
-      await runCommand('backup', [join(directory, 'file')], env),
+      await runHere('migrate', [], env),
+      await runHere('counts', ['verify'], env),
+      await runHere('backup', [join(directory, 'file')], env),
     ])
-      expect(stderr).toBe(`${refused} MIGRATION_DATABASE_URL\n`);
-    const { stderr } = await runCommand('token', ['list'], { DATABASE_URL: env.MIGRATION_DATABASE_URL });
+      expect(outcome).toMatchObject({ code: 1, stderr: `${refused} MIGRATION_DATABASE_URL\n` });
+    const { stderr } = await runHere('token', ['list'], { DATABASE_URL: env.MIGRATION_DATABASE_URL });
     expect(stderr).toBe(`${refused} DATABASE_URL\n`);
   });
 

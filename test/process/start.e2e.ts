@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { addRows, withSql } from '../support/backup-rows.js';
-import { type ServiceProcess, spawnService, startService } from '../support/service-process.js';
+import { spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
@@ -18,16 +19,17 @@ const isRoutine = (line: string) =>
 describe('the compiled service', () => {
   let database: TestDatabase;
   let directory: string;
-  const services: ServiceProcess[] = [];
+  /** Listens on a port that the service cannot have. */
+  let other: Server;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     directory = await mkdtemp(join(tmpdir(), 'time-logs-start-'));
-  });
-  afterEach(async () => {
-    await Promise.all(services.splice(0).map((service) => service.end()));
+    other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
   });
   afterAll(async () => {
+    other.close();
     await database.drop();
     await rm(directory, { recursive: true, force: true });
   });
@@ -48,20 +50,19 @@ describe('the compiled service', () => {
   it.each([{}, { DATABASE_URL: '' }])(
     'says in one line that its port is taken, and exits with 1: %j',
     async (withEmbedded) => {
-      const first = await startService({ DATABASE_URL: database.url });
-      services.push(first);
+      const { port } = other.address() as AddressInfo;
       const { child, output } = spawnService({
         DATABASE_URL: database.url,
         DATA_DIR: directory,
         HOST: '127.0.0.1',
-        PORT: String(first.port),
+        PORT: String(port),
         SHUTDOWN_DELAY: '60',
         ...withEmbedded,
       });
       expect(await once(child, 'exit')).toEqual([1, null]);
       const lines = output().trim().split('\n');
       expect(lines.filter((line) => !isRoutine(line))).toEqual([
-        `port ${first.port} is taken: stop what listens there, or set PORT to another one`,
+        `port ${port} is taken: stop what listens there, or set PORT to another one`,
       ]);
     },
   );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import pg from 'pg';
 
 /** A database of its own in the PostgreSQL of the test run, or in another one. */
 export interface TestDatabase {
@@ -26,15 +26,12 @@ export async function createTestDatabase(
   };
 }
 
-async function onServer(url: string, ...statements: string[]): Promise<void> {
-  const dataSource = await new DataSource({
-    type: 'postgres',
-    url,
-    poolErrorHandler: () => undefined,
-  }).initialize();
+async function onServer(connectionString: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
   try {
-    for (const statement of statements) await dataSource.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
-    await dataSource.destroy();
+    await client.end();
   }
 }
