@@ -1,24 +1,31 @@
 import { availableParallelism } from 'node:os';
 
-/** What takes long in a short pass too. */
-const LONG_FAULTS = [
-  '<rootDir>/test/faults/(abuse|big-backup|blocked-commit|broker-abuse|busy-database|durability|encoding|events|frozen-database|keyed-creates|libpq-variables|long-transactions|lost-database|moved-feed|pipelining-clients|refusing-database|standby|tcp-abuse|transaction-pooler|unread-answers)',
-  '<rootDir>/libs/embedded-postgres/src/.*[.]faults',
-];
+const { FAULTS, ESTATE, FLEET } = process.env;
+
+/** Faults of which `npm test` has a short pass; any other one takes long in a short pass too. */
+const SHORT = 'killed-service|lost-commit|rude-clients|start|stopped-service';
+const NOT_IN = {
+  // npm test
+  none: [`/test/faults/(?!(${SHORT})[.])`, '/libs/embedded-postgres/src/.*[.]faults'],
+  full: [],
+  // What is left for CI: no short pass again, but for the kills; and `abuse` compares latencies, for which a machine must be
+  // quiet.
+  rest: [`/test/faults/(?!killed-service)(${SHORT}|abuse)[.]`],
+};
+/** Needs brokers, or more than the lockfile installs. */
+const OF_ESTATE = '/test/(estate/|(messages|events)/(nats|rabbitmq|tcp-faults))';
 
 export default {
   rootDir: import.meta.dirname,
   roots: ['<rootDir>/src', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e.ts', '**/*.faults.ts'],
-  // What has a command of its own (CONTRIBUTING.md): it takes long, or needs more than the lockfile installs.
+  // What has a command of its own (CONTRIBUTING.md).
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/(tools|package|estate/nest-.*)/',
-    ...(process.env.FAULTS === 'full' ? [] : LONG_FAULTS),
-    ...(process.env.FLEET ? [] : ['<rootDir>/test/fleet/']),
-    ...(process.env.ESTATE === 'full'
-      ? []
-      : ['<rootDir>/test/(estate/|(messages|events)/(nats|rabbitmq|tcp-faults))']),
+    ...NOT_IN[FAULTS ?? 'none'],
+    ...(ESTATE ? [] : [OF_ESTATE]),
+    ...(FLEET ? [] : ['<rootDir>/test/fleet/']),
   ],
   testEnvironment: '<rootDir>/test/support/test-environment.mjs',
   // Workspaces are tested as they are written, not as they were built.
