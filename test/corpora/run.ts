@@ -64,7 +64,7 @@ export async function run(
     const target = { port: service.port, agent };
     let sending: Sending | undefined;
     try {
-      if (door && name !== 'TCP') await said(service, 'connected to the broker');
+      if (door && name !== 'TCP') await said(service, 'messages: connected to');
       sending = await door?.open();
       const trials = [
         ...inputsOf(corpora).map((input) => ({
