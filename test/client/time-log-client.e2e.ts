@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type NewTimeLog, TimeLogClient, TimeLogError, type TimeLogEvent } from '@time-logs/client';
 import { AccessTokenService } from '../../src/access-token/index.js';
 import { TimeLogIds } from '../../src/time-log/index.js';
+import { expectedLog } from '../support/expected-logs.js';
 import { closedDatabase } from '../support/outage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -33,7 +34,7 @@ describe('the client and the service', () => {
     const log = { ...newLog(), description: 'Grüße, “quoted” 𝄞 \n' };
     const recorded = await client.record(log);
     const { date, ...item } = recorded;
-    expect(recorded).toEqual({ id: expect.any(String), createdAt: expect.any(String), ...log });
+    expect(recorded).toEqual(expectedLog(log));
     expect(date).toBe(log.date);
     const filter = { projectId: log.projectId, from: '2026-01-31T00:00+14:00', to: '2026-01-31' };
     expect(await client.listPage({ ...filter, page: 1, limit: 7 })).toEqual({

@@ -12,23 +12,10 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const { limits } = loadConfig({}, false);
 const entities = [...accessTokens.entities, ...timeLogEntities, ...eventRelayEntities];
-const NAMES = [
-  'CreateAccessTokens1763683100000',
-  'CreateTimeLogs1763683200000',
-  'CreateTimeLogCounts1763769600000',
-  'CountTimeLogs1763769700000',
-  'CreateTimeLogKeys1763856000000',
-  'GuardCountFunctions1763856100000',
-  'MendCountFunctions1763942400000',
-  'RefuseStaleCounts1763950000000',
-  'CreateTimeLogPageV21764028800000',
-  'FoldTimeLogCounts1764115200000',
-  'AddTimeLogPositions1764201600000',
-  'IndexTimeLogPositions1764201700000',
-  'CreateTimeLogRelays1764288000000',
-  'CountPeriods1764374400000',
-  'MoveTimeLogPositions1764460800000',
-];
+/** In the order in which they run, by the time in each name. `released-migrations.spec.ts` has them written down. */
+const NAMES = migrations
+  .map((Migration) => new Migration().name)
+  .toSorted((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
 /** How to operate the service. */
 const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_log_relays', 'time_logs'];

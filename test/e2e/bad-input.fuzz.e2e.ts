@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { expectedLog } from '../support/expected-logs.js';
 import { type Answer, create, dataOf, list, messageOf, outcome, sendBytes } from '../support/requests.js';
 import {
   anyQuery,
@@ -43,9 +44,9 @@ function expectVerdict(answer: Answer, body: Buffer): Created | undefined {
     return undefined;
   }
   expect(outcome(answer)).toEqual([201, expect.anything()]);
-  const { id, createdAt, ...values } = dataOf(answer) as Created;
-  expect(values).toEqual(verdict.values);
-  return { id, createdAt, ...values };
+  const created = dataOf(answer) as Created;
+  expect(created).toEqual(expectedLog(verdict.values, created));
+  return created;
 }
 
 it.each([

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectedLog } from '../support/expected-logs.js';
 import { rawRequest } from '../support/raw-http.js';
 import {
   create,
@@ -42,20 +43,14 @@ function logIn({ body }: { body: unknown }): Record<string, unknown> & { id: str
 }
 
 const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
-const isCreated = (values: object) => [
-  201,
-  {
-    success: true,
-    data: { ...LOG, id: expect.any(String), createdAt: expect.any(String), ...values },
-  },
-];
+const isCreated = (values: object) => [201, { success: true, data: expectedLog({ ...LOG, ...values }) }];
 
 describe('POST /api/v1/time-logs', () => {
   it('answers with the log that was made', async () => {
     const before = Date.now();
     const answer = await create(app);
     const { id, createdAt } = logIn(answer);
-    expect(outcome(answer)).toEqual([201, { success: true, data: { id, ...LOG, createdAt } }]);
+    expect(outcome(answer)).toEqual([201, { success: true, data: expectedLog(LOG, { id, createdAt }) }]);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

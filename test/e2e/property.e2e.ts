@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { create as send, dataOf, list as listed, outcome } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -46,14 +47,6 @@ async function list(query: Record<string, string | number | undefined>): Promise
   return (await listed(app, new URLSearchParams(given).toString())).body;
 }
 
-const itemOf = ({ id, projectId, duration, description, createdAt }: Created) => ({
-  id,
-  projectId,
-  duration,
-  description,
-  createdAt,
-});
-
 describe('any valid log', () => {
   it('is created as it was sent, and listed as it was created', async () => {
     const log = fc.record(
@@ -62,13 +55,13 @@ describe('any valid log', () => {
     );
     const property = fc.asyncProperty(log, async (sent) => {
       const created = await create(sent);
-      const { id, createdAt, ...values } = created;
-      expect(values).toEqual({ description: '', ...sent, projectId: sent.projectId.toLowerCase() });
+      const { id, createdAt } = created;
+      expect(created).toEqual(expectedLog(sent, { id, createdAt }));
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.parse(createdAt));
       expect(await list({ projectId: sent.projectId, from: sent.date, to: sent.date, limit: 1 })).toEqual({
         success: true,
-        data: [itemOf(created)],
+        data: [expectedItem(sent, created)],
         meta: { total: expect.any(Number), page: 1, limit: 1 },
       });
     });
@@ -115,7 +108,7 @@ describe('any list', () => {
       .sort((a, b) => (a.date + a.id < b.date + b.id ? 1 : -1));
     return {
       success: true,
-      data: matching.slice((page - 1) * limit, page * limit).map(itemOf),
+      data: matching.slice((page - 1) * limit, page * limit).map((log) => expectedItem(log, log)),
       meta: { total: matching.length, page, limit },
     };
   }

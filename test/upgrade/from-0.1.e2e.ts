@@ -8,6 +8,7 @@ import { Database } from '../../src/database/index.js';
 import { TimeLogCounts } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
 import { functionsIn } from '../support/count-functions.js';
+import { expectedItem, type Made } from '../support/expected-logs.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadDump } from './dump.js';
@@ -70,14 +71,13 @@ describe('a database of version 0.1', () => {
     for (let page = 1; page <= Math.ceil(contents.total / 50); page++) {
       listed.push(...((await send(`?page=${page}`)) as { data: unknown[] }).data);
     }
-    expect(listed).toEqual(
-      await owner.query(
-        `select id, project_id as "projectId", duration::float8 as duration, description,
+    const rows = await owner.query<(Made & { projectId: string })[]>(
+      `select id, project_id as "projectId", duration::float8 as duration, description,
                 to_char(to_timestamp(('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0)
                           at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
            from time_logs order by date desc, id desc`,
-      ),
     );
+    expect(listed).toEqual(rows.map((row) => expectedItem(row, row)));
   });
 
   it('tells every log in its feed, by their ids, and new ones after them', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { expectedValues } from '../../../test/support/expected-logs.js';
 import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.repository.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { Page } from '../domain/page.js';
@@ -43,7 +44,7 @@ describe('TimeLogService', () => {
   it('records a log under a new id and returns what it stored', async () => {
     const log = await service.record(values);
     expect(log).toEqual({
-      ...values,
+      ...expectedValues(values),
       id: '019c1370-4e1b-7000-8000-000000000001',
       projectId: 'aaaaaaaa-0000-0000-0000-000000000001',
     });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { expectedValues } from '../../../test/support/expected-logs.js';
 import { TimeLog, type TimeLogValues } from './time-log.js';
 
 const ID = '019c1370-4e1b-7abc-8def-0123456789ab';
@@ -27,13 +28,13 @@ function refusalOf(changes: Record<string, unknown>): unknown {
 
 describe('TimeLog.record', () => {
   it('keeps the values under the id', () => {
-    expect(TimeLog.record(values, ID)).toEqual({ id: ID, ...values });
+    expect(TimeLog.record(values, ID)).toEqual({ id: ID, ...expectedValues(values) });
   });
 
   it('takes a description that is left out as an empty one', () => {
     const { projectId, duration, date } = values;
     const others = { projectId, duration, date };
-    const empty = { id: ID, ...values, description: '' };
+    const empty = { id: ID, ...expectedValues({ ...values, description: '' }) };
     expect(TimeLog.record(others, ID)).toEqual(empty);
     expect(TimeLog.record(Object.assign({}, values, { description: undefined }), ID)).toEqual(empty);
   });
@@ -45,7 +46,7 @@ describe('TimeLog.record', () => {
 
   it('keeps nothing beside the values of a log', () => {
     const more = { ...values, id: 'other', createdAt: 'other', owner: 'other' };
-    expect(TimeLog.record(more, ID)).toEqual({ id: ID, ...values });
+    expect(TimeLog.record(more, ID)).toEqual({ id: ID, ...expectedValues(values) });
   });
 
   it.each([
@@ -80,7 +81,7 @@ describe('TimeLog.restore', () => {
     const log = TimeLog.restore({ id: idAt(INSTANT), ...values });
     expect(log).toBeInstanceOf(TimeLog);
     expect(log.createdAt.toISOString()).toBe('2026-01-31T09:30:00.123Z');
-    expect(log).toEqual({ id: idAt(INSTANT), ...values });
+    expect(log).toEqual({ id: idAt(INSTANT), ...expectedValues(values) });
   });
 });
 

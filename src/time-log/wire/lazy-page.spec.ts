@@ -13,8 +13,9 @@ const ITEM = itemOf(log);
 const itemsOf = (page: TimeLogPage) => [...listJson(page, Page.of(1, 50)).items];
 
 it('an item is the same where a store has written its values', () => {
-  const listed = `"projectId":"${ID}","duration":1,"description":"a \\"b\\""`;
-  expect(itemJson(ID, listed)).toBe(JSON.stringify(ITEM));
+  const listed = Object.entries(ITEM).filter(([name]) => name !== 'id' && name !== 'createdAt');
+  const text = JSON.stringify(Object.fromEntries(listed)).slice(1, -1);
+  expect(itemJson(ID, text)).toBe(JSON.stringify(ITEM));
 });
 
 describe('the items of a page', () => {
