@@ -16,11 +16,20 @@ const PLACES = [...RUNBOOK.matchAll(/^## (.+)$/gm)].map(([, title]) =>
   title!.toLowerCase().replaceAll(' ', '-'),
 );
 
-/** How lines of the log begin that name trouble, up to what differs from one to the next. */
+/** What lines of the log that name trouble say, from their beginning or behind a first name, in four words at most. */
 const TROUBLES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-  .flatMap((file) => [...read('src', file).matchAll(/logger\.(?:warn|error)\(\s*[`']([^`'$]+)/g)])
-  .map(([, text]) => text!.trim().split(' ').slice(0, 4).join(' ').replace(/:$/, ''));
+  .flatMap((file) => [
+    ...read('src', file).matchAll(/logger\.(?:warn|error)\(\s*[`'](?:\w+: \$\{\w+\} )?([^`'$]+)/g),
+  ])
+  .map(([, text]) =>
+    text!
+      .trim()
+      .split(/ [(]| /)
+      .slice(0, 4)
+      .join(' ')
+      .replace(/:$/, ''),
+  );
 
 /** The statements that only look. */
 const LOOKS = [...RUNBOOK.matchAll(/sql "(select (?!pg_)[^"]+)"/g)].map(([, statement]) => statement!);

@@ -36,7 +36,13 @@ export class Answers {
    */
   answer(bytes: Buffer, contextOf: ContextOf, pattern?: string): Promise<Buffer> {
     return new Promise((resolve) => {
-      this.turns.take(() => resolve(this.answerNow(bytes, contextOf, pattern).then(bytesOf)));
+      this.turns.take(() =>
+        resolve(
+          this.answerNow(bytes, contextOf, pattern)
+            .then(bytesOf)
+            .catch((error: unknown) => bytesOf(packetOf(error))),
+        ),
+      );
     });
   }
 

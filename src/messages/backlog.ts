@@ -50,11 +50,11 @@ export class Backlog {
       try {
         // All that came before has begun.
         this.channel.ack(next.at(-1)!, true);
-        // What may come to somebody else too must not begin here, for nothing may run twice.
+        // Before the broker has the acknowledgement it may give them to another instance, and they would run twice.
         await this.flush();
         next.forEach(this.begin);
       } catch {
-        // The channel is closed.
+        // The channel is closed. What the broker has acknowledged already is lost: its sender repeats it.
         for (const { content } of next) this.places.free(content.length);
       }
     }

@@ -41,8 +41,8 @@ type HeaderOf = (name: string) => string | undefined;
 /**
  * Starts to take messages, over the transport of a URL: `tcp`, `nats` or `amqp`. Call it after `listen()`: else
  * handlers may run before the hooks of the start. It tries for ever to reach a broker, and logs one line when the
- * broker is away, with the cause, and one when it is back. Throws an Error with one clear line where the address of a `tcp` URL is not
- * free.
+ * broker is away, with the cause, and one when it is back. Throws an Error with one clear line where the address of a
+ * `tcp` URL is not free.
  */
 export async function connectMessages(
   app: INestApplication,

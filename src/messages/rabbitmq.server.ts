@@ -21,6 +21,7 @@ import {
   QUEUE,
   type Reach,
   SILENT,
+  tooLarge,
 } from './door.server.js';
 import { type FrameTaker, letGoLongContent, wasLong } from './long-content.js';
 
@@ -28,6 +29,8 @@ import { type FrameTaker, letGoLongContent, wasLong } from './long-content.js';
 const RETRY = 5_000;
 /** The most messages that are under way: as many as two of the largest batches of creates. */
 const MOST_UNDER_WAY = 400;
+/** Bytes. RabbitMQ 4 closes the channel at a larger message, unless it is told otherwise. */
+const LARGEST_ANSWER = 16 * 1024 * 1024;
 
 /** Messages by way of RabbitMQ. Broker and queue are waited for at the start and later, for ever. */
 export class RabbitServer extends ServerRMQ implements BrokerServer {
@@ -50,7 +53,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     private readonly limits: DoorLimits,
   ) {
     const consumerTag = randomUUID();
-    // What the broker must have before a message begins must not wait for more bytes.
+    // Nagle's algorithm would hold back each acknowledgement, for which a message waits.
     const socketOptions = { connectionOptions: { noDelay: true } };
     super({ urls: [href], queue: QUEUE, consumerTag, prefetchCount: PREFETCH, socketOptions });
     this.consumer = consumerTag;
@@ -65,8 +68,22 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     this.reach = merge(away, this.consuming);
   }
 
+  /** Without a listener, a channel that cannot be opened would end the process. */
+  override async createClient<T = Connection>(): Promise<T> {
+    const connection = await super.createClient<Connection>();
+    const create = connection.createChannel.bind(connection);
+    connection.createChannel = (options) => {
+      const channels = create(options);
+      channels.on('error', () => this.tryAgain(this.taking));
+      return channels;
+    };
+    return connection as T;
+  }
+
   /** Called with a new channel after each connection. Nest would end the process, or be silent, where it is refused. */
   override async setupChannel(channel: Channel, callback: () => void): Promise<void> {
+    // What was under way is still answered over this channel.
+    if (this.isStopping) return;
     channel.on('error', () => undefined);
     channel.on('close', () => this.tryAgain(channel));
     const consume = channel.consume.bind(channel);
@@ -88,8 +105,8 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
 
   override async handleMessage(given: object | null, channel: Channel): Promise<void> {
     const message = given as RabbitMessage | null;
-    // The broker has ended the consumer: the queue is gone.
-    if (message === null) return this.taking?.close();
+    // The broker has ended the consumer: the queue is gone. The channel still carries answers.
+    if (message === null) { this.tryAgain(this.taking); return; }
     const refusal = this.refusalOf(message);
     if (!refusal) return this.backlog?.add(message);
     channel.ack(message);
@@ -133,12 +150,11 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   private async reply({ properties }: RabbitMessage, answer: Buffer): Promise<void> {
     const { replyTo, correlationId } = properties;
     if (typeof replyTo === 'string') {
-      const bytes = boundedAnswer(answer, this.unsentBytes);
+      const isTooLarge = answer.length > LARGEST_ANSWER;
+      const bytes = isTooLarge ? bytesOf(tooLarge()) : boundedAnswer(answer, this.unsentBytes);
       this.places.take(bytes.length);
       this.unsentBytes += bytes.length;
-      const sent = (this.channel as Channels)
-        .sendToQueue(replyTo, bytes, { correlationId })
-        .catch(() => undefined);
+      const sent = this.sendAnswer(replyTo, bytes, correlationId);
       this.unsent.add(sent);
       await sent;
       this.unsent.delete(sent);
@@ -148,8 +164,19 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     await this.backlog?.goOn();
   }
 
+  /** Resolves when the broker has an answer, or it is lost. What its channel has lost goes over the next one, once. */
+  private async sendAnswer(queue: string, answer: Buffer, correlationId: string | undefined): Promise<void> {
+    const used = this.channel as Channels;
+    const sendOver = (channels: Channels) => channels.sendToQueue(queue, answer, { correlationId });
+    try {
+      await sendOver(used).catch(() => this.channel === used || sendOver(this.channel as Channels));
+    } catch {
+      // It is lost: the caller repeats the message.
+    }
+  }
+
   /** Where only the channel was closed, and not the connection, nobody else opens another one. */
-  private tryAgain(closed: Channel): void {
+  private tryAgain(closed: Channel | undefined): void {
     setTimeout(() => {
       const connection = this.unwrap<Connection>();
       if (this.isStopping || this.taking !== closed || !connection.isConnected()) return;
@@ -171,7 +198,6 @@ interface Channel extends AcknowledgingChannel, FrameTaker {
   on(event: 'error' | 'close', listener: () => void): unknown;
   consume(queue: unknown, take: unknown, options: object): Promise<unknown>;
   cancel(consumerTag: string): Promise<unknown>;
-  close(): Promise<void>;
 }
 
 /** What is used of amqp-connection-manager. */
@@ -182,6 +208,7 @@ interface Connection {
 
 /** The channels, one after the other, that replace one another where a connection is lost. */
 interface Channels {
+  on(event: 'error', listener: () => void): unknown;
   sendToQueue(queue: string, bytes: Buffer, options: object): Promise<unknown>;
   close(): Promise<void>;
 }

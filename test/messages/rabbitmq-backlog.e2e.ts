@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { MessagesUnderWay } from '../../libs/message-edge/src/index.js';
-import { TimeLogService } from '../../src/time-log/index.js';
+import { TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { eventually } from '../faults/support/eventually.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
@@ -13,8 +13,11 @@ import { type Rabbit, startRabbit } from './brokers.js';
 import { describeWith } from './describe-with.js';
 import { type Outcome, outcomeOf } from './doors.js';
 import { startMessageHost } from './host.js';
+import { LIST } from './large-lists.js';
 import { type Sender, startSender } from './rabbitmq-sender.js';
 
+/** Class and method of channel.open (AMQP 0-9-1, section 1.5.2.1), as they stand in its frame. */
+const CHANNEL_OPEN = Buffer.from([0, 20, 0, 10]);
 const SUCCESS = { answer: { success: true } };
 
 describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
@@ -76,6 +79,19 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
         );
         return counts!;
       };
+
+      it('are recorded, and HTTP goes on, where connections break before their channel is open', async () => {
+        const proxy = await BrokerProxy.before(broker.url);
+        const cut = proxy.cutAt(CHANNEL_OPEN);
+        const service = await start({ MESSAGES_URL: `${proxy.url(broker.url)}/${type}` });
+        await eventually(() => expect(cut.count).toBeGreaterThan(1));
+        cut.end();
+        const outcomes = record(1);
+        await eventually(() => expect(outcomes).toMatchObject([SUCCESS]));
+        expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+        await service.end();
+        await proxy.takeAway();
+      });
 
       it('are all recorded, although they are many more than may wait for a commit', async () => {
         const outcomes = record(1_000);
@@ -153,6 +169,30 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
         expect(spy).toHaveBeenCalledTimes(100);
         await host.close();
         await proxy.takeAway();
+      });
+
+      it('are answered where the queue was deleted while they were under way', async () => {
+        const { gate, host, outcomes } = await hold();
+        await sender.deleteQueue();
+        gate.open();
+        // Those that had come to the host before are answered too; the rest was in the queue.
+        await eventually(() => expect(outcomes.length).toBeGreaterThan(0));
+        await host.close();
+        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
+      });
+
+      it('are refused where the answer is more than RabbitMQ 4 takes, and the next one is answered', async () => {
+        const host = await startMessageHost(url);
+        const log = TimeLog.record(
+          { ...LOG, description: 'x'.repeat(5_000) },
+          '019c1370-4e1b-7000-8000-000000000001',
+        );
+        const list = { logs: Array<TimeLog>(4_000).fill(log), total: 4_000 };
+        const spy = jest.spyOn(host.app.get(TimeLogService), 'list').mockResolvedValueOnce(list);
+        expect(outcomeOf(await sender.ask(LIST))).toMatchObject({ error: { error: 'PAYLOAD_TOO_LARGE' } });
+        expect(spy).toHaveBeenCalledTimes(1);
+        expect(outcomeOf(await sender.ask(LIST))).toMatchObject(SUCCESS);
+        await host.close();
       });
 
       it.each([

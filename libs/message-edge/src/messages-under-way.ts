@@ -144,6 +144,11 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
       // In this time those come back that were in the hands of the host.
       await delay(FLUSH);
     } while (performance.now() < Math.min(end, this.underWay.size > 0 ? end : this.changed + FLUSH));
+    // What closes the connection does not wait for answers that the broker has yet to take.
+    await Promise.race([
+      this.transport?.sent?.().catch(() => undefined),
+      delay(Math.max(0, end - performance.now()), undefined, { ref: false }),
+    ]);
   }
 
   private last(limit: number): Promise<void> {

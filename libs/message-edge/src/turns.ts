@@ -40,15 +40,19 @@ export class Turns {
 
   private work(): void {
     const end = performance.now() + SLICE;
-    do {
-      for (const line of [this.known, this.strangers]) {
-        const next = line.waiting.shift();
-        if (!next) continue;
-        line.time = next.due;
-        next.work();
-      }
-    } while (performance.now() < end && this.isWaiting());
-    this.goOn();
+    try {
+      do {
+        for (const line of [this.known, this.strangers]) {
+          const next = line.waiting.shift();
+          if (!next) continue;
+          line.time = next.due;
+          next.work();
+        }
+      } while (performance.now() < end && this.isWaiting());
+    } finally {
+      // Whoever fails holds up nobody else.
+      this.goOn();
+    }
   }
 
   private isWaiting(): boolean {

@@ -9,6 +9,7 @@ export class BrokerProxy {
   private readonly silent = new WeakSet<Socket>();
   private port = 0;
   private held: Gate | undefined;
+  private cut: { readonly bytes: Buffer; count: number; end(): void } | undefined;
 
   private constructor(private readonly target: number) {}
 
@@ -43,6 +44,12 @@ export class BrokerProxy {
     await closed;
   }
 
+  /** Cuts each connection of which a part of what the service sends holds these bytes, and counts, until the end. */
+  cutAt(bytes: Buffer): { readonly count: number; end(): void } {
+    const cut = { bytes, count: 0, end: () => (this.cut = undefined) };
+    return (this.cut = cut);
+  }
+
   /** From now on nothing passes on the connections that there are, and nobody tells. */
   silence(): void {
     for (const socket of this.sockets) this.silent.add(socket);
@@ -68,7 +75,14 @@ export class BrokerProxy {
       [broker, client],
     ] as const) {
       this.sockets.add(from);
-      from.on('data', (bytes) => this.silent.has(from) || to.write(bytes));
+      from.on('data', (bytes: Buffer) => {
+        if (from === client && this.cut && bytes.includes(this.cut.bytes)) {
+          this.cut.count++;
+          from.destroy();
+        } else if (!this.silent.has(from)) {
+          to.write(bytes);
+        }
+      });
       from.on('error', () => undefined);
       from.once('close', () => {
         this.sockets.delete(from);
