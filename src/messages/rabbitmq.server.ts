@@ -106,7 +106,10 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   override async handleMessage(given: object | null, channel: Channel): Promise<void> {
     const message = given as RabbitMessage | null;
     // The broker has ended the consumer: the queue is gone. The channel still carries answers.
-    if (message === null) { this.tryAgain(this.taking); return; }
+    if (message === null) {
+      this.tryAgain(this.taking);
+      return;
+    }
     const refusal = this.refusalOf(message);
     if (!refusal) return this.backlog?.add(message);
     channel.ack(message);
