@@ -29,8 +29,9 @@ export function firstMiddleware({
     response.once('close', () => onClose(request as IdentifiedRequest, response, performance.now() - begun));
     const headers = headersOf(request);
     for (const name in headers) response.setHeader(name, headers[name]!);
-    if (endsConnection(request)) response.setHeader('Connection', 'close');
-    const refusal = refusalOf(request);
+    const isMalformed = hasMalformedName(request);
+    if (isMalformed || endsConnection(request)) response.setHeader('Connection', 'close');
+    const refusal = isMalformed ? new DomainError('VALIDATION_ERROR') : refusalOf(request);
     if (refusal) {
       next(refusal);
       return;
@@ -48,6 +49,12 @@ function refusalOf(request: Request): DomainError | undefined {
     return new DomainError('EXPECTATION_FAILED');
   if (!hasOneHost(request)) return new DomainError('VALIDATION_ERROR', 'exactly one Host header is required');
   return undefined;
+}
+
+/** A header without a name, or with a space in it (RFC 9112, section 5.1). The parser of Node 20.19.0 lets both pass. */
+function hasMalformedName({ headersDistinct }: Request): boolean {
+  for (const name in headersDistinct) if (name === '' || name.includes(' ')) return true;
+  return false;
 }
 
 /** RFC 9112, section 3.2. */

@@ -1,9 +1,15 @@
+import { METHODS as NODE_METHODS } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { authorized, edgeApp, exchange, expectRefusal, REFUSED } from '../../support/edge.js';
 import { rawRequest } from '../../support/raw-http.js';
 import { send, TIME_LOGS } from '../../support/requests.js';
 
 const app = edgeApp();
+
+/** Those that this version of Node knows: QUERY is newer than its oldest one. Others are malformed. */
+const METHODS = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'TRACE', 'M-SEARCH'].filter(
+  (method) => NODE_METHODS.includes(method),
+);
 
 describe('paths', () => {
   it.each([
@@ -52,7 +58,7 @@ describe('paths', () => {
     ['/livez', 'GET, HEAD'],
     ['/readyz/', 'GET, HEAD'],
   ])('that are known allow their own methods alone (%s)', async (path, allow) => {
-    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'TRACE', 'M-SEARCH']) {
+    for (const method of METHODS) {
       const text = authorized(app(), `${method} ${path}`, 'Content-Length: 0', 'Connection: close');
       const answer = await exchange(app(), text);
       expectRefusal(answer, REFUSED.method);
