@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { QueryFailedError } from 'typeorm';
 
 /**
@@ -10,7 +11,8 @@ const PASSING = /^(?:08|25006|28|3D000|40|53|55P03|57|58)/;
 /** True where the connection failed, or the database is away, full, frozen or read-only. False for a fault of ours. */
 export function isUnavailability(error: unknown): boolean {
   const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  if (!(cause instanceof Error) || cause instanceof TypeError || cause instanceof RangeError) return false;
+  // Errors of sockets may be of another realm, where `instanceof` says no.
+  if (!types.isNativeError(cause) || cause instanceof TypeError || cause instanceof RangeError) return false;
   // The socket, the pool, or the server's words to a new connection.
   if (!(error instanceof QueryFailedError) || isSilence(error)) return true;
   return PASSING.test(String((cause as { code?: unknown }).code));

@@ -90,13 +90,15 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       `do $$ begin execute format('alter database %I set datestyle = ''SQL, DMY''', current_database()); end $$`,
     );
     const styled = await new DataSource(dataSource.options).initialize();
-    dataSources.push(styled);
-    expect(await styled.query(`select date '2026-01-31'::text as date`)).toEqual([{ date: '31/01/2026' }]);
-    const other = new TypeOrmTimeLogRepository(new Database(styled));
-    await other.add(logNumber(5));
-    expect(await other.find({ period: Period.of('2026-01-31', '2026-01-31') }, Page.of(1, 1))).toMatchObject({
-      logs: [logNumber(5)],
-    });
+    try {
+      const found = { period: Period.of('2026-01-31', '2026-01-31') };
+      expect(await styled.query(`select date '2026-01-31'::text as date`)).toEqual([{ date: '31/01/2026' }]);
+      const other = new TypeOrmTimeLogRepository(new Database(styled));
+      await other.add(logNumber(5));
+      expect(await other.find(found, Page.of(1, 1))).toMatchObject({ logs: [logNumber(5)] });
+    } finally {
+      await styled.destroy();
+    }
     await dataSource.query('delete from time_logs where id = $1', [logNumber(5).id]);
   });
 
