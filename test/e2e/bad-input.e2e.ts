@@ -270,6 +270,10 @@ describe('SQL', () => {
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   }
 
+  /** The sweep begins by itself, once a minute, and has no parameter that came from outside. */
+  const withoutSweep = (texts: ReadonlySet<string>) =>
+    [...texts].filter((text) => !/fold_time_log_counts|with expired as/.test(text)).toSorted();
+
   it('has the same texts whatever is sent: what came from outside is a parameter', async () => {
     const plain = await statementsDuring(() => use(['plain'], ['']));
     const hostile = await statementsDuring(() =>
@@ -296,6 +300,6 @@ describe('SQL', () => {
       ),
     );
     expect(plain.size).toBeGreaterThanOrEqual(3);
-    expect(hostile).toEqual(plain);
+    expect(withoutSweep(hostile)).toEqual(withoutSweep(plain));
   });
 });

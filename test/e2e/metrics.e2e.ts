@@ -304,11 +304,17 @@ describe('the metrics', () => {
   });
 
   it('tell how often a verdict about a token was remembered', async () => {
-    const headers = await bearer('time-logs:read');
-    await scrape();
-    const growth = await growthDuring(async () => {
-      for (let i = 0; i < 5; i++) await list(app, '', { headers });
-    });
+    let growth: Awaited<ReturnType<typeof growthDuring>>;
+    let began: number;
+    // A verdict is remembered for 4 s: what takes longer, on a busy machine, tells nothing.
+    do {
+      const headers = await bearer('time-logs:read');
+      await scrape();
+      began = performance.now();
+      growth = await growthDuring(async () => {
+        for (let i = 0; i < 5; i++) await list(app, '', { headers });
+      });
+    } while (performance.now() - began > 3_000);
     expect(growth.access_token_cache_misses_total).toBe(1);
     // Those of the scrapes among them.
     expect(growth.access_token_cache_hits_total).toBe(5);
