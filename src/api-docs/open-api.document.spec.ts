@@ -140,7 +140,7 @@ describe('the OpenAPI document', () => {
     expect(durations.length).toBeGreaterThan(1);
     for (const duration of durations) {
       expect(duration).toContain('"format":"double"');
-      expect(duration).toContain('one of more than 17 digits is answered rounded');
+      expect(duration).toContain('beyond 15 digits it may be answered rounded');
     }
     expect(openApiDocument.paths['/readyz']!.get!.description).toContain('`503` without it');
     expect(openApiDocument.info.description).toContain('Open are only `/livez`, `/readyz`, `/openapi.json`');

@@ -58,7 +58,7 @@ function tokenText(scopes: Contents['scopes']): string {
 function serviceText(openPaths: readonly string[], errors: string): string {
   const open = openPaths.map((path) => `\`${path}\``);
   return [
-    'A time log says that somebody worked on a project, on a day, for how long and at what. It is a finished fact: recorded once, never changed.',
+    'A time log says that somebody worked on a project, on a day, for how long and at what. It is a finished fact: recorded once, and not changed over HTTP.',
     `**Tokens.** Every request needs \`Authorization: Bearer TOKEN\`, \`GET /health\` included. Open are only ${open.slice(0, -1).join(', ')} and ${open.at(-1)}. ` +
       'A log has no owner: every valid token sees every log of the deployment.',
     '**Errors.** Every answer that is not a success is `{"success":false,"error":CODE,"message":TEXT}`, with one code for each status:',

@@ -72,7 +72,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
 
   it('somebody who decides who may call', async () => {
     await expect(start([dataSource(migrated), TimeLogModule])).rejects.toThrow(
-      /^nobody decides who may call: import AuthModule\.forRoot\(\{ verifier, realm \}\), or bind a guard or a principal of your own$/,
+      /^nobody decides who may call: import AuthModule\.forRoot\(\{ verifier, realm \}\), bind a guard or a principal of your own, or import the very object that has them$/,
     );
   });
 

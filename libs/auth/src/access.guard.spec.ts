@@ -66,7 +66,7 @@ describe('AccessGuard, where a host decides', () => {
 
   it('needs somebody who decides', () => {
     expect(() => new AccessGuard(new Reflector())).toThrow(
-      'nobody decides who may call: import AuthModule.forRoot({ verifier, realm }), or bind a guard or a principal of your own',
+      'nobody decides who may call: import AuthModule.forRoot({ verifier, realm }), bind a guard or a principal of your own, or import the very object that has them',
     );
   });
 });

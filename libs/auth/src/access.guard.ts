@@ -41,7 +41,7 @@ export class AccessGuard implements CanActivate {
       this.guard = new BearerAuthGuard(strategy, auth, reflector);
     } else {
       throw new Error(
-        'nobody decides who may call: import AuthModule.forRoot({ verifier, realm }), or bind a guard or a principal of your own',
+        'nobody decides who may call: import AuthModule.forRoot({ verifier, realm }), bind a guard or a principal of your own, or import the very object that has them',
       );
     }
   }

@@ -197,7 +197,7 @@ export interface components {
             projectId: string;
             /**
              * Format: double
-             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): one of more than 17 digits is answered rounded. The unit is the caller’s.
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be answered rounded. The unit is the caller’s.
              */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. */
@@ -246,7 +246,7 @@ export interface components {
             projectId: string;
             /**
              * Format: double
-             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): one of more than 17 digits is answered rounded. The unit is the caller’s.
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be answered rounded. The unit is the caller’s.
              */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. */
@@ -296,7 +296,7 @@ export interface components {
             projectId: string;
             /**
              * Format: double
-             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): one of more than 17 digits is answered rounded. The unit is the caller’s.
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be answered rounded. The unit is the caller’s.
              */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. Missing, it is empty. */

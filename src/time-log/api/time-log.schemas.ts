@@ -31,7 +31,7 @@ const recorded = {
     minimum: 0,
     exclusiveMinimum: true,
     description:
-      'How long the work took: any finite number greater than 0, as a double (IEEE 754): one of more than 17 digits is answered rounded. The unit is the caller’s.',
+      'How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be answered rounded. The unit is the caller’s.',
   },
   description: { type: 'string', maxLength: DESCRIPTION_LENGTH, description: DESCRIPTION },
   date: {
