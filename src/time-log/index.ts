@@ -46,6 +46,7 @@ export {
 } from './domain/time-log.repository.js';
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
+export { type Grouping, type PeriodSum, type ProjectSum, type Sum, type Totals } from './domain/totals.js';
 export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
 export { type Transaction } from './domain/transaction.js';
 export { TimeLogCounts } from './infrastructure/counts/time-log-counts.js';

@@ -3,6 +3,7 @@ import type { Page } from './page.js';
 import type { Period } from './period.js';
 import type { FeedPlace, TimeLogEvent } from './time-log-event.js';
 import type { TimeLog } from './time-log.js';
+import type { Grouping, Totals } from './totals.js';
 import type { Transaction } from './transaction.js';
 
 /** Which logs to list: all, or those of one project, within a period of days. */
@@ -54,6 +55,15 @@ export abstract class TimeLogRepository {
 
   /** Newest work first: by date, then by creation, both descending. */
   abstract find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage>;
+
+  /**
+   * How many logs match, and the exact sum of their durations: of all, and of the groups of a page. Projects come in the
+   * order of their sums, the largest first, then by id; periods newest first. Not abstract, like `get`.
+   */
+  totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
+    const asked = `page ${page.number} by ${grouping ?? 'nothing'} of ${filter.projectId ?? 'all projects'}`;
+    throw new Error(`${this.constructor.name} must implement TimeLogRepository.totals: asked for ${asked}`);
+  }
 
   /**
    * How many bytes the texts of a page have, found for less than it costs to read them. An adapter may leave it out:

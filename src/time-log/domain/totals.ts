@@ -1,0 +1,35 @@
+import type { CalendarDate } from './calendar-date.js';
+
+/** What the groups of totals have in common: their project, or their day, week (ISO 8601) or month. */
+export type Grouping = 'project' | 'day' | 'week' | 'month';
+
+/** How many logs there are, and how long they took together. */
+export interface Sum {
+  readonly count: number;
+  /**
+   * The exact sum as decimal text, such as `31.25`: no exponent, no zeros at the end, `0` where there are no logs. A
+   * number could not hold it.
+   */
+  readonly duration: string;
+}
+
+/** The logs of one project. */
+export interface ProjectSum extends Sum {
+  readonly projectId: string;
+}
+
+/** The logs of a day, week or month. Both ends are included, and within the period that was asked for. */
+export interface PeriodSum extends Sum {
+  readonly from: CalendarDate;
+  readonly to: CalendarDate;
+}
+
+/** What logs come to, all at the same moment. */
+export interface Totals {
+  /** All logs that match. */
+  readonly whole: Sum;
+  /** The groups of the page, none of them empty: of projects the longest first, of periods the newest. */
+  readonly groups: readonly (ProjectSum | PeriodSum)[];
+  /** How many groups there are, on all pages; 0 where nobody asked for groups. */
+  readonly groupCount: number;
+}
