@@ -109,7 +109,11 @@ module.exports = {
       from: { path: '^(src|libs)/([^/]+)/' },
       to: {
         path: '^libs/[^/]+/',
-        pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$', '^libs/errors/src/domain-error\\.ts$'],
+        pathNot: [
+          '^$1/$2/',
+          '^libs/[^/]+/src/(transports/)?index\\.ts$',
+          '^libs/errors/src/domain-error\\.ts$',
+        ],
       },
     },
     {
@@ -130,7 +134,7 @@ module.exports = {
       name: 'messages-alone-see-transports',
       comment: 'Who does not use messages needs no @nestjs/microservices, and never loads it.',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: ['^src/messages/', '^src/[^/]+/messages/'] },
+      from: { path: '^(src|libs)/', pathNot: ['^libs/messages/src/transports/', '^src/[^/]+/messages/'] },
       to: { path: '(^|/)node_modules/@nestjs/microservices/' },
     },
     {

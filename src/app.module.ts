@@ -6,7 +6,7 @@ import { AUTH_HEADERS, AuthModule, rateLimit, type TokenVerifier } from '../libs
 import { ERROR_KINDS, type ErrorKind } from '../libs/errors/src/index.js';
 import { type CorsHeaders, HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
-import type { OnMessage } from '../libs/message-edge/src/index.js';
+import type { OnMessage } from '../libs/messages/src/index.js';
 import type { TagObject } from '../libs/open-api/src/index.js';
 import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
-import { brokerName } from '../libs/message-edge/src/index.js';
+import { brokerName } from '../libs/messages/src/index.js';
 import type { Config } from './config.js';
 
 type Address = Pick<Config, 'host' | 'port'>;

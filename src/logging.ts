@@ -2,7 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Principal } from '../libs/auth/src/index.js';
-import type { AnsweredMessage } from '../libs/message-edge/src/index.js';
+import type { AnsweredMessage } from '../libs/messages/src/index.js';
 import type { Tracing } from './tracing.js';
 
 /** Contexts in which Nest reports what ended a start, with a stack or in the system's words. */

@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { EdgeAdapter, UnreadAnswers } from '../libs/http-edge/src/index.js';
+import { connectMessages } from '../libs/messages/src/transports/index.js';
 import { AppModule } from './app.module.js';
 import type { Config } from './config.js';
 import { openDatabase } from './database-setup/index.js';
 import { firstSteps, firstTokenFile, lacksToken } from './first-steps.js';
 import { doorsOf, listen } from './listening.js';
 import { ServiceLogger } from './logging.js';
-import { connectMessages } from './messages/index.js';
+import { MESSAGE_QUEUE } from './time-log/messages/index.js';
 import { findTracing } from './tracing.js';
 
 /** What is told before there is a log. */
@@ -60,7 +61,16 @@ export async function serve({ config, notes, say, stop }: Start): Promise<void> 
       const tokenFile = await firstTokenFile(app, config, database);
       const port = await listen(app, config);
       if (config.messagesUrl !== undefined) {
-        await connectMessages(app, config.messagesUrl, { logger, tracing, unread: app.get(UnreadAnswers) });
+        await connectMessages(app, {
+          url: config.messagesUrl,
+          setting: 'MESSAGES_URL',
+          queue: MESSAGE_QUEUE,
+          bodyLimit: config.limits.bodyLimit,
+          mostUnderWay: config.limits.writeQueue,
+          logger,
+          tracing,
+          unread: app.get(UnreadAnswers),
+        });
       }
       logger.log(doorsOf(config, port));
       // Standard output belongs to the log.

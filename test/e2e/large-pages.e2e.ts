@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { UnreadAnswers } from '../../libs/http-edge/src/index.js';
-import { connectMessages } from '../../src/messages/index.js';
+import { connectMessages } from '../../libs/messages/src/transports/index.js';
 import { LargeAnswers } from '../../src/time-log/wire/large-answers.js';
 import { unusedPort } from '../messages/brokers.js';
 import { overHttp, overTransport } from '../messages/doors.js';
+import { messageOptions } from '../messages/host.js';
 import { newGate } from '../support/gate.js';
 import { create, LOG, TIME_LOGS } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -19,8 +20,8 @@ describe('while a large page is made, a page with few logs and a limit of 1000 i
     const port = await unusedPort();
     const messagesUrl = `tcp://127.0.0.1:${port}`;
     app = await startTestApp({ messagesUrl });
-    await connectMessages(app.app, messagesUrl, {
-      logger: { log: () => undefined, error: () => undefined },
+    await connectMessages(app.app, {
+      ...messageOptions(messagesUrl),
       unread: app.app.get(UnreadAnswers),
     });
     client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });

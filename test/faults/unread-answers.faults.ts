@@ -4,10 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { UnreadAnswers } from '../../libs/http-edge/src/index.js';
-import { connectMessages } from '../../src/messages/index.js';
+import { connectMessages } from '../../libs/messages/src/transports/index.js';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { unusedPort } from '../messages/brokers.js';
 import { overHttp, overTransport } from '../messages/doors.js';
+import { messageOptions } from '../messages/host.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { create, LOG, outcome, TIME_LOGS } from '../support/requests.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
@@ -63,8 +64,8 @@ describe('an answer that its client does not take', () => {
       messagesUrl,
       limits: { ...loadConfig({}, false).limits, unreadTimeout: 2_000 },
     });
-    await connectMessages(app.app, messagesUrl, {
-      logger: { log: () => undefined, error: () => undefined },
+    await connectMessages(app.app, {
+      ...messageOptions(messagesUrl),
       unread: app.app.get(UnreadAnswers),
     });
     const [door] = app.app.getMicroservices() as { unwrap(): Server }[];

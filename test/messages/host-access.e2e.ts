@@ -12,7 +12,7 @@ import { NestFactory } from '@nestjs/core';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { of } from 'rxjs';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { MessagesUnderWay } from '../../libs/message-edge/src/index.js';
+import { MessagesUnderWay } from '../../libs/messages/src/index.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';

@@ -5,14 +5,15 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { connectionOptions, migrate } from '../../src/database-setup/index.js';
-import { connectMessages } from '../../src/messages/index.js';
+import { type ConnectOptions, connectMessages } from '../../libs/messages/src/transports/index.js';
 import {
   timeLogEntities,
   type TimeLogLimits,
   timeLogMigrations,
   TimeLogModule,
 } from '../../src/time-log/index.js';
-import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
 import { type Gate, newGate } from '../support/gate.js';
 import { createTestDatabase } from '../support/test-database.js';
 
@@ -60,6 +61,19 @@ export interface MessageHost {
   close(): Promise<void>;
 }
 
+/** How the service connects, in silence. */
+export function messageOptions(url: string, limits: Partial<TimeLogLimits> = {}): ConnectOptions {
+  const { bodyLimit, writeQueue } = { ...TIME_LOG_LIMITS, ...limits };
+  return {
+    url,
+    setting: 'MESSAGES_URL',
+    queue: MESSAGE_QUEUE,
+    bodyLimit,
+    mostUnderWay: writeQueue,
+    logger: { log: () => undefined, error: () => undefined },
+  };
+}
+
 /** Starts the host on free ports of loopback, with limits of its own where some are given. */
 export async function startMessageHost(
   messagesUrl: string,
@@ -92,7 +106,8 @@ export async function startMessageHost(
   // First HTTP: handlers may otherwise run before the hooks of the start.
   await app.listen(0, '127.0.0.1');
   const lines: string[] = [];
-  await connect(app, messagesUrl, {
+  await connect(app, {
+    ...messageOptions(messagesUrl, limits),
     logger: {
       log: (line: string) => lines.push(line),
       error: (line: string) => lines.push(`error: ${line}`),

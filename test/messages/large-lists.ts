@@ -1,5 +1,5 @@
 import { expect, jest } from '@jest/globals';
-import { MessagesUnderWay } from '../../libs/message-edge/src/index.js';
+import { MessagesUnderWay } from '../../libs/messages/src/index.js';
 import { TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { type Gate, newGate } from '../support/gate.js';
 import { LOG } from '../support/requests.js';

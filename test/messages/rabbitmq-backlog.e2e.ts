@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { MessagesUnderWay } from '../../libs/message-edge/src/index.js';
+import { MessagesUnderWay } from '../../libs/messages/src/index.js';
 import { TimeLog, TimeLogService } from '../../src/time-log/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { eventually } from '../faults/support/eventually.js';

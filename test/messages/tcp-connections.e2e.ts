@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { TcpServer } from '../../src/messages/tcp.server.js';
+import { TcpServer } from '../../libs/messages/src/transports/tcp.server.js';
 import { LOG, refusal } from '../support/requests.js';
 import { unusedPort } from './brokers.js';
 import { overTransport } from './doors.js';
@@ -27,7 +27,7 @@ const LIST = message({ accessToken });
 
 /** Starts a host whose connections have these times. */
 function start(port: number, times: typeof TIMES): Promise<MessageHost> {
-  return startMessageHost(`tcp://${host}:${port}`, async (app, url) => {
+  return startMessageHost(`tcp://${host}:${port}`, async (app, { url }) => {
     const server = new TcpServer(new URL(url), BODY_LIMIT, times);
     await app.connectMicroservice({ strategy: server }).listen();
   });

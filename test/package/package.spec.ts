@@ -27,7 +27,7 @@ describe('the package for hosts', () => {
       `${folder}/libs/batching`,
       `${folder}/libs/errors`,
       `${folder}/libs/measures`,
-      `${folder}/libs/message-edge`,
+      `${folder}/libs/messages`,
       `${folder}/libs/open-api`,
       `${folder}/libs/strict-request`,
       `${folder}/libs/time-log-client`,

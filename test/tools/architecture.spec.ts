@@ -38,6 +38,8 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
   ['modules-not-root', 'src/alpha/command-caller.ts', '../commands/act.command.js'],
   ['libs-through-their-index', 'src/alpha/lib-peeping.ts', '../../libs/gamma/src/inside.js'],
   ['libs-never-src', 'libs/gamma/src/upward.ts', '../../../src/beta/index.js'],
+  ['messages-alone-see-transports', 'libs/messages/src/hasty.ts', '@nestjs/microservices'],
+  ['libs-through-their-index', 'src/alpha/transports.ts', '../../libs/gamma/src/transports/pipe.js'],
   ['client-runs-anywhere', 'libs/time-log-client/src/random.ts', 'node:crypto'],
   ['client-runs-anywhere', 'libs/time-log-client/src/validated.ts', 'zod'],
   ['modules-not-root', 'src/alpha/config-reader.ts', '../config.js'],
@@ -59,6 +61,7 @@ const GROUND: Record<string, string> = {
   'src/beta/index.ts': "export { beta } from './beta.service.js';",
   'src/beta/beta.service.ts': 'export const beta = 1;',
   'libs/gamma/src/index.ts': 'export const gamma = 1;',
+  'libs/gamma/src/transports/pipe.ts': 'export const pipe = 1;',
   'libs/gamma/src/inside.ts': 'export const inside = 1;',
 };
 

@@ -14,3 +14,4 @@ export {
   StrictMessage,
 } from './strict-message.js';
 export { Drainable } from './drainable.js';
+export type { Outlet } from './outlet.js';

@@ -11,7 +11,7 @@ import {
 } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { reasonOf } from '../../../libs/errors/src/index.js';
-import { brokerName } from '../../../libs/message-edge/src/index.js';
+import { brokerName } from '../../../libs/messages/src/index.js';
 import { type CloudEvent, DESCRIPTION_LENGTH } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';

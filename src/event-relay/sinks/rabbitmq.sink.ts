@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
-import { brokerName } from '../../../libs/message-edge/src/index.js';
+import { brokerName } from '../../../libs/messages/src/index.js';
 import type { CloudEvent } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { withinDeadline } from '../../../libs/strict-request/src/index.js';
-import type { Grow, LargeAnswers, Making, Outlet } from '../wire/large-answers.js';
+import { type Outlet, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import type { Grow, LargeAnswers, Making } from '../wire/large-answers.js';
 import { type JsonList, textOf } from '../wire/time-log-json.js';
 import { JSON_TYPE, sendJson } from './send-json.js';
 

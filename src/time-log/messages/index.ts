@@ -2,7 +2,8 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import { timeLogs } from '../index.js';
 import { type MessageOptions, TimeLogMessagesModule } from './time-log-messages.module.js';
 
-export type { AnsweredMessage } from '../../../libs/message-edge/src/index.js';
+export type { AnsweredMessage } from '../../../libs/messages/src/index.js';
+export { MESSAGE_QUEUE } from './time-log-messages.controller.js';
 export { type MessageOptions, TimeLogMessagesModule } from './time-log-messages.module.js';
 
 interface Settings extends MessageOptions {

@@ -6,7 +6,7 @@ import {
   MessageGate,
   MessageGuarded,
   outletOf,
-} from '../../../libs/message-edge/src/index.js';
+} from '../../../libs/messages/src/index.js';
 import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
@@ -19,8 +19,10 @@ import { asText, ListTimeLogsMessage } from './list-time-logs.message.js';
 import { READ, WRITE } from '../time-log.scopes.js';
 import { RecordTimeLogMessage } from './record-time-log.message.js';
 
-/** On NATS each message goes to one member of this group; elsewhere the option means nothing. */
-const TO_ONE = { queue: 'time-logs' };
+/** The queue of RabbitMQ and the group of NATS: each message goes to one instance. */
+export const MESSAGE_QUEUE = 'time-logs';
+/** Where a host connects NATS its own way. */
+const TO_ONE = { queue: MESSAGE_QUEUE };
 
 /** Time logs over Nest's transports: the use cases, rules and errors of HTTP. */
 @Controller()

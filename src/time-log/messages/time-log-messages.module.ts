@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
-import { MessagesUnderWay, ON_MESSAGE, type OnMessage } from '../../../libs/message-edge/src/index.js';
+import { MessagesUnderWay, ON_MESSAGE, type OnMessage } from '../../../libs/messages/src/index.js';
 import { TimeLogModule } from '../time-log.module.js';
 import { TimeLogMessagesController } from './time-log-messages.controller.js';
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { limitWaiting } from '../../../libs/strict-request/src/index.js';
+import { limitWaiting, type Outlet } from '../../../libs/strict-request/src/index.js';
 import { type Gate, newGate } from '../../../test/support/gate.js';
-import { type Grow, LargeAnswers, type Outlet } from './large-answers.js';
+import { type Grow, LargeAnswers } from './large-answers.js';
 
 const CALLER = Symbol.for('time-logs.caller');
 const unavailable: unknown = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });

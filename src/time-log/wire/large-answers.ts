@@ -1,6 +1,6 @@
 import { callerOf } from '../../../libs/auth/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { type Outlet, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { CallerTurns } from './caller-turns.js';
 
 /** An answer with more items may be large. */
@@ -19,16 +19,6 @@ const LIMITS = {
    */
   longest: 10 * 60_000,
 };
-
-/** Where an answer goes. */
-export interface Outlet {
-  /** Whether nobody is there any more. */
-  isClosed(): boolean;
-  /** Resolves when all that was handed over has left the process or is lost. */
-  sent(): Promise<unknown>;
-  /** Gives up what has not left yet. */
-  close(): void;
-}
 
 /** Call it with the bytes of each part of an answer. Throws DomainError SERVICE_UNAVAILABLE where there is no room. */
 export type Grow = (bytes: number) => void;

@@ -1,20 +1,18 @@
 import type { Socket } from 'node:net';
 import { ServerTCP, type TcpContext, type TcpSocket } from '@nestjs/microservices';
-import { callerOf } from '../../libs/auth/src/index.js';
-import {
-  type MessageTransport,
-  type Packet,
-  readPacket,
-  Room,
-  Turns,
-} from '../../libs/message-edge/src/index.js';
-import { packetOf, SERIALIZER, SILENT, UNKNOWN_PATTERN } from './door.server.js';
+import { callerOf } from '../../../auth/src/index.js';
+import type { MessageTransport } from '../messages-under-way.js';
+import { type Packet, readPacket } from '../packet.js';
+import { packetOf, SERIALIZER, UNKNOWN_PATTERN } from './answer-packet.js';
+import { BoundedConnections } from './bounded-connections.js';
 import { FramedSocket, type TcpEdge, type TcpTimes } from './framed.socket.js';
+import { SILENT } from './message-server.js';
+import { Turns } from './turns.js';
 
 /** A process may have as few as 1,024 descriptors. What a message of 64 KiB says may take 1.2 MB of memory. */
 const STRANGERS = { connections: 100, bytes: 16 * 1_048_576 };
 const KNOWN = { connections: 500, bytes: 64 * 1_048_576 };
-const TIMES: TcpTimes = { message: 10_000, rest: 5 * 60_000 };
+export const TCP_TIMES: TcpTimes = { message: 10_000, rest: 5 * 60_000 };
 
 /** Messages from clients of our own port. */
 export class TcpServer extends ServerTCP implements MessageTransport {
@@ -24,10 +22,15 @@ export class TcpServer extends ServerTCP implements MessageTransport {
   constructor(
     { hostname, port }: URL,
     private readonly bodyLimit: number,
-    times = TIMES,
+    times: TcpTimes,
   ) {
     super({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), serializer: SERIALIZER });
-    this.edge = { strangers: new Room(STRANGERS), known: new Room(KNOWN), turns: new Turns(), times };
+    this.edge = {
+      strangers: new BoundedConnections(STRANGERS),
+      known: new BoundedConnections(KNOWN),
+      turns: new Turns(),
+      times,
+    };
     this.setOnProcessingEndHook(() => undefined);
   }
 

@@ -1,36 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { RmqContext, ServerRMQ } from '@nestjs/microservices';
 import { filter, map, merge, type Observable, Subject } from 'rxjs';
-import { LARGEST_MESSAGE, Places } from '../../libs/message-edge/src/index.js';
-import { messageTooLarge } from '../../libs/strict-request/src/index.js';
-import { Answers } from './answers.js';
+import { messageTooLarge } from '../../../strict-request/src/index.js';
+import { LARGEST_MESSAGE } from '../packet.js';
+import { BUSY, bytesOf, packetOf } from './answer-packet.js';
+import { type FrameTaker, letGoLongContent, wasLong } from './long-content.js';
+import { MessageBudget } from './message-budget.js';
+import { MessageRunner } from './message-runner.js';
+import { type BrokerServer, type MessageServerOptions, type Reach, SILENT } from './message-server.js';
+import { type Channels, RabbitReplies } from './rabbitmq-replies.js';
 import {
   type AcknowledgingChannel,
-  Backlog,
   isRedeliveredTooOften,
   PREFETCH,
   type RabbitMessage,
-} from './backlog.js';
-import {
-  boundedAnswer,
-  type BrokerServer,
-  BUSY,
-  bytesOf,
-  type DoorLimits,
-  packetOf,
-  QUEUE,
-  type Reach,
-  SILENT,
-  tooLarge,
-} from './door.server.js';
-import { type FrameTaker, letGoLongContent, wasLong } from './long-content.js';
+  UnbegunMessages,
+} from './unbegun-messages.js';
 
 /** Milliseconds after which a queue that was refused, or taken away, is tried again. */
 const RETRY = 5_000;
-/** The most messages that are under way: as many as two of the largest batches of creates. */
+/** The most messages that are under way: enough for two large batches. All others wait in the broker. */
 const MOST_UNDER_WAY = 400;
-/** Bytes. RabbitMQ 4 closes the channel at a larger message, unless it is told otherwise. */
-const LARGEST_ANSWER = 16 * 1024 * 1024;
 
 /** Messages by way of RabbitMQ. Broker and queue are waited for at the start and later, for ever. */
 export class RabbitServer extends ServerRMQ implements BrokerServer {
@@ -38,29 +28,27 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   protected override readonly logger = SILENT as never;
   private readonly consumer: string;
   private readonly consuming = new Subject<Reach>();
-  private readonly answers: Answers;
-  private readonly places: Places;
+  private readonly runner: MessageRunner;
+  private readonly budget: MessageBudget;
+  private readonly replies: RabbitReplies;
+  private readonly tooLarge: Buffer;
   private taking: Channel | undefined;
-  private backlog: Backlog | undefined;
+  private unbegun: UnbegunMessages | undefined;
   private isStopping = false;
-  /** Answers that the broker has not confirmed. */
-  private readonly unsent = new Set<Promise<unknown>>();
-  private unsentBytes = 0;
   private lastFailure = 'unknown';
 
-  constructor(
-    { href }: URL,
-    private readonly limits: DoorLimits,
-  ) {
+  constructor({ href }: URL, { queue, bodyLimit, mostUnderWay }: MessageServerOptions) {
     const consumerTag = randomUUID();
     // Nagle's algorithm would hold back each acknowledgement, for which a message waits.
     const socketOptions = { connectionOptions: { noDelay: true } };
-    super({ urls: [href], queue: QUEUE, consumerTag, prefetchCount: PREFETCH, socketOptions });
+    super({ urls: [href], queue, consumerTag, prefetchCount: PREFETCH, socketOptions });
     this.consumer = consumerTag;
     for (const event of ['connectFailed', 'disconnect'])
       (this as Failing).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
-    this.answers = new Answers(this, limits.bodyLimit);
-    this.places = new Places(Math.min(MOST_UNDER_WAY, limits.writeQueue));
+    this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
+    this.runner = new MessageRunner(this, bodyLimit);
+    this.budget = new MessageBudget(Math.min(MOST_UNDER_WAY, mostUnderWay));
+    this.replies = new RabbitReplies(() => this.channel as Channels, this.budget);
     const away = (this.status as Observable<string>).pipe(
       filter((status) => status === 'disconnected'),
       map(() => 'away' as const),
@@ -93,7 +81,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     });
     letGoLongContent(channel, LARGEST_MESSAGE);
     this.taking = channel;
-    this.backlog = new Backlog(channel, this.places, (message) => void this.answer(message, channel));
+    this.unbegun = new UnbegunMessages(channel, this.budget, (message) => void this.answer(message, channel));
     try {
       await super.setupChannel(channel, callback);
       await consumed;
@@ -111,7 +99,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       return;
     }
     const refusal = this.refusalOf(message);
-    if (!refusal) return this.backlog?.add(message);
+    if (!refusal) return this.unbegun?.add(message);
     channel.ack(message);
     await this.reply(message, refusal);
   }
@@ -125,57 +113,33 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     this.isStopping = true;
     try {
       await this.taking?.cancel(this.consumer);
-      await this.backlog?.giveBack();
+      await this.unbegun?.giveBack();
     } catch {
       // The channel is closed: all that has not begun has gone back.
     }
-    await this.answers.begun();
+    await this.runner.begun();
   }
 
   sent(): Promise<unknown> {
-    return Promise.all(this.unsent);
+    return this.replies.sent();
   }
 
   /** The answer to a message that is not looked into. */
   private refusalOf(message: RabbitMessage): Buffer | undefined {
-    if (wasLong(message.properties)) return bytesOf(packetOf(messageTooLarge(this.limits.bodyLimit)));
+    if (wasLong(message.properties)) return this.tooLarge;
     return isRedeliveredTooOften(message) ? BUSY : undefined;
   }
 
   private async answer(message: RabbitMessage, channel: Channel): Promise<void> {
     const contextOf = (pattern: string) => new RmqContext([message, channel, pattern]);
-    const answer = await this.answers.answer(message.content, contextOf);
-    this.places.free(message.content.length);
+    const answer = await this.runner.run(message.content, contextOf);
+    this.budget.free(message.content.length);
     await this.reply(message, answer);
   }
 
-  /** Resolves when the broker has the answer, or it is lost. Till then it takes places, so that answers are bounded. */
-  private async reply({ properties }: RabbitMessage, answer: Buffer): Promise<void> {
-    const { replyTo, correlationId } = properties;
-    if (typeof replyTo === 'string') {
-      const isTooLarge = answer.length > LARGEST_ANSWER;
-      const bytes = isTooLarge ? bytesOf(tooLarge()) : boundedAnswer(answer, this.unsentBytes);
-      this.places.take(bytes.length);
-      this.unsentBytes += bytes.length;
-      const sent = this.sendAnswer(replyTo, bytes, correlationId);
-      this.unsent.add(sent);
-      await sent;
-      this.unsent.delete(sent);
-      this.unsentBytes -= bytes.length;
-      this.places.free(bytes.length);
-    }
-    await this.backlog?.goOn();
-  }
-
-  /** Resolves when the broker has an answer, or it is lost. What its channel has lost goes over the next one, once. */
-  private async sendAnswer(queue: string, answer: Buffer, correlationId: string | undefined): Promise<void> {
-    const used = this.channel as Channels;
-    const sendOver = (channels: Channels) => channels.sendToQueue(queue, answer, { correlationId });
-    try {
-      await sendOver(used).catch(() => this.channel === used || sendOver(this.channel as Channels));
-    } catch {
-      // It is lost: the caller repeats the message.
-    }
+  private async reply(message: RabbitMessage, answer: Buffer): Promise<void> {
+    await this.replies.send(message, answer);
+    await this.unbegun?.goOn();
   }
 
   /** Where only the channel was closed, and not the connection, nobody else opens another one. */
@@ -207,11 +171,4 @@ interface Channel extends AcknowledgingChannel, FrameTaker {
 interface Connection {
   isConnected(): boolean;
   createChannel(options: { readonly json: boolean; readonly setup: unknown }): Channels;
-}
-
-/** The channels, one after the other, that replace one another where a connection is lost. */
-interface Channels {
-  on(event: 'error', listener: () => void): unknown;
-  sendToQueue(queue: string, bytes: Buffer, options: object): Promise<unknown>;
-  close(): Promise<void>;
 }

@@ -1,15 +1,15 @@
 /** The bytes of a message that take one place. Parsed, they may take 20 times as much memory. */
 const PLACE = 2_048;
 
-/** The places of messages that wait for their turn or are under way. Each takes one, a long one more. */
-export class Places {
+/** Bounds the messages that wait for their turn or are under way. Each takes one place, a long one more. */
+export class MessageBudget {
   private taken = 0;
 
-  constructor(private readonly count: number) {}
+  constructor(private readonly places: number) {}
 
   /** Whether there are places for a message of so many bytes. Alone any message fits. */
-  fit(bytes: number): boolean {
-    return this.taken === 0 || this.taken + placesOf(bytes) <= this.count;
+  fits(bytes: number): boolean {
+    return this.taken === 0 || this.taken + placesOf(bytes) <= this.places;
   }
 
   take(bytes: number): void {

@@ -1,22 +1,17 @@
 import type { Socket } from 'node:net';
 import { TcpSocket } from '@nestjs/microservices';
-import { DomainError } from '../../libs/errors/src/index.js';
-import {
-  Claim,
-  FrameReader,
-  frameOf,
-  type Occupant,
-  type Room,
-  type Turns,
-} from '../../libs/message-edge/src/index.js';
-import { packetOf } from './door.server.js';
+import { DomainError } from '../../../errors/src/index.js';
+import { packetOf } from './answer-packet.js';
+import { type BoundedConnection, type BoundedConnections, Claim } from './bounded-connections.js';
+import { FrameReader, frameOf } from './frame-reader.js';
+import type { Turns } from './turns.js';
 
 /** What the connections of a server have in common. */
 export interface TcpEdge {
   /** Connections without a valid token yet. */
-  readonly strangers: Room;
+  readonly strangers: BoundedConnections;
   /** The others. */
-  readonly known: Room;
+  readonly known: BoundedConnections;
   readonly turns: Turns;
   readonly times: TcpTimes;
 }
@@ -38,7 +33,7 @@ const TOO_SLOW = new DomainError('REQUEST_TIMEOUT', 'the message was not receive
  * may take two characters of memory; handles all that one read brings at once, which may be thousands of messages; and
  * waits for ever for whoever says nothing. The form of a message is the same.
  */
-export class FramedSocket extends TcpSocket implements Occupant {
+export class FramedSocket extends TcpSocket implements BoundedConnection {
   private readonly reader = new FrameReader();
   private isStranger = true;
   private taken = 0;
@@ -57,7 +52,7 @@ export class FramedSocket extends TcpSocket implements Occupant {
     socket.on('drain', () => this.goOn());
     socket.on('close', () => {
       this.stopWaiting();
-      this.room.leave(this);
+      this.group.leave(this);
     });
     this.goOn();
   }
@@ -85,10 +80,10 @@ export class FramedSocket extends TcpSocket implements Occupant {
   /** A message of this connection had a valid token. */
   trust(): void {
     if (this.socket.destroyed) return;
-    this.room.leave(this);
+    this.group.leave(this);
     this.isStranger = false;
     // Behind all whose last valid token is older.
-    this.room.enter(this);
+    this.group.enter(this);
     this.stopWaiting();
     this.goOn();
   }
@@ -107,11 +102,11 @@ export class FramedSocket extends TcpSocket implements Occupant {
     // It may rest before a message, not within one.
     if (!this.isStranger && !this.reader.hasBegun) this.stopWaiting();
     this.reader.add(chunk);
-    this.room.measure();
+    this.group.measure();
     this.goOn();
   }
 
-  private get room(): Room {
+  private get group(): BoundedConnections {
     return this.isStranger ? this.edge.strangers : this.edge.known;
   }
 

@@ -1,5 +1,5 @@
-import { DomainError } from '../../errors/src/index.js';
-import { LARGEST_MESSAGE } from './packet.js';
+import { DomainError } from '../../../errors/src/index.js';
+import { LARGEST_MESSAGE } from '../packet.js';
 import { Utf16Counter } from './utf16-counter.js';
 
 /** Between the length of a message and its text. */

@@ -1,22 +1,12 @@
 import { NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, map, type Observable } from 'rxjs';
-import { reasonOf } from '../../libs/errors/src/index.js';
-import { LARGEST_MESSAGE, Places } from '../../libs/message-edge/src/index.js';
-import { messageTooLarge } from '../../libs/strict-request/src/index.js';
-import { Answers } from './answers.js';
-import {
-  boundedAnswer,
-  type BrokerServer,
-  BUSY,
-  bytesOf,
-  type DoorLimits,
-  MOST_UNSENT,
-  packetOf,
-  QUEUE,
-  type Reach,
-  SILENT,
-  tooLarge,
-} from './door.server.js';
+import { reasonOf } from '../../../errors/src/index.js';
+import { messageTooLarge } from '../../../strict-request/src/index.js';
+import { LARGEST_MESSAGE } from '../packet.js';
+import { boundedAnswer, BUSY, bytesOf, MOST_UNSENT, packetOf, TOO_LARGE } from './answer-packet.js';
+import { MessageBudget } from './message-budget.js';
+import { MessageRunner } from './message-runner.js';
+import { type BrokerServer, type MessageServerOptions, type Reach, SILENT } from './message-server.js';
 
 /** Bytes of answers after which the broker is asked whether it has them. */
 const ASK_ABOVE = 1024 * 1024;
@@ -35,8 +25,8 @@ export class NatsServer extends ServerNats implements BrokerServer {
   );
   protected override readonly logger = SILENT as never;
   private readonly taking: Subscription[] = [];
-  private readonly answers: Answers;
-  private readonly places: Places;
+  private readonly runner: MessageRunner;
+  private readonly budget: MessageBudget;
   private readonly tooLarge: Buffer;
   /** How many bytes of all answers the broker is known to have. */
   private taken = 0;
@@ -44,20 +34,21 @@ export class NatsServer extends ServerNats implements BrokerServer {
 
   constructor(
     private readonly url: URL,
-    limits: DoorLimits,
+    { queue, bodyLimit, mostUnderWay }: MessageServerOptions,
   ) {
     super({
       ...brokerOf(url),
-      queue: QUEUE,
+      name: queue,
+      queue,
       waitOnFirstConnect: true,
       maxReconnectAttempts: -1,
       // A refusal may pass too: the broker's users can change.
       ignoreAuthErrorAbort: true,
       reconnectTimeWait: 1_000,
     });
-    this.answers = new Answers(this, limits.bodyLimit);
-    this.places = new Places(limits.writeQueue);
-    this.tooLarge = bytesOf(packetOf(messageTooLarge(limits.bodyLimit)));
+    this.runner = new MessageRunner(this, bodyLimit);
+    this.budget = new MessageBudget(mostUnderWay);
+    this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
   }
 
   /** The client that waits tells nobody why its tries fail. So another one tries once. */
@@ -88,14 +79,14 @@ export class NatsServer extends ServerNats implements BrokerServer {
       const { length } = message.data;
       if (length > LARGEST_MESSAGE) respond(message, this.tooLarge);
       // It fails where the connection was closed, at the end of the service.
-      else if (this.places.fit(length)) this.answer(subject, message).catch(() => undefined);
+      else if (this.budget.fits(length)) this.answer(subject, message).catch(() => undefined);
       else respond(message, BUSY);
     };
   }
 
   async stopTaking(): Promise<void> {
     await Promise.all(this.taking.map((subscription) => subscription.drain()));
-    await this.answers.begun();
+    await this.runner.begun();
   }
 
   get isFull(): boolean {
@@ -119,11 +110,11 @@ export class NatsServer extends ServerNats implements BrokerServer {
 
   private async answer(subject: string, message: NatsMessage): Promise<void> {
     const { data, headers } = message;
-    this.places.take(data.length);
+    this.budget.take(data.length);
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     const context = new NatsContext([subject, headers]);
-    const answer = await this.answers.answer(bytes, () => context, subject);
-    this.places.free(data.length);
+    const answer = await this.runner.run(bytes, () => context, subject);
+    this.budget.free(data.length);
     respond(message, boundedAnswer(answer, this.unsent));
   }
 }
@@ -134,14 +125,13 @@ function respond(message: NatsMessage, answer: Buffer): void {
     message.respond(answer);
   } catch {
     // A NATS server takes 1 MiB by default; its max_payload may differ.
-    message.respond(bytesOf(tooLarge()));
+    message.respond(TOO_LARGE);
   }
 }
 
 function brokerOf({ hostname, port, username, password }: URL) {
   return {
     servers: [`${hostname}:${port || '4222'}`],
-    name: QUEUE,
     ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   };
 }

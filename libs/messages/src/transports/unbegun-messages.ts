@@ -1,4 +1,4 @@
-import type { Places } from '../../libs/message-edge/src/index.js';
+import type { MessageBudget } from './message-budget.js';
 
 /** The most messages that wait here to begin. */
 export const PREFETCH = 32;
@@ -24,16 +24,16 @@ export interface AcknowledgingChannel {
 
 /**
  * The messages that a channel has brought and that have not begun. Each is acknowledged when it begins, and begins when
- * there is a place for it: till then the broker gives it to another instance if this one ends.
+ * the budget has a place for it: till then the broker gives it to another instance if this one ends.
  */
-export class Backlog {
+export class UnbegunMessages {
   private readonly waiting: RabbitMessage[] = [];
   private isBeginning = false;
 
   /** `begin` gets each message once, with its place taken. */
   constructor(
     private readonly channel: AcknowledgingChannel,
-    private readonly places: Places,
+    private readonly budget: MessageBudget,
     private readonly begin: (message: RabbitMessage) => void,
   ) {}
 
@@ -55,7 +55,7 @@ export class Backlog {
         next.forEach(this.begin);
       } catch {
         // The channel is closed. What the broker has acknowledged already is lost: its sender repeats it.
-        for (const { content } of next) this.places.free(content.length);
+        for (const { content } of next) this.budget.free(content.length);
       }
     }
     this.isBeginning = false;
@@ -71,8 +71,8 @@ export class Backlog {
   private takeNext(): RabbitMessage[] {
     const next: RabbitMessage[] = [];
     for (let [first] = this.waiting; first; [first] = this.waiting) {
-      if (!this.places.fit(first.content.length)) break;
-      this.places.take(first.content.length);
+      if (!this.budget.fits(first.content.length)) break;
+      this.budget.take(first.content.length);
       next.push(first);
       this.waiting.shift();
     }

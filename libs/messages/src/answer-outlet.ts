@@ -1,33 +1,24 @@
 import type { Socket } from 'node:net';
-
-/** Where the answer to a message goes. */
-export interface AnswerOutlet {
-  /** Whether nobody is there any more. */
-  isClosed(): boolean;
-  /** Resolves when all that was handed over has left the process or is lost. */
-  sent(): Promise<unknown>;
-  /** Gives up what has not left yet. */
-  close(): void;
-}
+import type { Outlet } from '../../strict-request/src/index.js';
 
 const OUTLET = Symbol.for('time-logs.outlet');
 
 interface Answered {
-  [OUTLET]?: AnswerOutlet;
+  [OUTLET]?: Outlet;
 }
 
 /** Keeps with the data of a message where its answer goes. */
-export function keepOutlet(data: object, outlet: AnswerOutlet): void {
+export function keepOutlet(data: object, outlet: Outlet): void {
   (data as Answered)[OUTLET] = outlet;
 }
 
 /** Where the answer goes to a message that MessageGate has let pass, by its data. */
-export function outletOf(data: object): AnswerOutlet {
+export function outletOf(data: object): Outlet {
   return (data as Answered)[OUTLET]!;
 }
 
 /** That of a client with a connection of its own. */
-export function outletTo(socket: Socket): AnswerOutlet {
+export function outletTo(socket: Socket): Outlet {
   return {
     isClosed: () => socket.destroyed,
     // It is written after all that waits.

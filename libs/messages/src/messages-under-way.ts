@@ -7,8 +7,8 @@ import {
   Optional,
 } from '@nestjs/common';
 import { callerOf } from '../../auth/src/index.js';
-import { Drainable } from '../../strict-request/src/index.js';
-import { type AnswerOutlet, outletTo } from './answer-outlet.js';
+import { Drainable, type Outlet } from '../../strict-request/src/index.js';
+import { outletTo } from './answer-outlet.js';
 import { messageIdOf, messageOf, patternOf, socketOf } from './rpc-message.js';
 
 /** The most milliseconds that a shutdown waits for the answers to messages. */
@@ -107,7 +107,7 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
   }
 
   /** Where the answer to a message goes. */
-  outletOf(host: ArgumentsHost): AnswerOutlet {
+  outletOf(host: ArgumentsHost): Outlet {
     const socket = socketOf(host);
     if (socket) return outletTo(socket);
     return {

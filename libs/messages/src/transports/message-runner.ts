@@ -1,7 +1,8 @@
 import type { BaseRpcContext, MessageHandler } from '@nestjs/microservices';
 import { lastValueFrom, type Observable } from 'rxjs';
-import { readPacket, Turns } from '../../libs/message-edge/src/index.js';
-import { bytesOf, packetOf, UNKNOWN_PATTERN } from './door.server.js';
+import { readPacket } from '../packet.js';
+import { bytesOf, packetOf, UNKNOWN_PATTERN } from './answer-packet.js';
+import { Turns } from './turns.js';
 
 /** What is used of a server of Nest. Most of it is hidden by Nest's types. */
 interface NestServer {
@@ -16,10 +17,10 @@ interface NestServer {
 type ContextOf = (pattern: string) => BaseRpcContext;
 
 /**
- * Answers messages by the handlers that Nest has found. It stands in the place of Nest's `handleMessage`, which parses
+ * Runs the handlers that Nest has found for messages. It stands in the place of Nest's `handleMessage`, which parses
  * a message before anybody looks at its length, begins all that come at once, and does not tell when one has its answer.
  */
-export class Answers {
+export class MessageRunner {
   private readonly turns = new Turns();
   private readonly server: NestServer;
 
@@ -34,11 +35,11 @@ export class Answers {
    * Resolves with the answer to a message, in the form that Nest's clients take. It never rejects. The pattern is that
    * of the message, unless the transport knows it.
    */
-  answer(bytes: Buffer, contextOf: ContextOf, pattern?: string): Promise<Buffer> {
+  run(bytes: Buffer, contextOf: ContextOf, pattern?: string): Promise<Buffer> {
     return new Promise((resolve) => {
       this.turns.take(() =>
         resolve(
-          this.answerNow(bytes, contextOf, pattern)
+          this.runNow(bytes, contextOf, pattern)
             .then(bytesOf)
             .catch((error: unknown) => bytesOf(packetOf(error))),
         ),
@@ -51,7 +52,7 @@ export class Answers {
     return new Promise((resolve) => this.turns.take(resolve));
   }
 
-  private async answerNow(bytes: Buffer, contextOf: ContextOf, known?: string): Promise<object> {
+  private async runNow(bytes: Buffer, contextOf: ContextOf, known?: string): Promise<object> {
     try {
       const { id, pattern, data } = readPacket(bytes, this.bodyLimit);
       const handler = this.server.messageHandlers.get(known ?? pattern);

@@ -1,20 +1,20 @@
-/** Who leaves a room that is full: the lowest first. Who waits for us stays. */
+/** Who is cut where there are too many: the lowest first. Who waits for us stays. */
 export enum Claim {
   wasRefused,
   isSilent,
   waitsForUs,
 }
 
-/** What a room asks of a connection. */
-export interface Occupant {
+/** What such a connection tells of itself. */
+export interface BoundedConnection {
   readonly claim: Claim;
   /** Bytes of memory that wait for the rest of a message. */
   readonly held: number;
   cut(): void;
 }
 
-/** The most that all connections of a room together may be and hold. */
-export interface RoomLimits {
+/** The most that they may be and hold together. */
+export interface ConnectionLimits {
   readonly connections: number;
   readonly bytes: number;
 }
@@ -23,14 +23,14 @@ export interface RoomLimits {
  * Connections with limits in common. Where one more is too much, another is cut: one that was refused before, or else
  * the one that came first. So nobody keeps others out by being there.
  */
-export class Room {
+export class BoundedConnections {
   /** Who came first is first. */
-  private readonly inside = new Set<Occupant>();
+  private readonly inside = new Set<BoundedConnection>();
 
-  constructor(private readonly limits: RoomLimits) {}
+  constructor(private readonly limits: ConnectionLimits) {}
 
   /** Lets a connection in, or puts one that is in behind all others. Where all others wait for us, it is cut itself. */
-  enter(connection: Occupant): void {
+  enter(connection: BoundedConnection): void {
     this.inside.delete(connection);
     this.inside.add(connection);
     if (this.inside.size <= this.limits.connections) return;
@@ -44,7 +44,7 @@ export class Room {
     this.cut(leaving);
   }
 
-  leave(connection: Occupant): void {
+  leave(connection: BoundedConnection): void {
     this.inside.delete(connection);
   }
 
@@ -60,7 +60,7 @@ export class Room {
     }
   }
 
-  private cut(connection: Occupant): void {
+  private cut(connection: BoundedConnection): void {
     this.leave(connection);
     connection.cut();
   }

@@ -1,0 +1,1 @@
+export { connectMessages, type ConnectOptions } from './connect-messages.js';

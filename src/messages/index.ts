@@ -1,1 +1,0 @@
-export { connectMessages } from './connect-messages.js';
