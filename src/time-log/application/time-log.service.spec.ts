@@ -51,6 +51,23 @@ describe('TimeLogService', () => {
     expect(await service.list(everything, Page.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
+  it('sums what matches, and makes groups where they are asked for', async () => {
+    await service.record({ ...values, duration: 0.1 });
+    await service.record({ ...values, duration: 0.2 });
+    const whole = { count: 2, duration: '0.3' };
+    expect(await service.totals(everything)).toEqual({ whole, groups: [], groupCount: 0 });
+    expect(await service.totals(everything, 'month')).toEqual({
+      whole,
+      groups: [{ from: '2026-01-01', to: '2026-01-31', ...whole }],
+      groupCount: 1,
+    });
+    expect(await service.totals(everything, 'month', Page.of(2, 1))).toEqual({
+      whole,
+      groups: [],
+      groupCount: 1,
+    });
+  });
+
   it('tells the events after the one with an id, and refuses the id of none', async () => {
     const logs = [await service.record(values), await service.record(values)];
     const events = await service.events(undefined, 50);

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
-import type { Page } from '../domain/page.js';
+import { DEFAULT_PAGE, Page } from '../domain/page.js';
 import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
 
 /** How a log is recorded. */
@@ -59,6 +60,18 @@ export class TimeLogService {
   /** One page of the logs that match, newest work first, and their total. Throws DomainError SERVICE_UNAVAILABLE. */
   list(filter: TimeLogFilter, page: Page): Promise<TimeLogPage> {
     return this.timeLogs.find(filter, page);
+  }
+
+  /**
+   * How many logs match, and the exact sum of their durations: of all, and of the groups of a page, where a grouping is
+   * given. Throws like `list`.
+   */
+  totals(
+    filter: TimeLogFilter,
+    by?: Grouping,
+    page: Page = Page.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
+  ): Promise<Totals> {
+    return this.timeLogs.totals(filter, by, page);
   }
 
   /**

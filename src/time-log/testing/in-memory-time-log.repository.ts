@@ -9,6 +9,8 @@ import {
 } from '../domain/time-log.repository.js';
 import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLog } from '../domain/time-log.js';
+import type { Grouping, Totals } from '../domain/totals.js';
+import { totalsOf } from './totals-of.js';
 
 /**
  * Keeps time logs in memory, for tests: `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`. It
@@ -43,13 +45,14 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return this.logs.get(id);
   }
 
-  override async find({ projectId, period }: TimeLogFilter, { limit, offset }: Page): Promise<TimeLogPage> {
-    const found = [...this.logs.values()]
-      .filter((log) => projectId === undefined || log.projectId === projectId)
-      .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date))
-      .sort((a, b) => descending(a.date, b.date) || descending(a.id, b.id));
+  override async find(filter: TimeLogFilter, { limit, offset }: Page): Promise<TimeLogPage> {
+    const found = this.matching(filter).sort((a, b) => descending(a.date, b.date) || descending(a.id, b.id));
     const start = Number(offset);
     return { logs: found.slice(start, start + limit), total: found.length };
+  }
+
+  override async totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
+    return totalsOf(this.matching(filter), filter.period, grouping, page);
   }
 
   override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
@@ -62,6 +65,12 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
   override async backlog(place: FeedPlace, most: number): Promise<Backlog> {
     const events = await this.eventsAfter(place, most);
     return { events: events.length, oldest: events[0]?.log.createdAt };
+  }
+
+  private matching({ projectId, period }: TimeLogFilter): TimeLog[] {
+    return [...this.logs.values()]
+      .filter((log) => projectId === undefined || log.projectId === projectId)
+      .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date));
   }
 
   private keep(log: TimeLog): void {
