@@ -24,6 +24,12 @@ describe('openApi31', () => {
         { type: 'number', minimum: 0, exclusiveMinimum: true, example: 7 },
         { type: 'array', minItems: 1, items: { type: 'string', enum: ['one'] } },
         { type: 'integer', minimum: 0, enum: [1, 2] },
+        {
+          oneOf: [
+            { type: 'string', enum: ['either'] },
+            { type: 'string', enum: ['or'] },
+          ],
+        },
       ],
     };
     const parameters = [
@@ -43,6 +49,12 @@ describe('openApi31', () => {
                   { type: 'number', exclusiveMinimum: 0, examples: [7] },
                   { type: 'array', minItems: 1, items: { type: 'string', const: 'one' } },
                   { type: 'integer', minimum: 0, enum: [1, 2] },
+                  {
+                    oneOf: [
+                      { type: 'string', const: 'either' },
+                      { type: 'string', const: 'or' },
+                    ],
+                  },
                 ],
               } as object),
             },

@@ -6,7 +6,7 @@ import type { SchemaObject } from './open-api.js';
  */
 export function schema31(schema: SchemaObject, named: Record<string, object>): object {
   const { title, enum: values, minimum, exclusiveMinimum, example, ...rest } = schema as Typed;
-  const { items, properties, allOf, 'x-examples': examples, ...plain } = rest;
+  const { items, properties, allOf, oneOf, 'x-examples': examples, ...plain } = rest;
   const inside = (part: SchemaObject) => schema31(part, named);
   const whole = {
     ...plain,
@@ -15,6 +15,7 @@ export function schema31(schema: SchemaObject, named: Record<string, object>): o
     ...(example !== undefined ? { examples: [example] } : examples && { examples }),
     ...(items && { items: inside(items) }),
     ...(allOf && { allOf: allOf.map(inside) }),
+    ...(oneOf && { oneOf: oneOf.map(inside) }),
     ...(properties && {
       properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, inside(part)])),
     }),
@@ -32,6 +33,7 @@ interface Typed extends Pick<SchemaObject, 'title' | 'minimum' | 'exclusiveMinim
   readonly items?: SchemaObject;
   readonly properties?: Readonly<Record<string, SchemaObject>>;
   readonly allOf?: readonly SchemaObject[];
+  readonly oneOf?: readonly SchemaObject[];
   readonly 'x-examples'?: readonly unknown[];
 }
 
