@@ -42,7 +42,7 @@ interface ServiceModule {
   /** What a backup must hold of it beside its rows, as they are in the transaction of the runner. */
   readonly note?: (runner: QueryRunner) => Promise<BackupNotes>;
   /** What must follow where rows have come from another server, in the transaction of a restore. */
-  readonly settle?: (runner: QueryRunner, notes: BackupNotes) => Promise<void>;
+  readonly afterRestore?: (runner: QueryRunner, notes: BackupNotes) => Promise<void>;
   /** The scopes that a token can have, and what each allows. New tokens get the default ones unless told otherwise. */
   readonly scopes?: readonly {
     readonly name: string;
@@ -87,8 +87,8 @@ export const note = async (runner: QueryRunner) => {
   for (const module of MODULES) Object.assign(notes, await module.note?.(runner));
   return notes;
 };
-export const settle = async (runner: QueryRunner, notes: BackupNotes) => {
-  for (const module of MODULES) await module.settle?.(runner, notes);
+export const afterRestore = async (runner: QueryRunner, notes: BackupNotes) => {
+  for (const module of MODULES) await module.afterRestore?.(runner, notes);
 };
 export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
 export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);

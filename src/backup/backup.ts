@@ -26,7 +26,7 @@ export interface BackupOptions extends ConnectionOptions {
 }
 
 export interface SaveOptions extends BackupOptions {
-  /** What the file holds beside the rows, for `settle` of a restore. */
+  /** What the file holds beside the rows, for `afterRestore`. */
   readonly note: (runner: QueryRunner) => Promise<BackupNotes>;
 }
 

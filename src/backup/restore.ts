@@ -23,7 +23,7 @@ export async function checkBackup({
 
 export interface RestoreOptions extends BackupOptions {
   /** Done at the end of the transaction, with the notes of the file. */
-  readonly settle: (runner: QueryRunner, notes: BackupNotes) => Promise<void>;
+  readonly afterRestore: (runner: QueryRunner, notes: BackupNotes) => Promise<void>;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface RestoreOptions extends BackupOptions {
  * backup lacks gets its default. Throws an Error with one clear line, and changes nothing, where a table already has
  * rows or the file is damaged.
  */
-export async function restore({ settle, report, ...options }: RestoreOptions): Promise<RowCounts> {
+export async function restore({ afterRestore, report, ...options }: RestoreOptions): Promise<RowCounts> {
   const progress = new Progress(report);
   await withConnection(options, async (connection) => {
     const { runner, ignoreSignal } = connection;
@@ -39,7 +39,7 @@ export async function restore({ settle, report, ...options }: RestoreOptions): P
     await runner.query(SETTINGS);
     await runner.query(RAISE_SYNCHRONOUS_COMMIT);
     const notes = await takeRows(connection, options, progress);
-    await settle(runner, notes);
+    await afterRestore(runner, notes);
     // Whoever cuts a commit does not learn whether it was done.
     ignoreSignal();
     await runner.commitTransaction();

@@ -1,4 +1,4 @@
-import { entities, migrations, settle } from '../app.module.js';
+import { entities, migrations, afterRestore } from '../app.module.js';
 import { checkBackup, restore } from '../backup/index.js';
 import { migrate } from '../database-setup/index.js';
 import { fileOf } from './command-line.js';
@@ -21,7 +21,7 @@ Puts the data of FILE, made by npm run backup, into the configured database, who
     progress.end();
     return withDatabase(call, async ({ migrationUrl: url, migrationSetting: setting }) => {
       await migrate({ url, setting, migrations, signal });
-      const counts = await restore({ url, setting, entities, settle, ...backup });
+      const counts = await restore({ url, setting, entities, afterRestore, ...backup });
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);
       return `restored ${backup.file}: ${rows.join(', ')}`;
     });

@@ -85,7 +85,7 @@ export const timeLogs = {
   entities: timeLogEntities,
   migrations: timeLogMigrations,
   note: unreachedTimeLogPosition,
-  settle: keepTimeLogPositions,
+  afterRestore: keepTimeLogPositions,
   scopes: timeLogScopes,
   errors: [IDEMPOTENCY_KEY_REUSED],
   headers: { accepted: ['Idempotency-Key'], exposed: ['Link', 'Idempotency-Replayed'] },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { entities, migrations, note, settle } from '../../src/app.module.js';
+import { entities, migrations, note, afterRestore } from '../../src/app.module.js';
 import { backup, checkBackup, restore } from '../../src/backup/index.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { addRows, withSql } from '../support/backup-rows.js';
@@ -46,7 +46,7 @@ describe('backup and restore of many rows', () => {
     for (const [act, end] of [
       [() => backup({ url: big, note, ...options }), 'rows'],
       [() => checkBackup(options), 'rows checked'],
-      [() => restore({ url: target, settle, ...options }), 'rows'],
+      [() => restore({ url: target, afterRestore, ...options }), 'rows'],
     ] as const) {
       told.length = 0;
       await act();

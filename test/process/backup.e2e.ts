@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { entities, migrations, settle } from '../../src/app.module.js';
+import { entities, migrations, afterRestore } from '../../src/app.module.js';
 import { restore } from '../../src/backup/index.js';
 import { migrate, openDatabaseForCommand } from '../../src/database-setup/index.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
@@ -347,11 +347,11 @@ describe('backup and restore by DATABASE_URL', () => {
       ),
     );
     const stop = new AbortController();
-    const lastly: typeof settle = async (runner, notes) => {
-      await settle(runner, notes);
+    const lastly: typeof afterRestore = async (runner, notes) => {
+      await afterRestore(runner, notes);
       await runner.query('set constraints wait deferred; insert into waiting default values');
     };
-    const options = { url: target, entities, migrations, settle: lastly, report: () => undefined };
+    const options = { url: target, entities, migrations, afterRestore: lastly, report: () => undefined };
     const rows = await whileItWaits(
       target,
       'select pg_advisory_xact_lock(1)',
