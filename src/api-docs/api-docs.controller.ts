@@ -31,8 +31,8 @@ export class ApiDocsController {
   private readonly sendIcon = swaggerUi('favicon-32x32.png');
 
   @Get('openapi.json')
-  @Open()
   @DocumentDocumentation
+  @Open()
   @Header('Content-Type', 'application/json; charset=utf-8')
   document(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendDocument(request, response);

@@ -1,9 +1,10 @@
-import { Describes, type TagObject } from '../../libs/open-api/src/index.js';
+import { DescribesGuarded } from '../../libs/auth/src/index.js';
+import type { TagObject } from '../../libs/open-api/src/index.js';
 
 export const API_DOCS_TAG: TagObject = { name: 'Documentation', description: 'What describes the service.' };
 
 /** `GET /openapi.json`. */
-export const DocumentDocumentation = Describes({
+export const DocumentDocumentation = DescribesGuarded({
   operationId: 'getOpenApiDocument',
   tags: [API_DOCS_TAG.name],
   summary: 'This document',

@@ -92,6 +92,13 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  it.each(operations)('answers 401 and 403 as it asks for a token and for scopes: %s', (_name, operation) => {
+    const [asked] = (operation.security ?? openApiDocument.security) as { readonly bearer?: string[] }[];
+    const scopes = asked?.bearer;
+    expect('401' in operation.responses).toBe(scopes !== undefined);
+    expect('403' in operation.responses).toBe(scopes !== undefined && scopes.length > 0);
+  });
+
   it.each([
     ['get /api/v1/time-logs', [200, 400, 401, 403, 408, 417, 429, 431, 500, 503]],
     ['post /api/v1/time-logs', [201, 400, 401, 403, 408, 413, 415, 417, 422, 429, 431, 500, 503]],

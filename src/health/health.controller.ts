@@ -14,7 +14,6 @@ const TEXT = 'text/plain; charset=utf-8';
 
 /** Tells whether the service is available: answers `OK`, or the error envelope. */
 @Controller()
-@Unlimited()
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class HealthController implements OnModuleDestroy {
@@ -26,6 +25,7 @@ export class HealthController implements OnModuleDestroy {
   /** The check of the contract. Needs a token, like every request, and a database that works. */
   @Get('health')
   @HealthDocumentation
+  @Unlimited()
   @Header('Content-Type', TEXT)
   async health(@Req() request: Request): Promise<string> {
     await withinDeadline(request, this.ping());
@@ -34,8 +34,8 @@ export class HealthController implements OnModuleDestroy {
 
   /** For orchestrators, without a token: the process runs. It never asks the database: no restart would mend that. */
   @Get('livez')
-  @Open()
   @LivenessDocumentation
+  @Open()
   @Header('Content-Type', TEXT)
   live(): string {
     return 'OK';
@@ -43,8 +43,8 @@ export class HealthController implements OnModuleDestroy {
 
   /** For load balancers, without a token: like `health`, but it refuses from the start of a shutdown. */
   @Get('readyz')
-  @Open()
   @ReadinessDocumentation
+  @Open()
   @Header('Content-Type', TEXT)
   async ready(@Req() request: Request): Promise<string> {
     if (this.isShuttingDown) throw new DomainError('SERVICE_UNAVAILABLE', 'the service is shutting down');

@@ -1,5 +1,6 @@
-import { guardAnswers } from '../../libs/auth/src/index.js';
-import { Describes, type ResponseObject, type TagObject } from '../../libs/open-api/src/index.js';
+import { DescribesGuarded } from '../../libs/auth/src/index.js';
+import { FAULT_ANSWERS } from '../../libs/errors/src/index.js';
+import type { ResponseObject, TagObject } from '../../libs/open-api/src/index.js';
 
 export const HEALTH_TAG: TagObject = { name: 'Health', description: 'Whether the service is available.' };
 
@@ -10,19 +11,18 @@ const ok: ResponseObject = {
     'text/plain': { schema: { type: 'string', enum: ['OK'] }, examples: { ok: { value: 'OK' } } },
   },
 };
-const { 500: fault, 503: unavailable } = guardAnswers();
 
 /** `GET /health`. */
-export const HealthDocumentation = Describes({
+export const HealthDocumentation = DescribesGuarded({
   operationId: 'checkHealth',
   tags,
   summary: 'Is the service available?',
   description: '`OK` while the service can use its database. Takes any valid token, whatever its scopes.',
-  responses: { 200: ok, ...guardAnswers() },
+  responses: { 200: ok },
 });
 
 /** `GET /livez`. */
-export const LivenessDocumentation = Describes({
+export const LivenessDocumentation = DescribesGuarded({
   operationId: 'checkLiveness',
   tags,
   summary: 'Does the process run?',
@@ -31,11 +31,11 @@ export const LivenessDocumentation = Describes({
 });
 
 /** `GET /readyz`. */
-export const ReadinessDocumentation = Describes({
+export const ReadinessDocumentation = DescribesGuarded({
   operationId: 'checkReadiness',
   tags,
   summary: 'May requests be sent here?',
   description:
     'Open, for load balancers: `OK` while the service can use its database; `503` without it, and from the moment that the shutdown begins.',
-  responses: { 200: ok, 500: fault!, 503: unavailable! },
+  responses: { 200: ok, ...FAULT_ANSWERS },
 });

@@ -1,22 +1,21 @@
 import { Controller, Get, Header, UseFilters, UseGuards } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { BearerAuthGuard, Scopes } from '../../libs/auth/src/index.js';
+import { BearerAuthGuard, Scopes, Unlimited } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { Unlimited } from '../../libs/auth/src/index.js';
 import { MetricsDocumentation } from './metrics.documentation.js';
 import { READ_METRICS } from './metrics.scopes.js';
 
 /** The metrics of this process, in the text format of Prometheus. They have a scope of their own. */
 @Controller('metrics')
-@Unlimited()
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class MetricsController {
   constructor(private readonly registry: Registry) {}
 
   @Get()
-  @Scopes([READ_METRICS])
   @MetricsDocumentation
+  @Scopes([READ_METRICS])
+  @Unlimited()
   @Header('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)
   read(): Promise<string> {
     return this.registry.metrics();

@@ -1,6 +1,5 @@
-import { guardAnswers } from '../../libs/auth/src/index.js';
-import { Describes, type TagObject } from '../../libs/open-api/src/index.js';
-import { READ_METRICS } from './metrics.scopes.js';
+import { DescribesGuarded } from '../../libs/auth/src/index.js';
+import type { TagObject } from '../../libs/open-api/src/index.js';
 
 export const METRICS_TAG: TagObject = { name: 'Metrics', description: 'How a process is doing.' };
 
@@ -11,7 +10,7 @@ const EXAMPLE = [
 ];
 
 /** `GET /metrics`. */
-export const MetricsDocumentation = Describes({
+export const MetricsDocumentation = DescribesGuarded({
   operationId: 'readMetrics',
   tags: [METRICS_TAG.name],
   summary: 'The metrics of this process',
@@ -26,6 +25,5 @@ export const MetricsDocumentation = Describes({
         },
       },
     },
-    ...guardAnswers(READ_METRICS),
   },
 });

@@ -1,4 +1,4 @@
-import { errorAnswer, RETRY_AFTER_HEADER } from '../../errors/src/index.js';
+import { errorAnswer, FAULT_ANSWERS, RETRY_AFTER_HEADER } from '../../errors/src/index.js';
 import type { Headers, Responses } from '../../open-api/src/index.js';
 
 const CHALLENGE: Headers = {
@@ -27,28 +27,21 @@ export const RATE_LIMIT_HEADERS: Headers = {
   },
 };
 
-/** The answers that the guard may give. The answer `403` names the scope that the route needs. */
-export function guardAnswers(scope?: string): Responses {
+/** The answers of a route with the guard. The answer `403` names the scopes that the route needs. */
+export function guardAnswers(scopes: readonly string[] = []): Responses {
   return {
     401: errorAnswer(
       'UNAUTHORIZED',
       'The token is missing, malformed, unknown, expired or revoked. Precedes every other look at the request.',
       { headers: CHALLENGE },
     ),
-    ...(scope !== undefined && {
+    ...(scopes.length > 0 && {
       403: errorAnswer('FORBIDDEN', 'The token lacks the scope of the operation.', {
-        messages: [`the token lacks the scope ${scope}`],
+        messages: [`the token lacks the scope ${scopes.join(' ')}`],
         headers: CHALLENGE,
       }),
     }),
-    500: errorAnswer('INTERNAL_ERROR', 'A fault of the service; the details are in its log.'),
-    503: errorAnswer(
-      'SERVICE_UNAVAILABLE',
-      'The database is away, the service is overloaded or shuts down.',
-      {
-        headers: RETRY_AFTER_HEADER,
-      },
-    ),
+    ...FAULT_ANSWERS,
   };
 }
 

@@ -4,7 +4,7 @@ export { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { BearerStrategy } from './bearer.strategy.js';
 export { type Caller, callerOf, type CallerOf, MessageCaller } from './caller.js';
-export { guardAnswers, RATE_LIMIT_ANSWERS, RATE_LIMIT_HEADERS } from './auth.documentation.js';
+export { DescribesGuarded } from './describes-guarded.decorator.js';
 export { Open, OpenRoute } from './open.decorator.js';
 export { Scopes } from './scopes.decorator.js';
 export { type Principal, TokenVerifier } from './token-verifier.js';

@@ -1,4 +1,4 @@
-import type { Headers, ResponseObject, SchemaObject } from '../../open-api/src/index.js';
+import type { Headers, ResponseObject, Responses, SchemaObject } from '../../open-api/src/index.js';
 import { ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
 
 const ERROR_BODY: SchemaObject = {
@@ -57,3 +57,11 @@ export function errorAnswer(
     },
   };
 }
+
+/** The answers of a route that needs more than this process. */
+export const FAULT_ANSWERS: Responses = {
+  500: errorAnswer('INTERNAL_ERROR', 'A fault of the service; the details are in its log.'),
+  503: errorAnswer('SERVICE_UNAVAILABLE', 'The database is away, the service is overloaded or shuts down.', {
+    headers: RETRY_AFTER_HEADER,
+  }),
+};

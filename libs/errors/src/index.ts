@@ -3,6 +3,6 @@ export { answerFor, answerForThrown, type ErrorAnswer, type ErrorEnvelope } from
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { HOST_FILTER, HostErrorFilter } from './host-error.filter.js';
 export { ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
-export { errorAnswer, RETRY_AFTER_HEADER } from './error.documentation.js';
+export { errorAnswer, FAULT_ANSWERS, RETRY_AFTER_HEADER } from './error.documentation.js';
 export { reasonOf } from './reason.js';
 export { answerNodeErrors, type NodeErrorOptions, refuse } from './node-error-answers.js';

@@ -1,8 +1,7 @@
-import { guardAnswers, RATE_LIMIT_ANSWERS, RATE_LIMIT_HEADERS } from '../../../libs/auth/src/index.js';
+import { DescribesGuarded } from '../../../libs/auth/src/index.js';
 import { errorAnswer } from '../../../libs/errors/src/index.js';
-import { Describes, type Headers, withExamples } from '../../../libs/open-api/src/index.js';
+import { type Headers, withExamples } from '../../../libs/open-api/src/index.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
-import { READ } from '../time-log.scopes.js';
 import { EVENT_SOURCE, EVENT_TYPE } from '../wire/cloud-event.js';
 import { RECORDED_EXAMPLE, TIME_LOGS_TAG } from './time-log.documentation.js';
 import { EVENT_ID_PATTERN, TIME_LOG_EVENTS } from './time-log.schemas.js';
@@ -23,7 +22,7 @@ const LINK: Headers = {
 };
 
 /** `GET /time-logs/events`. */
-export const EventsDocumentation = Describes({
+export const EventsDocumentation = DescribesGuarded({
   operationId: 'listTimeLogEvents',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Follow what is recorded',
@@ -54,7 +53,7 @@ export const EventsDocumentation = Describes({
   responses: {
     200: {
       description: 'The next events.',
-      headers: { ...LINK, ...RATE_LIMIT_HEADERS },
+      headers: LINK,
       content: {
         'application/cloudevents-batch+json': {
           schema: TIME_LOG_EVENTS,
@@ -85,7 +84,5 @@ export const EventsDocumentation = Describes({
         'unknown parameter: page',
       ],
     }),
-    ...guardAnswers(READ),
-    ...RATE_LIMIT_ANSWERS,
   },
 });

@@ -39,8 +39,8 @@ export class TimeLogController {
   ) {}
 
   @Get()
-  @Scopes([READ])
   @ListDocumentation
+  @Scopes([READ])
   async list(
     @StrictQuery(ListTimeLogsDto) query: ListTimeLogsDto,
     @Req() request: Request,
@@ -59,8 +59,8 @@ export class TimeLogController {
 
   // Before routes that are asked for less: Express tries them in this order.
   @Post()
-  @Scopes([WRITE])
   @RecordDocumentation
+  @Scopes([WRITE])
   async record(
     @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
     @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
@@ -80,8 +80,8 @@ export class TimeLogController {
 
   // Before the route of an id, which would take it.
   @Get('events')
-  @Scopes([READ])
   @EventsDocumentation
+  @Scopes([READ])
   async events(
     @StrictQuery(ListEventsDto) query: ListEventsDto,
     @Req() request: Request,
@@ -101,8 +101,8 @@ export class TimeLogController {
   }
 
   @Get(':id')
-  @Scopes([READ])
   @GetDocumentation
+  @Scopes([READ])
   async get(
     @StrictPath('id', idFault) id: string,
     @Req() request: Request,

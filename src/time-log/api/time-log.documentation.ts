@@ -1,7 +1,6 @@
-import { guardAnswers, RATE_LIMIT_ANSWERS, RATE_LIMIT_HEADERS } from '../../../libs/auth/src/index.js';
+import { DescribesGuarded } from '../../../libs/auth/src/index.js';
 import { ERROR_KINDS, errorAnswer, RETRY_AFTER_HEADER } from '../../../libs/errors/src/index.js';
 import {
-  Describes,
   type Headers,
   type ParameterObject,
   type TagObject,
@@ -12,7 +11,6 @@ import { IDEMPOTENCY_KEY_LENGTH, IDEMPOTENCY_KEY_REUSED } from '../domain/idempo
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
 import { NEW_TIME_LOG, TIME_LOG_LIST, TIME_LOG_RECORDED, UUID_PATTERN } from './time-log.schemas.js';
-import { READ, WRITE } from '../time-log.scopes.js';
 
 export const TIME_LOGS_TAG: TagObject = {
   name: 'Time logs',
@@ -73,7 +71,7 @@ function periodEnd(name: 'from' | 'to', role: string): ParameterObject {
 }
 
 /** `GET /time-logs`. */
-export const ListDocumentation = Describes({
+export const ListDocumentation = DescribesGuarded({
   operationId: 'listTimeLogs',
   tags: [TIME_LOGS_TAG.name],
   summary: 'List time logs',
@@ -111,7 +109,7 @@ export const ListDocumentation = Describes({
   responses: {
     200: {
       description: 'The page.',
-      headers: { ...LINK, ...RATE_LIMIT_HEADERS },
+      headers: LINK,
       content: {
         'application/json': {
           schema: TIME_LOG_LIST,
@@ -143,13 +141,11 @@ export const ListDocumentation = Describes({
         ],
       },
     ),
-    ...guardAnswers(READ),
-    ...RATE_LIMIT_ANSWERS,
   },
 });
 
 /** `GET /time-logs/{id}`. */
-export const GetDocumentation = Describes({
+export const GetDocumentation = DescribesGuarded({
   operationId: 'getTimeLog',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Get a time log',
@@ -165,7 +161,6 @@ export const GetDocumentation = Describes({
   responses: {
     200: {
       description: 'The log.',
-      headers: RATE_LIMIT_HEADERS,
       content: {
         'application/json': {
           schema: TIME_LOG_RECORDED,
@@ -179,13 +174,11 @@ export const GetDocumentation = Describes({
     404: errorAnswer('NOT_FOUND', 'There is no log with this id.', {
       messages: ['there is no time log with this id'],
     }),
-    ...guardAnswers(READ),
-    ...RATE_LIMIT_ANSWERS,
   },
 });
 
 /** `POST /time-logs`. */
-export const RecordDocumentation = Describes({
+export const RecordDocumentation = DescribesGuarded({
   operationId: 'recordTimeLog',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Record a time log',
@@ -226,7 +219,7 @@ export const RecordDocumentation = Describes({
   responses: {
     201: {
       description: 'The log, durably stored.',
-      headers: { ...REPLAYED, ...RATE_LIMIT_HEADERS },
+      headers: REPLAYED,
       content: {
         'application/json': {
           schema: TIME_LOG_RECORDED,
@@ -252,8 +245,6 @@ export const RecordDocumentation = Describes({
       IDEMPOTENCY_KEY_REUSED,
       'The `Idempotency-Key` was used with other values within the last 24 hours.',
     ),
-    ...guardAnswers(WRITE),
-    ...RATE_LIMIT_ANSWERS,
     503: errorAnswer(
       'SERVICE_UNAVAILABLE',
       'The database is away, the service is overloaded or shuts down. The log may have been recorded: repeat the request with its `Idempotency-Key`.',

@@ -1,0 +1,36 @@
+import { Reflector } from '@nestjs/core';
+import { Describes, type Operation, type Responses } from '../../open-api/src/index.js';
+import { guardAnswers, RATE_LIMIT_ANSWERS, RATE_LIMIT_HEADERS } from './auth.documentation.js';
+import { OpenRoute } from './open.decorator.js';
+import { RequiredScopes } from './scopes.decorator.js';
+import { Unlimited } from './unlimited.decorator.js';
+
+const reflector = new Reflector();
+
+/**
+ * Describes a route of a controller with the guard. What the guard and the rate limit may answer need not be said: it
+ * follows from `@Scopes`, `@Open` and `@Unlimited` of the route. They stand below it, since decorators run from below.
+ */
+export function DescribesGuarded(operation: Operation): MethodDecorator {
+  return (prototype, name, route) =>
+    Describes({ ...operation, responses: withAccess(operation.responses, route.value as () => unknown) })(
+      prototype,
+      name,
+      route,
+    );
+}
+
+/** The answers of a route, with those that follow from who may call it. What the route itself says comes first. */
+function withAccess(given: Responses, route: () => unknown): Responses {
+  if (reflector.get(OpenRoute, route)) return given;
+  const guarded = { ...guardAnswers(reflector.get(RequiredScopes, route)), ...given };
+  return reflector.get(Unlimited, route) ? guarded : withRateLimit(guarded);
+}
+
+function withRateLimit(answers: Responses): Responses {
+  const limited = Object.entries(answers).map(([status, answer]) => [
+    status,
+    Number(status) < 300 ? { ...answer, headers: { ...answer.headers, ...RATE_LIMIT_HEADERS } } : answer,
+  ]);
+  return { ...RATE_LIMIT_ANSWERS, ...(Object.fromEntries(limited) as Responses) };
+}
