@@ -117,6 +117,14 @@ module.exports = {
       },
     },
     {
+      name: 'settings-load-nothing',
+      comment:
+        'A fault of a setting, and help, come before the service is loaded: the index of a lib brings Nest along.',
+      severity: 'error',
+      from: { path: '^src/(config|database-url|misspelt)\\.ts$' },
+      to: { path: '^libs/[^/]+/src/index\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'libs-never-src',
       comment: 'Rule 7: libs/ never src/.',
       severity: 'error',

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { isDecodable } from '../libs/http-edge/src/index.js';
+import { isDecodable } from '../libs/http-edge/src/request-target.js';
 
 /** Parameters of libpq that choose a server. The driver would silently ignore them. */
 const UNSUPPORTED = ['target_session_attrs', 'load_balance_hosts', 'hostaddr', 'service'];

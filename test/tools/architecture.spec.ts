@@ -37,6 +37,7 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
   ['root-through-index', 'src/commands/do.command.ts', '../beta/beta.service.js'],
   ['modules-not-root', 'src/alpha/command-caller.ts', '../commands/act.command.js'],
   ['libs-through-their-index', 'src/alpha/lib-peeping.ts', '../../libs/gamma/src/inside.js'],
+  ['settings-load-nothing', 'src/database-url.ts', '../libs/gamma/src/index.js'],
   ['libs-never-src', 'libs/gamma/src/upward.ts', '../../../src/beta/index.js'],
   ['messages-alone-see-transports', 'libs/messages/src/hasty.ts', '@nestjs/microservices'],
   ['libs-through-their-index', 'src/alpha/transports.ts', '../../libs/gamma/src/transports/pipe.js'],
