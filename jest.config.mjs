@@ -3,17 +3,16 @@ import { availableParallelism } from 'node:os';
 const { FAULTS, ESTATE, FLEET } = process.env;
 
 /** Faults of which `npm test` has a short pass; any other one takes long in a short pass too. */
-const SHORT = 'killed-service|lost-commit|rude-clients|start|stopped-service';
+const SHORT = 'lost-commit|rude-clients|start|stopped-service';
 const NOT_IN = {
   // npm test
   none: [`/test/faults/(?!(${SHORT})[.])`, '/libs/embedded-postgres/src/.*[.]faults'],
   full: [],
-  // What is left for CI: no short pass again, but for the kills; and `abuse` compares latencies, for which a machine must be
-  // quiet.
-  rest: [`/test/faults/(?!killed-service)(${SHORT}|abuse)[.]`],
+  // What is left for CI: no short pass again; and `abuse` compares latencies, for which a machine must be quiet.
+  rest: [`/test/faults/(${SHORT}|abuse)[.]`],
 };
-/** Needs brokers, or more than the lockfile installs. */
-const OF_ESTATE = '/test/(estate/|(messages|events)/(nats|rabbitmq|tcp-faults))';
+/** Needs brokers, a browser, or more than the lockfile installs. */
+const OF_ESTATE = '/test/(estate/|browser/|(messages|events)/(nats|rabbitmq|tcp-faults))';
 
 export default {
   rootDir: import.meta.dirname,

@@ -18,7 +18,9 @@ export async function createTestDatabase(
   if (serverUrl === undefined) throw new Error('test/support/global-setup.mjs has not run');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const superuserUrl = serverUrl.replace(/\/postgres(?=\?|$)/, `/${name}`);
-  await onServer(serverUrl, `create role ${name} login`, `create database ${name} owner ${name}`);
+  // Copied by the kernel: that costs a third less than to write it all to the log.
+  const database = `create database ${name} owner ${name} strategy file_copy`;
+  await onServer(serverUrl, `create role ${name} login`, database);
   return {
     url: superuserUrl.replace('//postgres@', `//${name}@`),
     superuserUrl,

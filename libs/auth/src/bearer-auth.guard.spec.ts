@@ -17,7 +17,7 @@ const guard = new BearerAuthGuard(new BearerStrategy(auth), auth, new Reflector(
 /** Bytes of a request, and of one of the objects that it is made of. */
 const SIZE = 128_000;
 const OBJECT = 32;
-const REQUESTS = 100;
+const REQUESTS = 30;
 const kept: object[] = [];
 
 /** Asks the guard about a request that nobody keeps, or the caller. */
