@@ -21,6 +21,15 @@ describe('RateLimiter', () => {
     ]);
   });
 
+  it('never tells more seconds than the window has', () => {
+    const hourly = new RateLimiter({ requests: 1, seconds: 3_600 }, () => now);
+    const told = Array.from({ length: 1_000 }, (_, i) => {
+      now = 1_000_000 + i * 1.000_001;
+      return hourly.take(`key ${i}`).seconds;
+    });
+    expect(new Set(told)).toEqual(new Set([3_600]));
+  });
+
   it('gives each key a quota of its own', () => {
     take('a', 4);
     expect(limiter.take('b')).toEqual({ isAllowed: true, remaining: 2, seconds: 60 });

@@ -44,7 +44,8 @@ export class RateLimiter {
 
   /** Counts a request of a key, unless the key has used up its quota. */
   take(key: string): Allowance {
-    const now = this.now();
+    // Whole: a sum of fractions, rounded, could end a window of an hour in 3,601 seconds.
+    const now = Math.floor(this.now());
     const window = this.windowOf(key, now);
     const isAllowed = window.used < this.quota.requests;
     if (isAllowed) window.used++;
