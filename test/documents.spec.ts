@@ -32,6 +32,28 @@ describe('every document', () => {
   });
 });
 
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const suites = [...read('test/suite.mjs').matchAll(/^ {2}(\w+): [{[]/gm)].map(([, name]) => name);
+
+it.each(DOCUMENTS)('names no script that is not there: %s', (document) => {
+  const named = [...read(document).matchAll(/npm run (?:--silent )?([\w:]+)(?: -- (\w+))?/g)];
+  const lost = named.filter(
+    ([, script, suite]) =>
+      !Object.hasOwn(scripts, script!) || (script === 'suite' && !suites.includes(suite)),
+  );
+  expect(lost.map(([text]) => text)).toEqual([]);
+});
+
+it('CONTRIBUTING.md or README.md names every script and every suite', () => {
+  const text = read('CONTRIBUTING.md') + read('README.md') + read('docker/README.md');
+  const lost = Object.keys(scripts).filter(
+    (name) => !new RegExp(`npm (run )?(--silent )?${name}\\b`).test(text),
+  );
+  expect(lost).toEqual([]);
+  expect(suites.length).toBeGreaterThan(8);
+  expect(suites.filter((suite) => !text.includes(`npm run suite -- ${suite}`))).toEqual([]);
+});
+
 it('README.md has at most 1,300 words', () => {
   expect(read('README.md').trim().split(/\s+/).length).toBeLessThanOrEqual(1300);
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { published } from './published.js';
 
-// Usage: npm run bench:figure. Writes the picture and the tables of the results that are in this folder.
+// Usage: npm run bench -- figure. Writes the picture and the tables of the results that are in this folder.
 
 const FOLDER = join('test', 'bench');
 

@@ -8,7 +8,7 @@ import { type Measurement, ratio, type Results } from './results.js';
 
 const HERE = import.meta.dirname;
 
-it('figure.svg and RESULTS.md are what `npm run bench:figure` makes of the results', async () => {
+it('figure.svg and RESULTS.md are what `npm run bench -- figure` makes of the results', async () => {
   for (const [file, text] of Object.entries(await published(HERE)))
     expect([file, await readFile(join(HERE, file), 'utf8')]).toEqual([file, text]);
 });

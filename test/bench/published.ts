@@ -27,7 +27,7 @@ export async function published(folder: string): Promise<Record<'figure.svg' | '
     'figure.svg': chart(runs.map(({ results }) => results)),
     'RESULTS.md': [
       '# Results\n',
-      '`npm run bench:figure` has written this file. [README.md](README.md) says how to read it.\n',
+      '`npm run bench -- figure` has written this file. [README.md](README.md) says how to read it.\n',
       ...parts,
     ].join('\n'),
   };

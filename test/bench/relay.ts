@@ -12,7 +12,7 @@ import { connect, Server } from './server.js';
 import { median } from './statistics.js';
 
 /*
- * What it costs to have EVENTS_URL: `npm run bench:relay -- URL` puts creates on two services in turn, one with the
+ * What it costs to have EVENTS_URL: `npm run bench -- relay URL` puts creates on two services in turn, one with the
  * broker of the URL and one without, as fast as they can and at a steady pace.
  */
 
@@ -174,7 +174,7 @@ removeLibpqVariables(process.env);
 const [brokerUrl] = process.argv.slice(2);
 if (brokerUrl === undefined) {
   console.error(
-    'Usage: npm run bench:relay -- nats://HOST:PORT (or amqp://…, with a queue bound to the exchange)',
+    'Usage: npm run bench -- relay nats://HOST:PORT (or amqp://…, with a queue bound to the exchange)',
   );
   process.exitCode = 1;
 } else await measure(brokerUrl);

@@ -5,7 +5,7 @@ import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 import { CorporaError, type Corpora, LAYOUT, readCorpora } from './read.js';
 import { run, ZONES } from './run.js';
 
-const USAGE = `Usage: npm run test:corpora -- DIR
+const USAGE = `Usage: npm run suite -- corpora DIR
 
 DIR holds public test data, which the service must store and return unchanged, or refuse:
 

@@ -6,7 +6,7 @@ import { percentile } from '../bench/statistics.js';
 import { PostgresCluster } from '../faults/support/postgres-cluster.js';
 import { startService } from '../support/service-process.js';
 
-const USAGE = 'Usage: npm run test:snapshot -- [MINUTES]   (20; at least 1)';
+const USAGE = 'Usage: npm run suite -- snapshot [MINUTES]   (20; at least 1)';
 const TOKEN = 'a-token-that-the-deployment-declares';
 const MINUTE = 60_000;
 const PROJECTS = 1_000;

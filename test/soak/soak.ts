@@ -8,7 +8,7 @@ import { startService } from '../support/service-process.js';
 import { isSettled, lookAt, textOf } from './holdings.js';
 import { Load } from './load.js';
 
-const USAGE = 'Usage: npm run test:soak -- [MINUTES]   (30; at least 3)';
+const USAGE = 'Usage: npm run suite -- soak [MINUTES]   (30; at least 3)';
 const TOKEN = 'a-token-that-the-deployment-declares';
 const MINUTE = 60_000;
 /** Minutes of load before anything is compared: compiled code and caches are there then. */

@@ -30,7 +30,7 @@ function missingTools(): string | undefined {
     createRequire(import.meta.url).resolve('playwright-core');
     return undefined;
   } catch {
-    return 'the tools are not installed (npm run tools)';
+    return 'the tools are not installed (node test/tools/install.mjs)';
   }
 }
 
