@@ -21,7 +21,8 @@ const ACTS: Record<string, Act> = {
 
 export const countsCommand: Command = {
   usage: `Usage:
-  npm run counts -- verify    holds the counts of logs against the logs; exits with 1 where they differ
+  npm run counts -- verify    holds the counts of logs, and the sums of their durations, against the logs; exits
+                              with 1 where they differ
   npm run counts -- rebuild   mends them
 
 Both read every log, and nobody waits for them: the service may run and write.`,

@@ -11,6 +11,10 @@ import { AddTimeLogPositions1764201600000 } from './infrastructure/migrations/17
 import { IndexTimeLogPositions1764201700000 } from './infrastructure/migrations/1764201700000-index-time-log-positions.js';
 import { CountPeriods1764374400000 } from './infrastructure/migrations/1764374400000-count-periods.js';
 import { MoveTimeLogPositions1764460800000 } from './infrastructure/migrations/1764460800000-move-time-log-positions.js';
+import { AddDurationSums1764547200000 } from './infrastructure/migrations/1764547200000-add-duration-sums.js';
+import { KeepDurationSums1764547300000 } from './infrastructure/migrations/1764547300000-keep-duration-sums.js';
+import { RequireDurationSums1764547400000 } from './infrastructure/migrations/1764547400000-require-duration-sums.js';
+import { SumDurations1764547500000 } from './infrastructure/migrations/1764547500000-sum-durations.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import {
   keepTimeLogPositions,
@@ -76,6 +80,10 @@ export const timeLogMigrations = [
   IndexTimeLogPositions1764201700000,
   CountPeriods1764374400000,
   MoveTimeLogPositions1764460800000,
+  AddDurationSums1764547200000,
+  KeepDurationSums1764547300000,
+  RequireDurationSums1764547400000,
+  SumDurations1764547500000,
 ];
 
 /** The module, as the service binds it. */

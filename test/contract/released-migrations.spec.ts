@@ -24,6 +24,10 @@ const RELEASED = {
   CreateTimeLogRelays1764288000000: '8e5e0f988eb350f5548d588c347bbe21',
   CountPeriods1764374400000: '71d2d2adf433b679c4f0f39b8dd5b50d',
   MoveTimeLogPositions1764460800000: 'e9483fa3670419c4c2e363f596720d12',
+  AddDurationSums1764547200000: '88cac5c177efaa9c90a3d711fdf97249',
+  KeepDurationSums1764547300000: 'b9929b923f256de6667434360b7b76c7',
+  RequireDurationSums1764547400000: '46cd454d024134977b1b9e637608ba67',
+  SumDurations1764547500000: '40f99b713f496dc1c832554d4ece8bd4',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -51,7 +51,7 @@ async function inTransaction(
   }
 }
 
-describe('the counts are right', () => {
+describe('counts and sums are right', () => {
   it.each([
     ['an insert of nothing', `insert into time_logs ${logsFrom(2000, 0)}`, 1000],
     ['an insert of one', `insert into time_logs ${logsFrom(2000, 1)}`, 1001],
@@ -68,7 +68,8 @@ describe('the counts are right', () => {
     ],
     ['an update of dates', `update time_logs set date = date - 1 where date > '0001-01-01'`, 1000],
     ['an update of projects', `update time_logs set project_id = gen_random_uuid()`, 1000],
-    ['an update of neither', `update time_logs set duration = 2`, 1000],
+    ['an update of durations alone', `update time_logs set duration = 2`, 1000],
+    ['an update of nothing', `update time_logs set description = 'other'`, 1000],
     ['a delete of some', `delete from time_logs where duration <= 400`, 600],
     ['a delete of all', `delete from time_logs`, 0],
     ['a truncate', `truncate time_logs`, 0],
@@ -137,7 +138,7 @@ describe('the counts are right', () => {
 });
 
 describe('a row of counts from elsewhere', () => {
-  const foreign = `insert into time_log_counts values (true, gen_random_uuid(), 4096, '2026-01-31', 0, 1)`;
+  const foreign = `insert into time_log_counts values (true, gen_random_uuid(), 4096, '2026-01-31', 0, 1, null, 1)`;
   const rows = async (source: DataSource | QueryRunner) =>
     (
       (await source.query('select count(*)::integer as count from time_log_counts')) as { count: number }[]
@@ -216,6 +217,9 @@ describe('verify and rebuild', () => {
     ['a count that is missing', `delete from time_log_counts where of_all`],
     ['a total that is wrong', `update time_log_counts set total = total + 1 where width = 4096`],
     ['a day that is wrong', `update time_log_counts set days[7] = 5 where width = 32`],
+    ['a sum that is wrong', `update time_log_counts set duration = duration + 0.001 where width = 4096`],
+    ['the sum of a day that is wrong', `update time_log_counts set durations[7] = 0.5 where width = 32`],
+    ['sums that are missing', `update time_log_counts set duration = 0, durations = null`],
     ['counts of nothing', `update time_log_counts set first_day = first_day + 64 where width = 32`],
     ['no counts at all', `delete from time_log_counts`],
   ])('see and mend %s', async (_what, damage) => {
@@ -482,29 +486,66 @@ describe('slots that many transactions at once have begun', () => {
   });
 });
 
-describe('the migration', () => {
-  it('counts the logs that are there, and those that come while it counts', async () => {
+describe('the migrations', () => {
+  const upTo = (name: string) => migrations.findIndex((migration) => migration.name.startsWith(name));
+
+  it.each([
+    ['came to be', upTo('CreateTimeLogCounts')],
+    ['had sums beside them', upTo('AddDurationSums')],
+  ])(
+    'count and sum the logs of before counts %s, and those that come and change meanwhile',
+    async (_what, first) => {
+      const before = await createTestDatabase();
+      const old = await new DataSource({ ...plainOptions(before.url), poolSize: 4, migrations }).initialize();
+      try {
+        await migrate({ url: before.url, migrations: migrations.slice(0, first) });
+        await old.query(`insert into time_logs ${logsFrom(1, 20_000)}`);
+        let isDone = false;
+        let written = 0;
+        const writer = async () => {
+          while (!isDone) {
+            await old.query(`insert into time_logs ${logsFrom(100_000 + written, 1)}`);
+            written += 1;
+            await old.query(`update time_logs set duration = 0.1 where duration = ${written}`);
+          }
+        };
+        const writing = writer();
+        await migrate({ url: before.url, migrations });
+        isDone = true;
+        await writing;
+        expect(await new TimeLogCounts(new Database(old)).verify()).toEqual({
+          logs: 20_000 + written,
+          wrong: 0,
+        });
+      } finally {
+        await old.destroy();
+        await before.drop();
+      }
+    },
+  );
+
+  it('wait for who has only counted, before they have all triggers sum', async () => {
     const before = await createTestDatabase();
     const old = await new DataSource({ ...plainOptions(before.url), poolSize: 4, migrations }).initialize();
     try {
-      await migrate({ url: before.url, migrations: migrations.slice(0, 2) });
-      await old.query(`insert into time_logs ${logsFrom(1, 20_000)}`);
-      let isDone = false;
-      let written = 0;
-      const writer = async () => {
-        while (!isDone) {
-          await old.query(`insert into time_logs ${logsFrom(100_000 + written, 1)}`);
-          written += 1;
+      const summing = upTo('KeepDurationSums');
+      await migrate({ url: before.url, migrations: migrations.slice(0, summing) });
+      await inTransaction(async (runner) => {
+        await runner.startTransaction();
+        await runner.query(`insert into time_logs ${logsFrom(1, 10)}`);
+        const migrated = migrate({ url: before.url, migrations });
+        for (let isWaiting = false; !isWaiting;) {
+          const waiting = await old.query<unknown[]>(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          );
+          isWaiting = waiting.length > 0;
         }
-      };
-      const writing = writer();
-      await migrate({ url: before.url, migrations });
-      isDone = true;
-      await writing;
-      expect(await new TimeLogCounts(new Database(old)).verify()).toEqual({
-        logs: 20_000 + written,
-        wrong: 0,
-      });
+        const done = await old.query<unknown[]>('select name from migrations');
+        expect(done).not.toContainEqual({ name: new migrations[summing]!().name });
+        await runner.commitTransaction();
+        await migrated;
+      }, old);
+      expect(await new TimeLogCounts(new Database(old)).verify()).toEqual({ logs: 10, wrong: 0 });
     } finally {
       await old.destroy();
       await before.drop();

@@ -103,6 +103,16 @@ describe('a database of version 0.1', () => {
     await owner.query('delete from time_logs where id = $1', [row!.id]);
   });
 
+  it('has the exact sums of its durations', async () => {
+    const [found] = await owner.query<unknown[]>(
+      'select n, trim_scale(duration) as duration from time_log_sum(null, null, null)',
+    );
+    const [summed] = await owner.query<unknown[]>(
+      'select count(*) as n, trim_scale(sum(duration)) as duration from time_logs',
+    );
+    expect(found).toEqual(summed);
+  });
+
   it('has the functions of a new database', async () => {
     const { existing, newest, created } = await functionsIn(owner);
     expect(existing).toEqual(newest);

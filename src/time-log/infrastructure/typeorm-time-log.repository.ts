@@ -24,6 +24,7 @@ import {
 } from '../domain/time-log.repository.js';
 import { LazyPage } from '../wire/lazy-page.js';
 import { TimeLog } from '../domain/time-log.js';
+import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { TimeLogFeed } from './feed/time-log-feed.js';
@@ -39,6 +40,7 @@ import {
 } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
+import { TimeLogTotals, TOTALS_ROUTINES } from './time-log-totals.js';
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
@@ -46,7 +48,13 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
 const LOG = timeLogSelection('log');
 /** The functions of the database that are called, here and by the sweep. */
-const ROUTINES = ['time_log_page_v2', 'time_log_events', 'fold_time_log_counts', 'keep_time_log_positions'];
+const ROUTINES = [
+  'time_log_page_v2',
+  'time_log_events',
+  'fold_time_log_counts',
+  'keep_time_log_positions',
+  ...TOTALS_ROUTINES,
+];
 const MAKING = { log: timeLogOf, item: itemJsonOf };
 /** The most logs in one statement. */
 const BATCH = 200;
@@ -58,6 +66,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly keyedWrites: KeyedTimeLogWrites;
   private readonly sweep: TimeLogSweep;
   private readonly feed: TimeLogFeed;
+  private readonly sums: TimeLogTotals;
   private page: PreparedStatement | undefined;
   private insertion: PreparedStatement | undefined;
 
@@ -72,6 +81,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
     this.feed = new TimeLogFeed(database);
+    this.sums = new TimeLogTotals(database, limits);
     this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits, () => this.recorded());
   }
 
@@ -156,6 +166,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     // The first row only has the total.
     const [first, ...rows] = await this.database.query(this.page, pageValues(filter, page));
     return new LazyPage(Number(first!.at(-1)), rows, MAKING);
+  }
+
+  override totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
+    return this.sums.of(filter, grouping, page);
   }
 
   override async weigh(filter: TimeLogFilter, page: Page): Promise<number> {

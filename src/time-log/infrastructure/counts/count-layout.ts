@@ -29,11 +29,15 @@ export async function countNamesIn(runner: QueryRunner) {
     count: await name('count_time_logs'),
     forget: await name('forget_time_log_counts'),
     differences: await name('time_log_count_differences'),
+    differencesV2: await name('time_log_count_differences_v2'),
     rebuild: await name('rebuild_time_log_counts'),
     fold: await name('fold_time_log_counts'),
     since: await name('time_logs_since'),
     between: await name('time_logs_between'),
     page: await name('time_log_page'),
     pageV2: await name('time_log_page_v2'),
+    sum: await name('time_log_sum'),
+    projectSums: await name('time_log_project_sums'),
+    periodSums: await name('time_log_period_sums'),
   };
 }

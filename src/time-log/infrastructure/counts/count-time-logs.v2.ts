@@ -1,0 +1,61 @@
+import { AS_OWNER, BLOCK, type CountNames, FIRST, NIL, SPAN } from './count-layout.js';
+import { COUNTING_AS_BEFORE, COUNTING_DECLARED, COUNTING_ON, takeSlot } from './count-rows.v1.js';
+import { andAllDays, eachDay, intoSlot, orAdd } from './count-rows.v3.js';
+
+const IN_SPAN = SPAN / BLOCK;
+const CHANGES = `unnest(projects, blocks, days_of_block, numbers, sums) as changes (project_id, block, day, n, duration)`;
+const KEY = `grouping(project_id) = 1, coalesce(project_id, ${NIL})`;
+/** The one day that is added to ends its array. */
+const DAY = 'cardinality(excluded.days)';
+
+/**
+ * For a trigger after a statement on logs: adds its changes to counts and sums. It reads the logs of the statement once,
+ * into arrays: neighbours of PostgreSQL do not hand them on to a statement within the function. Most blocks change on
+ * one day, and so cost no look at the others.
+ */
+export const countTimeLogsV2 = (names: CountNames) => `
+  create or replace function ${names.count}() returns trigger language plpgsql ${AS_OWNER}
+    set plan_cache_mode = force_generic_plan as $$
+  #variable_conflict use_column
+  declare
+    projects uuid[];
+    blocks integer[];
+    days_of_block integer[];
+    numbers integer[];
+    sums numeric[];
+    own_slot integer := 0;
+    ${COUNTING_DECLARED}
+  begin
+    select array_agg(project_id), array_agg(number / ${BLOCK}), array_agg(number % ${BLOCK}), array_agg(n), array_agg(duration)
+      into projects, blocks, days_of_block, numbers, sums
+      from (select project_id, date - ${FIRST} as number, count(*)::integer * tg_argv[0]::integer as n,
+                   sum(duration) * tg_argv[0]::integer as duration
+              from changed group by 1, 2) grouped;
+    if projects is null then
+      return null;
+    end if;
+    ${COUNTING_ON}
+    ${takeSlot(names)}
+    ${intoSlot(names)}
+    select ${KEY}, ${SPAN}, ${FIRST} + block / ${IN_SPAN} * ${SPAN}, own_slot, sum(n), sum(duration), null, null
+      from ${CHANGES} group by grouping sets ((project_id, block / ${IN_SPAN}), (block / ${IN_SPAN}))
+    ${orAdd};
+    ${intoSlot(names)}
+    select ${KEY}, ${BLOCK}, ${FIRST} + block * ${BLOCK}, own_slot, sum(n), sum(duration),
+           array_fill(null::integer, array[min(day)]) || sum(n)::integer,
+           array_fill(null::numeric, array[min(day)]) || sum(duration)
+      from ${CHANGES} group by grouping sets ((project_id, block), (block)) having min(day) = max(day)
+    ${orAdd},
+         days[${DAY}] = nullif(coalesce(counts.days[${DAY}], 0) + excluded.total, 0),
+         durations[${DAY}] = nullif(coalesce(counts.durations[${DAY}], 0) + excluded.duration, 0);
+    if cardinality(projects) > 1 then
+      ${intoSlot(names)}
+      select ${KEY}, ${BLOCK}, ${FIRST} + block * ${BLOCK}, own_slot, sum(n), sum(duration),
+             ${eachDay('n')}::integer[],
+             ${eachDay('duration')}
+        from ${CHANGES} group by grouping sets ((project_id, block), (block)) having min(day) <> max(day)
+      ${orAdd}${andAllDays};
+    end if;
+    ${COUNTING_AS_BEFORE}
+    return null;
+  end $$`;

@@ -1,0 +1,48 @@
+import { BLOCK, type CountNames, FIRST, SPAN } from './count-layout.js';
+
+// Parts of version 1 of the functions that sum.
+
+/**
+ * PostgreSQL plans it once a session, and along an index: the cost must not depend on statistics that are stale or
+ * missing.
+ */
+export const ALONG_THE_KEY = `set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off`;
+
+/** The end of the last span that has days. */
+const END = `${FIRST} + ${892 * SPAN}`;
+
+const startOf = (width: number, day: string) => `${day} - (${day} - ${FIRST}) % ${width}`;
+const startFrom = (width: number, day: string) => startOf(width, `(${day} + ${width - 1})`);
+
+/**
+ * The parts of a period (null: open): blocks until `spans`, whole spans until `rest`, and blocks until `beyond`, the day
+ * after the last. A period without a whole span is all in the first part.
+ */
+export const PARTS_DECLARED = `
+    first date := coalesce(oldest, ${FIRST});
+    beyond date := coalesce(newest + 1, ${END});
+    has_spans boolean := ${startFrom(SPAN, 'first')} < ${startOf(SPAN, 'beyond')};
+    spans date := case when has_spans then ${startFrom(SPAN, 'first')} else beyond end;
+    rest date := case when has_spans then ${startOf(SPAN, 'beyond')} else beyond end;`;
+
+/** Of a block: all its days, or those of a part. */
+const within = (all: string, days: string, from: string, to: string) =>
+  `case when first_day >= ${from} and first_day + ${BLOCK} <= ${to} then ${all}
+                  else (select sum(part) from unnest(${days}[${from} - first_day + 1 : ${to} - first_day]) part) end`;
+
+const blocks = (counts: string, key: string, from: string, to: string) => `
+      select ${within('total', 'days', from, to)},
+             ${within('duration', 'durations', from, to)}
+        from ${counts}
+       where ${from} < ${to} and ${key} and width = ${BLOCK}
+         and first_day >= ${startOf(BLOCK, from)} and first_day < ${to}`;
+
+/** Count and sum of the logs of a period, of the rows with a key. */
+export const sumOfPeriod = ({ counts }: CountNames, key: string) => `
+    select coalesce(sum(n), 0)::bigint as n, coalesce(sum(duration), 0) as duration from (
+      select total as n, duration from ${counts}
+       where has_spans and ${key} and width = ${SPAN} and first_day >= spans and first_day < rest
+      union all ${blocks(counts, key, 'first', 'spans')}
+      union all ${blocks(counts, key, 'rest', 'beyond')}
+    ) parts`;

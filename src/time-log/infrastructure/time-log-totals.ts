@@ -1,0 +1,90 @@
+import { Batcher, type BatcherLimits } from '../../../libs/batching/src/index.js';
+import { type Database, PreparedStatement, type TextRow } from '../../database/index.js';
+import type { Page } from '../domain/page.js';
+import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
+
+type Groups = 'none' | 'project' | 'period';
+
+/** The function of each kind of groups, its parameters, and what it tells of a group. */
+const STATEMENTS: Readonly<
+  Record<Groups, { readonly routine: string; readonly parameters: string; readonly group: string }>
+> = {
+  none: { routine: 'time_log_sum', parameters: '$1, $2, $3', group: `'0' as groups` },
+  project: {
+    routine: 'time_log_project_sums',
+    parameters: '$1, $2, $3, $4, $5',
+    group: 'groups::text, project_id::text',
+  },
+  period: {
+    routine: 'time_log_period_sums',
+    parameters: '$1, $2, $3, $4, $5, $6',
+    group: 'groups::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
+  },
+};
+/** The functions of the database that are called here. */
+export const TOTALS_ROUTINES = Object.values(STATEMENTS).map(({ routine }) => routine);
+
+type Asked = readonly [TimeLogFilter, Page];
+
+/** Sums logs by what is summed already. */
+export class TimeLogTotals {
+  private readonly statements: Partial<Record<Groups, PreparedStatement>> = {};
+  /** One at a time: each reads the sums of all projects. */
+  private readonly byProject: Batcher<Asked, Totals>;
+
+  constructor(
+    private readonly database: Database,
+    limits: Pick<BatcherLimits, 'queue' | 'wait'>,
+  ) {
+    this.byProject = new Batcher(([asked]) => this.sumProjects(asked!), { ...limits, batch: 1 });
+  }
+
+  async of(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
+    if (grouping === undefined) return this.read('none', valuesOf(filter));
+    if (grouping !== 'project')
+      return this.read('period', [...valuesOf(filter), grouping, ...placeOf(page)], periodSumOf);
+    // One project is as cheap as any other total.
+    if (filter.projectId !== undefined) return (await this.sumProjects([filter, page]))[0];
+    return this.byProject.add([filter, page]);
+  }
+
+  private async sumProjects([filter, page]: Asked): Promise<[Totals]> {
+    return [await this.read('project', [...valuesOf(filter), ...placeOf(page)], projectSumOf)];
+  }
+
+  /** One statement, so that all sums come from one snapshot. Its first row is the whole. */
+  private async read(
+    kind: Groups,
+    values: readonly unknown[],
+    groupOf: (row: TextRow) => ProjectSum | PeriodSum = projectSumOf,
+  ): Promise<Totals> {
+    const { routine, parameters, group } = STATEMENTS[kind];
+    this.statements[kind] ??= new PreparedStatement(
+      `select n::text, trim_scale(duration)::text as duration, ${group} from ${this.database.routine(routine)}(${parameters})`,
+    );
+    const [whole, ...groups] = await this.database.query(this.statements[kind], values);
+    return { whole: sumOf(whole!), groups: groups.map(groupOf), groupCount: Number(whole![2]) };
+  }
+}
+
+function valuesOf({ projectId, period }: TimeLogFilter): unknown[] {
+  return [projectId, period.from, period.to];
+}
+
+function placeOf({ offset, limit }: Page): unknown[] {
+  return [String(offset), limit];
+}
+
+function sumOf([count, duration]: TextRow): Sum {
+  return { count: Number(count), duration: duration! };
+}
+
+function projectSumOf(row: TextRow): ProjectSum {
+  return { projectId: row[3]!, ...sumOf(row) };
+}
+
+function periodSumOf(row: TextRow): PeriodSum {
+  const [from, to] = row.slice(3).map((day) => JSON.parse(day!) as string);
+  return { from: from!, to: to!, ...sumOf(row) };
+}

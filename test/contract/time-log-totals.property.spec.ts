@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { DataSource } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { Database } from '../../src/database/index.js';
+import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import type { Grouping, Totals } from '../../src/time-log/domain/totals.js';
+import { Page, Period, type TimeLogFilter, timeLogEntities } from '../../src/time-log/index.js';
+import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
+import {
+  randomBytesInAdvance,
+  UuidV7TimeLogIds,
+} from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const RUNS = process.env.FAULTS === 'full' ? 3_000 : 250;
+const PROJECTS = ['00000000-0000-0000-0000-000000000000', randomUUID(), randomUUID()];
+const ids = new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance());
+const DAY = 86_400_000;
+const dayOf = (number: number) =>
+  new Date(Date.parse('0001-01-01') + number * DAY).toISOString().slice(0, 10);
+const numberOf = (day: string) => (Date.parse(day) - Date.parse('0001-01-01')) / DAY;
+const LAST = numberOf('9999-12-31');
+const YEARS = [1, 4, 1600, 1969, 1970, 2000, 2025, 2026, 9999];
+
+/** Around the edges of blocks, spans, weeks, months and years; a crowded month; the first and the last days. */
+const anyDay = fc
+  .oneof(
+    fc.integer({ min: numberOf('2026-01-01'), max: numberOf('2026-01-31') }),
+    fc.record({ edge: fc.integer({ min: 22_820, max: 22_900 }), width: fc.constant(32) }).map(place),
+    fc.record({ edge: fc.integer({ min: 0, max: 891 }), width: fc.constant(4_096) }).map(place),
+    fc.record({ edge: fc.integer({ min: 105_600, max: 105_700 }), width: fc.constant(7) }).map(place),
+    fc
+      .record({ year: fc.constantFrom(...YEARS), month: fc.integer({ min: 1, max: 12 }) })
+      .map(({ year, month }) =>
+        numberOf(`${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-01`),
+      ),
+    fc.constantFrom(0, 6, 7, 31, LAST - 4, LAST),
+    fc.integer({ min: 0, max: LAST }),
+  )
+  .chain((number) => fc.integer({ min: -1, max: 1 }).map((step) => number + step))
+  .map((number) => dayOf(Math.min(LAST, Math.max(0, number))));
+
+function place({ edge, width }: { readonly edge: number; readonly width: number }): number {
+  return edge * width;
+}
+
+/** As SQL may store them: zeros at the end, more digits than a double has, and the ends of its range. */
+const anyDuration = fc.oneof(
+  fc.constantFrom('0.1', '1', '1.50', '2.000', '100', '0.30000000000000004'),
+  fc.constantFrom('5e-324', '1.7976931348623157e308', '123456789012345678901234567890.000000000000000000001'),
+  fc.integer({ min: 1, max: 100_000 }).map((cents) => `${Math.floor(cents / 100)}.${String(cents % 100)}1`),
+);
+
+const anyFilter: fc.Arbitrary<TimeLogFilter> = fc
+  .record({
+    projectId: fc.option(fc.constantFrom(...PROJECTS), { nil: undefined }),
+    ends: fc.array(anyDay, { maxLength: 2 }),
+    isOpenAtStart: fc.boolean(),
+  })
+  .map(({ projectId, ends, isOpenAtStart }) => {
+    const [from, to] = ends.sort();
+    return {
+      projectId,
+      period: isOpenAtStart && to === undefined ? Period.of(undefined, from) : Period.of(from, to),
+    };
+  });
+const GROUPINGS = [undefined, 'project', 'day', 'week', 'month'] as const;
+const anyGrouping = fc.constantFrom<Grouping | undefined>(...GROUPINGS);
+const anyPage = fc
+  .record({ number: fc.integer({ min: 1, max: 4 }), limit: fc.constantFrom(1, 2, 7, 50, 1000) })
+  .map(({ number, limit }) => Page.of(number, limit));
+
+interface Row {
+  readonly id: string;
+  projectId: string;
+  date: string;
+  duration: string;
+}
+
+/** 10^400 times a decimal: an integer for all durations here. */
+const SCALE = 400;
+function scaled(text: string): bigint {
+  const [mantissa, exponent = '0'] = text.split('e');
+  const [whole, fraction = ''] = mantissa!.split('.');
+  return BigInt(whole! + fraction) * 10n ** BigInt(SCALE - fraction.length + Number(exponent));
+}
+
+function written(sum: bigint): string {
+  const digits = String(sum).padStart(SCALE + 1, '0');
+  return `${digits.slice(0, -SCALE)}.${digits.slice(-SCALE)}`.replace(/\.?0+$/, '');
+}
+
+/** The first and the last day of the group of a day. */
+function groupOf(grouping: Exclude<Grouping, 'project'>, day: string): [string, string] {
+  if (grouping === 'day') return [day, day];
+  const date = new Date(day);
+  if (grouping === 'week') {
+    const monday = numberOf(day) - ((date.getUTCDay() + 6) % 7);
+    return [dayOf(Math.max(0, monday)), dayOf(Math.min(LAST, monday + 6))];
+  }
+  const month = day.slice(0, 7);
+  const days = new Date(
+    Date.UTC(2000 + (date.getUTCFullYear() % 400), date.getUTCMonth() + 1, 0),
+  ).getUTCDate();
+  return [`${month}-01`, `${month}-${days}`];
+}
+
+interface Group {
+  readonly key: { readonly projectId: string } | { readonly from: string; readonly to: string };
+  readonly first: string;
+  count: number;
+  sum: bigint;
+}
+
+const order = <T>(one: T, other: T) => (one < other ? -1 : one > other ? 1 : 0);
+
+/** What the totals of these logs are, worked out one log at a time. */
+function expected(
+  logs: readonly Row[],
+  { projectId, period }: TimeLogFilter,
+  grouping: Grouping | undefined,
+  page: Page,
+): Totals {
+  const matching = logs.filter(
+    (log) =>
+      (projectId === undefined || log.projectId === projectId) &&
+      (period.from === undefined || log.date >= period.from) &&
+      (period.to === undefined || log.date <= period.to),
+  );
+  const groups = new Map<string, Group>();
+  let sum = 0n;
+  for (const log of matching) {
+    const duration = scaled(log.duration);
+    sum += duration;
+    if (grouping === undefined) continue;
+    const [from, to] = grouping === 'project' ? ['', ''] : groupOf(grouping, log.date);
+    const first = grouping === 'project' ? log.projectId : from;
+    const key =
+      grouping === 'project'
+        ? { projectId: log.projectId }
+        : {
+            from: period.from !== undefined && period.from > from ? period.from : from,
+            to: period.to !== undefined && period.to < to ? period.to : to,
+          };
+    const group = groups.get(first) ?? { key, first, count: 0, sum: 0n };
+    groups.set(first, group);
+    group.count += 1;
+    group.sum += duration;
+  }
+  const sorted = [...groups.values()].sort((one, other) =>
+    grouping === 'project'
+      ? order(other.sum, one.sum) || order(one.first, other.first)
+      : order(other.first, one.first),
+  );
+  const start = Number(page.offset);
+  return {
+    whole: { count: matching.length, duration: written(sum) },
+    groups: sorted
+      .slice(start, start + page.limit)
+      .map(({ key, count, sum: ofGroup }) => ({ ...key, count, duration: written(ofGroup) })),
+    groupCount: groups.size,
+  };
+}
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let repository: TypeOrmTimeLogRepository;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate({ url: database.url, migrations });
+  dataSource = await new DataSource({
+    ...plainOptions(database.url),
+    entities: timeLogEntities,
+    poolSize: 6,
+  }).initialize();
+  repository = new TypeOrmTimeLogRepository(new Database(dataSource));
+});
+beforeEach(() => dataSource.query('truncate time_logs'));
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+async function insert(logs: readonly Row[]): Promise<void> {
+  await dataSource.query(
+    `insert into time_logs (id, project_id, duration, description, date)
+     select id, project_id, duration::numeric, '', date
+       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::date[]) as log (id, project_id, duration, date)`,
+    [
+      logs.map(({ id }) => id),
+      logs.map(({ projectId }) => projectId),
+      logs.map(({ duration }) => duration),
+      logs.map(({ date }) => date),
+    ],
+  );
+}
+
+const anyLog = fc.record({
+  projectId: fc.constantFrom(...PROJECTS),
+  date: anyDay,
+  duration: anyDuration,
+});
+const anyLogs = (most: number) =>
+  fc
+    .array(anyLog, { minLength: 1, maxLength: most })
+    .map((logs) => logs.map((log) => ({ id: ids.next(), ...log })));
+
+/** A change by SQL, of some of the logs that are there: what it sets, or nothing where it deletes. */
+const anyChange = fc.record({
+  share: fc.integer({ min: 1, max: 5 }),
+  set: fc.oneof(
+    fc.record({ duration: anyDuration }),
+    fc.record({ date: anyDay }),
+    fc.record({ projectId: fc.constantFrom(...PROJECTS) }),
+    anyLog,
+    fc.constant(undefined),
+  ),
+});
+
+describe('totals', () => {
+  it('are the sums of the logs one by one, for any filter, grouping and page, after any change', async () => {
+    let logs: Row[] = fc.sample(anyLogs(600), { numRuns: 1, seed: 7 })[0]!;
+    await insert(logs);
+    let seen = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.option(anyLogs(20), { nil: [] }),
+        fc.option(anyChange, { nil: undefined, freq: 2 }),
+        fc.constantFrom('alone', 'beside another', 'before a fold'),
+        fc.array(fc.tuple(anyFilter, anyGrouping, anyPage), { minLength: 3, maxLength: 3 }),
+        async (more, change, company, questions) => {
+          const fresh = more.filter(({ id }) => logs.every((log) => log.id !== id));
+          const other = dataSource.createQueryRunner();
+          try {
+            await other.startTransaction();
+            // Whoever writes meanwhile takes the second slot of counts.
+            if (company === 'beside another')
+              await other.query(`select pg_advisory_xact_lock('time_logs'::regclass::oid::integer, 0)`);
+            await insert(fresh);
+            logs = logs.concat(fresh);
+            if (change !== undefined) logs = await apply(change, logs);
+          } finally {
+            await other.commitTransaction();
+            await other.release();
+          }
+          if (company === 'before a fold') await dataSource.query('select fold_time_log_counts(50)');
+          for (const [filter, grouping, page] of questions) {
+            const answer = await repository.totals(filter, grouping, page);
+            expect(answer).toEqual(expected(logs, filter, grouping, page));
+            seen += answer.groups.length;
+          }
+        },
+      ),
+      { numRuns: RUNS },
+    );
+    expect(seen).toBeGreaterThan(RUNS);
+  }, 600_000);
+
+  /** Of every so many logs, the same in the database and in memory. */
+  async function apply(
+    { share, set }: { readonly share: number; readonly set: Partial<Row> | undefined },
+    logs: readonly Row[],
+  ): Promise<Row[]> {
+    const some = new Set(logs.filter((_, index) => index % (share * 9) === 0).map(({ id }) => id));
+    const chosen = [...some];
+    if (set === undefined) {
+      await dataSource.query('delete from time_logs where id = any ($1)', [chosen]);
+      return logs.filter(({ id }) => !some.has(id));
+    }
+    await dataSource.query(
+      `update time_logs set duration = coalesce($2::text::numeric, duration), date = coalesce($3, date),
+                            project_id = coalesce($4, project_id) where id = any ($1)`,
+      [chosen, set.duration, set.date, set.projectId],
+    );
+    return logs.map((log) => (some.has(log.id) ? { ...log, ...set } : log));
+  }
+
+  it('of 0.1 a thousand times are 100, and of nothing 0', async () => {
+    const everything = { period: Period.of() };
+    const one = { projectId: PROJECTS[1]!, date: '2026-01-31', duration: '0.1' };
+    await insert(Array.from({ length: 1_000 }, () => ({ id: ids.next(), ...one })));
+    expect((await repository.totals(everything, undefined, Page.of(1, 1))).whole).toEqual({
+      count: 1_000,
+      duration: '100',
+    });
+    await dataSource.query('delete from time_logs');
+    expect(await repository.totals(everything, 'day', Page.of(1, 1))).toEqual({
+      whole: { count: 0, duration: '0' },
+      groups: [],
+      groupCount: 0,
+    });
+  });
+
+  it('have counts and sums of one moment while others write, correct, delete and fold', async () => {
+    await insert(fc.sample(anyLogs(300), 1)[0]!.map((log) => ({ ...log, duration: '1' })));
+    let isOver = false;
+    let changes = 0;
+    const write = async () => {
+      for (; !isOver; changes++) {
+        const [logs, change] = fc.sample(fc.tuple(anyLogs(20), anyLog), 1)[0]!;
+        await insert(logs.map((log) => ({ ...log, duration: '1' })));
+        await dataSource.query(
+          `delete from time_logs where id in (select id from time_logs order by md5(id::text || $1) limit 20 for update skip locked)`,
+          [change.date],
+        );
+        await dataSource.query(
+          `update time_logs set date = $1, project_id = $2 where id in
+             (select id from time_logs order by md5(id::text || $3) limit 20 for update skip locked)`,
+          [change.date, change.projectId, change.date],
+        );
+      }
+    };
+    const fold = async () => {
+      while (!isOver) await dataSource.query('select fold_time_log_counts(50)');
+    };
+    const others = [write(), write(), write(), fold()];
+    try {
+      await fc.assert(
+        fc.asyncProperty(anyFilter, anyGrouping, async (filter, grouping) => {
+          const { whole, groups, groupCount } = await repository.totals(filter, grouping, Page.of(1, 1000));
+          for (const { count, duration } of [whole, ...groups]) expect(duration).toBe(String(count));
+          if (grouping === undefined || groupCount > 1000) return;
+          expect(groups).toHaveLength(groupCount);
+          expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(whole.count);
+        }),
+        { numRuns: RUNS },
+      );
+    } finally {
+      isOver = true;
+      await Promise.all(others);
+    }
+    expect(changes).toBeGreaterThan(10);
+  }, 600_000);
+});
