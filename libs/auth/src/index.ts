@@ -1,3 +1,5 @@
+/* Without it every service writes its own guard: who calls, with which scopes, how often, and how a refusal is told. */
+
 export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.guard.js';
 export { AUTH_HEADERS, AuthModule } from './auth.module.js';
 export { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';

@@ -1,3 +1,5 @@
+/* Without it errors have as many shapes as there are authors: Nest, Express, Node and us. */
+
 export { DomainError } from './domain-error.js';
 export { answerFor, answerForThrown, type ErrorAnswer, type ErrorEnvelope } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';

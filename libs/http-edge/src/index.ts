@@ -1,3 +1,5 @@
+/* Without it slow, rude and endless clients take memory and sockets, and a shutdown cuts requests off. */
+
 export type { CorsHeaders } from './cors.js';
 export { EdgeAdapter } from './edge.adapter.js';
 export { type TellableLimits, withEdge } from './http-edge.documentation.js';

@@ -1,3 +1,5 @@
+/* Without it the document is written by hand beside the routes, and they part. */
+
 export { Describes, type Operation } from './describes.decorator.js';
 export type {
   Headers,

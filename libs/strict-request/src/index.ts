@@ -1,3 +1,5 @@
+/* Without it unknown fields pass, numbers come as texts, and deep or endless input reaches the use cases. */
+
 export { limitWaiting, withinDeadline } from './deadline.js';
 export { DEPTH_LIMIT, isJsonObject, limitBody, parseJson } from './json-body.js';
 export { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from './json-body.documentation.js';

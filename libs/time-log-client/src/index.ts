@@ -1,3 +1,5 @@
+/* Without it every caller writes retries, paging and types on its own. */
+
 export { TimeLogClient, type TimeLogClientOptions } from './time-log-client.js';
 export { type ServiceErrorCode, TimeLogError, type TimeLogErrorCode } from './time-log.error.js';
 export type { TimeLogEvent } from './every-event.js';
