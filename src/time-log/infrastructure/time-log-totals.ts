@@ -44,8 +44,10 @@ export class TimeLogTotals {
     if (grouping === undefined) return this.read('none', valuesOf(filter));
     if (grouping !== 'project')
       return this.read('period', [...valuesOf(filter), grouping, ...placeOf(page)], periodSumOf);
-    // One project is as cheap as any other total.
-    if (filter.projectId !== undefined) return (await this.sumProjects([filter, page]))[0];
+    // The only group is the whole, as cheap as any other total. Of a project without logs the function that sums
+    // projects would tell the next one.
+    if (filter.projectId !== undefined)
+      return onlyGroupOf(filter.projectId, await this.of(filter, undefined, page), page);
     return this.byProject.add([filter, page]);
   }
 
@@ -66,6 +68,12 @@ export class TimeLogTotals {
     const [whole, ...groups] = await this.database.query(this.statements[kind], values);
     return { whole: sumOf(whole!), groups: groups.map(groupOf), groupCount: Number(whole![2]) };
   }
+}
+
+/** The totals by project of one project, from those without groups. */
+function onlyGroupOf(projectId: string, { whole }: Totals, { offset }: Page): Totals {
+  const groups = whole.count === 0 ? [] : [{ projectId, ...whole }];
+  return { whole, groups: offset === 0n ? groups : [], groupCount: groups.length };
 }
 
 function valuesOf({ projectId, period }: TimeLogFilter): unknown[] {
