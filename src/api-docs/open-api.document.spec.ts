@@ -83,6 +83,7 @@ describe('the OpenAPI document', () => {
     expect(security).toMatchObject({
       'get /api/v1/time-logs': [{ bearer: ['time-logs:read'] }],
       'get /api/v1/time-logs/{id}': [{ bearer: ['time-logs:read'] }],
+      'get /api/v1/time-logs/totals': [{ bearer: ['time-logs:read'] }],
       'post /api/v1/time-logs': [{ bearer: ['time-logs:write'] }],
       'get /health': [{ bearer: [] }],
       'get /livez': [],
@@ -101,6 +102,7 @@ describe('the OpenAPI document', () => {
 
   it.each([
     ['get /api/v1/time-logs', [200, 400, 401, 403, 408, 417, 429, 431, 500, 503]],
+    ['get /api/v1/time-logs/totals', [200, 400, 401, 403, 408, 417, 429, 431, 500, 503]],
     ['post /api/v1/time-logs', [201, 400, 401, 403, 408, 413, 415, 417, 422, 429, 431, 500, 503]],
     ['get /health', [200, 400, 401, 408, 417, 431, 500, 503]],
     ['get /livez', [200, 400, 408, 417, 431]],
@@ -149,6 +151,9 @@ describe('the OpenAPI document', () => {
       expect(duration).toContain('"format":"double"');
       expect(duration).toContain('beyond 15 digits it may be answered rounded');
     }
+    const { ExactSum: sum } = openApiDocument.components.schemas;
+    expect(sum).not.toHaveProperty('format');
+    expect(sum).toHaveProperty('description', expect.stringContaining('never rounded'));
     expect(openApiDocument.paths['/readyz']!.get!.description).toContain('`503` without it');
     expect(openApiDocument.info.description).toContain('Open are only `/livez`, `/readyz`, `/openapi.json`');
     expect(JSON.stringify(get!.parameters)).toContain(`"maximum":${PAGE_LIMIT}`);

@@ -28,6 +28,8 @@ import { timeLogScopes } from './time-log.scopes.js';
 
 export { type CloudEvent, cloudEventOf } from './wire/cloud-event.js';
 export { CreateTimeLogDto } from './wire/create-time-log.dto.js';
+export { TotalTimeLogsDto } from './wire/total-time-logs.dto.js';
+export { type TotalsResponse, totalsJson, totalsResponse } from './wire/time-log-totals.js';
 export { criteriaOf, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
 export {
   listResponse,

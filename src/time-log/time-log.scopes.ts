@@ -5,6 +5,6 @@ export const WRITE = 'time-logs:write';
 
 /** The scopes of the module, and what each allows. New tokens get the default ones unless told otherwise. */
 export const timeLogScopes = [
-  { name: READ, allows: 'list and get time logs', isDefault: true },
+  { name: READ, allows: 'list, get and sum time logs', isDefault: true },
   { name: WRITE, allows: 'record time logs', isDefault: true },
 ];

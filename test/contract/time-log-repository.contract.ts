@@ -8,6 +8,7 @@ import { TimeLog, type TimeLogValues } from '../../src/time-log/domain/time-log.
 import { itemOf } from '../../src/time-log/wire/time-log-bodies.js';
 import { listJson } from '../../src/time-log/wire/time-log-json.js';
 import { eventually } from '../faults/support/eventually.js';
+import { describeTotals } from './time-log-totals.contract.js';
 
 const everything = { period: Period.of() };
 const DAYS = ['0001-01-01', '1582-10-10', '1999-12-31', '2024-02-29', '2026-01-31', '9999-12-31'];
@@ -240,6 +241,8 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       const found = await repository.find({ ...everything, projectId }, Page.of(1, 1000));
       expect(found).toEqual({ logs: logs.toReversed(), total: 100 });
     });
+
+    describeTotals({ repository: () => repository, newLog });
 
     describe('adds a log once under a key', () => {
       const alice = { principal: 'alice', text: 'key' };

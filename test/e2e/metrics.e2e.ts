@@ -172,6 +172,7 @@ describe('the metrics', () => {
       await list(app, '', { headers: { authorization: undefined } });
       await send(app, `${TIME_LOGS.toUpperCase()}/`);
       await send(app, TIME_LOGS, { method: 'HEAD' });
+      await send(app, `${TIME_LOGS}/totals?by=week`);
       await create(app);
       await create(app, '{');
       await create(app, ' '.repeat(70_000));
@@ -187,6 +188,7 @@ describe('the metrics', () => {
       [requests('GET', TIME_LOGS, 400)]: 1,
       [requests('GET', TIME_LOGS, 401)]: 1,
       [requests('HEAD', TIME_LOGS, 200)]: 1,
+      [requests('GET', `${TIME_LOGS}/totals`, 200)]: 1,
       [requests('POST', TIME_LOGS, 201)]: 1,
       [requests('POST', TIME_LOGS, 400)]: 1,
       [requests('POST', TIME_LOGS, 413)]: 1,

@@ -36,8 +36,13 @@ export interface Response {
 }
 
 type Content = Readonly<
-  Record<string, { readonly schema: Schema; readonly examples: Readonly<Record<string, { value: unknown }>> }>
+  Record<string, { readonly schema: Schema; readonly examples: Readonly<Record<string, Example>> }>
 >;
+
+interface Example {
+  readonly summary?: string;
+  readonly value: unknown;
+}
 
 export interface Parameter {
   readonly name: string;

@@ -38,6 +38,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/time-logs/totals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sum time logs
+         * @description How many logs match all filters, and the sum of their durations: of all in `meta`, and of each group in `data`, where `by` says what the groups are. All of it is of one moment. Groups without logs are left out. A token that may read sees every log of the deployment.
+         *
+         *     **Sums** are exact decimals: 0.1 and 0.2 make 0.3. The unit is the caller’s.
+         *
+         *     **Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first.
+         *
+         *     **Period.** `from` and `to` are those of the list. A week is that of ISO 8601, from Monday. Days are those of `date`, whatever the time zone. The first and the last group are cut to the period: their `from` and `to` say so.
+         *
+         *     **Cost.** It does not grow with the number of logs. `by=project` costs the more, the more projects there are: with 100,000 and a year, about a second. One such sum is made at a time.
+         */
+        get: operations["totalTimeLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/time-logs/events": {
         parameters: {
             query?: never;
@@ -213,7 +241,7 @@ export interface components {
             total: number;
             /** @description Number of this page, 1 for the first. */
             page: number;
-            /** @description The most logs that a page holds. */
+            /** @description The most that a page holds. */
             limit: number;
         };
         TimeLogList: {
@@ -266,6 +294,51 @@ export interface components {
             /** @constant */
             success: true;
             data: components["schemas"]["RecordedTimeLog"];
+        };
+        /** @description The sum of their durations: the exact decimal, written out without exponent and never rounded. Whoever reads it as a double gets the nearest one. After durations such as 1e300 it has hundreds of digits. */
+        ExactSum: number;
+        /** @description The logs of one project. */
+        ProjectTotal: {
+            /** @description The project, in lower case. */
+            projectId: string;
+            /** @description How many logs there are. */
+            count: number;
+            duration: components["schemas"]["ExactSum"];
+        };
+        /** @description The logs of one day, week or month: those of the list with the same `from` and `to`. */
+        PeriodTotal: {
+            /**
+             * Format: date
+             * @description The first day, not before that of the filter.
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description The last day, not after that of the filter.
+             */
+            to: string;
+            /** @description How many logs there are. */
+            count: number;
+            duration: components["schemas"]["ExactSum"];
+        };
+        /** @description `count` and `duration` are of all logs that match, on whatever page. */
+        TotalsMeta: {
+            /** @description How many logs there are. */
+            count: number;
+            duration: components["schemas"]["ExactSum"];
+            /** @description How many groups there are, on all pages. */
+            total: number;
+            /** @description Number of this page, 1 for the first. */
+            page: number;
+            /** @description The most that a page holds. */
+            limit: number;
+        };
+        Totals: {
+            /** @constant */
+            success: true;
+            /** @description The groups of the page; empty without `by`, and past the end. */
+            data: (components["schemas"]["ProjectTotal"] | components["schemas"]["PeriodTotal"])[];
+            meta: components["schemas"]["TotalsMeta"];
         };
         /** @description A log was recorded (CloudEvents 1.0, JSON format). */
         TimeLogEvent: {
@@ -511,6 +584,14 @@ export interface components {
         };
     };
     parameters: {
+        /** @description Only logs of this project: any UUID, in upper or lower case. One without logs is no error. */
+        projectId: string;
+        /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+        from: string;
+        /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+        to: string;
+        /** @description Number of the page. A page past the end is empty. */
+        page: number;
         /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
         "X-Request-Id": string;
     };
@@ -534,14 +615,14 @@ export interface operations {
     listTimeLogs: {
         parameters: {
             query?: {
-                /** @description Only logs of this project: any UUID, in upper or lower case. One without logs has an empty list. */
-                projectId?: string;
+                /** @description Only logs of this project: any UUID, in upper or lower case. One without logs is no error. */
+                projectId?: components["parameters"]["projectId"];
                 /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
-                from?: string;
+                from?: components["parameters"]["from"];
                 /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
-                to?: string;
+                to?: components["parameters"]["to"];
                 /** @description Number of the page. A page past the end is empty. */
-                page?: number;
+                page?: components["parameters"]["page"];
                 /** @description The most logs that a page holds. */
                 limit?: number;
             };
@@ -626,6 +707,57 @@ export interface operations {
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
             /** @description The database is away, the service is overloaded or shuts down. The log may have been recorded: repeat the request with its `Idempotency-Key`. */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    totalTimeLogs: {
+        parameters: {
+            query?: {
+                /** @description Only logs of this project: any UUID, in upper or lower case. One without logs is no error. */
+                projectId?: components["parameters"]["projectId"];
+                /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+                from?: components["parameters"]["from"];
+                /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+                to?: components["parameters"]["to"];
+                /** @description What makes a group. Without it there are none. */
+                by?: "project" | "day" | "week" | "month";
+                /** @description Number of the page. A page past the end is empty. */
+                page?: components["parameters"]["page"];
+                /** @description The most groups that a page holds. */
+                limit?: number;
+            };
+            header?: {
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The totals. */
+            200: {
+                headers: {
+                    /** @description The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`. */
+                    Link: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Totals"];
+                };
+            };
+            /** @description A parameter is malformed, unknown or repeated. */
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -844,4 +976,5 @@ type ReadonlyArray<T> = [
 ] extends [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
+export const pathsApiV1TimeLogsTotalsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/totals"]["get"]["parameters"]["query"]["by"]> = ["project", "day", "week", "month"];
 export const errorBodyErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ErrorBody"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];

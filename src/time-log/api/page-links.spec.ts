@@ -60,6 +60,13 @@ describe('pageLinks', () => {
     );
   });
 
+  it('keeps what groups are made by', () => {
+    const period = Period.of('2026-01-01');
+    expect(links(Page.of(1, 5), 1, { period, by: 'week' }).first).toBe(
+      `${PATH}?from=2026-01-01&by=week&page=1&limit=5`,
+    );
+  });
+
   it('leaves out the ends that are open', () => {
     const target = links(Page.of(1, 5), 1, { period: Period.of(undefined, '2026-02-01') }).first;
     expect(target).toBe(`${PATH}?to=2026-02-01&page=1&limit=5`);

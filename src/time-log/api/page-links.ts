@@ -1,20 +1,21 @@
 import type { Page } from '../domain/page.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import type { Grouping } from '../domain/totals.js';
+
+/** What the pages of a list, or of totals, are of. */
+interface Asked extends TimeLogFilter {
+  readonly by?: Grouping | undefined;
+}
 
 /** The `Link` header (RFC 8288) with the first, previous, next and last page, under the filter that was applied. */
-export function pageLinks(
-  path: string,
-  { projectId, period }: TimeLogFilter,
-  page: Page,
-  total: number,
-): string {
+export function pageLinks(path: string, { projectId, period, by }: Asked, page: Page, total: number): string {
   const last = Math.max(1, Math.ceil(total / page.limit));
   const links: [string, number][] = [['first', 1]];
   if (page.number > 1) links.push(['prev', Math.min(page.number - 1, last)]);
   if (page.number < last) links.push(['next', page.number + 1]);
   links.push(['last', last]);
 
-  const filter = Object.entries({ projectId, from: period.from, to: period.to })
+  const filter = Object.entries({ projectId, from: period.from, to: period.to, by })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}&`)
     .join('');

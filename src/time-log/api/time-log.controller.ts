@@ -20,9 +20,12 @@ import { LargeAnswers } from '../wire/large-answers.js';
 import { ListEventsDto } from '../wire/list-events.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { eventsJson, listJson, logJson } from '../wire/time-log-json.js';
+import { totalsJson } from '../wire/time-log-totals.js';
+import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { EventsDocumentation } from './time-log-events.documentation.js';
+import { TotalsDocumentation } from './time-log-totals.documentation.js';
 import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
 import { sendJson } from './send-json.js';
 import { sendList } from './send-list.js';
@@ -78,7 +81,22 @@ export class TimeLogController {
     sendJson(response, 201, logJson(log));
   }
 
-  // Before the route of an id, which would take it.
+  // This and the next one before the route of an id, which would take them.
+  @Get('totals')
+  @TotalsDocumentation
+  @Scopes([READ])
+  async totals(
+    @StrictQuery(TotalTimeLogsDto) query: TotalTimeLogsDto,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { filter, page } = criteriaOf(query);
+    const { by } = query;
+    const totals = await withinDeadline(request, this.timeLogs.totals(filter, by, page));
+    response.setHeader('Link', pageLinks(pathOf(request), { ...filter, by }, page, totals.groupCount));
+    sendJson(response, 200, totalsJson(totals, page));
+  }
+
   @Get('events')
   @EventsDocumentation
   @Scopes([READ])

@@ -14,7 +14,7 @@ import { NEW_TIME_LOG, TIME_LOG_LIST, TIME_LOG_RECORDED, UUID_PATTERN } from './
 
 export const TIME_LOGS_TAG: TagObject = {
   name: 'Time logs',
-  description: 'Record work, and list what was recorded.',
+  description: 'Record work, list what was recorded, and sum it.',
 };
 
 /** Examples of a log: as it is sent, listed and answered. */
@@ -36,19 +36,21 @@ const PERIOD_FORM =
 /** A link of the `Link` header (RFC 8288) with one of these relations. */
 const link = (relations: string) => `<[^<>]+>; rel="(${relations})"`;
 
-const LINK: Headers = {
-  Link: {
-    description:
-      'The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`.',
-    required: true,
-    schema: {
-      type: 'string',
-      pattern: `^${link('first')}(, ${link('prev')})?(, ${link('next')})?, ${link('last')}$`,
-      example:
-        '</api/v1/time-logs?from=2026-01-01&page=1&limit=50>; rel="first", </api/v1/time-logs?from=2026-01-01&page=2&limit=50>; rel="next", </api/v1/time-logs?from=2026-01-01&page=3&limit=50>; rel="last"',
+/** The `Link` header to pages of this target. */
+export function pageLinksHeader(target: string): Headers {
+  return {
+    Link: {
+      description:
+        'The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`.',
+      required: true,
+      schema: {
+        type: 'string',
+        pattern: `^${link('first')}(, ${link('prev')})?(, ${link('next')})?, ${link('last')}$`,
+        example: `<${target}&page=1&limit=50>; rel="first", <${target}&page=2&limit=50>; rel="next", <${target}&page=3&limit=50>; rel="last"`,
+      },
     },
-  },
-};
+  };
+}
 
 const REPLAYED: Headers = {
   'Idempotency-Replayed': {
@@ -70,6 +72,36 @@ function periodEnd(name: 'from' | 'to', role: string): ParameterObject {
   };
 }
 
+/** Which logs a list, or totals, are about. */
+export const FILTER_PARAMETERS: readonly ParameterObject[] = [
+  {
+    name: 'projectId',
+    in: 'query',
+    description: 'Only logs of this project: any UUID, in upper or lower case. One without logs is no error.',
+    schema: withExamples({ type: 'string', pattern: UUID_PATTERN }, sent.projectId),
+  },
+  periodEnd('from', 'First day'),
+  periodEnd('to', 'Last day'),
+];
+
+/** Which page of what the answer holds. */
+export function pageParameters(what: 'logs' | 'groups'): readonly ParameterObject[] {
+  return [
+    {
+      name: 'page',
+      in: 'query',
+      description: 'Number of the page. A page past the end is empty.',
+      schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: DEFAULT_PAGE.number },
+    },
+    {
+      name: 'limit',
+      in: 'query',
+      description: `The most ${what} that a page holds.`,
+      schema: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT, default: DEFAULT_PAGE.limit },
+    },
+  ];
+}
+
 /** `GET /time-logs`. */
 export const ListDocumentation = DescribesGuarded({
   operationId: 'listTimeLogs',
@@ -83,33 +115,11 @@ export const ListDocumentation = DescribesGuarded({
       '`from=2026-01-01T00:00Z&to=2026-02-01T00:00Z` includes 1 February. The `Link` header shows the days that were applied.',
     '**Strictness.** A filter is never ignored: an unknown or repeated parameter is refused and named.',
   ].join('\n\n'),
-  parameters: [
-    {
-      name: 'projectId',
-      in: 'query',
-      description:
-        'Only logs of this project: any UUID, in upper or lower case. One without logs has an empty list.',
-      schema: withExamples({ type: 'string', pattern: UUID_PATTERN }, sent.projectId),
-    },
-    periodEnd('from', 'First day'),
-    periodEnd('to', 'Last day'),
-    {
-      name: 'page',
-      in: 'query',
-      description: 'Number of the page. A page past the end is empty.',
-      schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: DEFAULT_PAGE.number },
-    },
-    {
-      name: 'limit',
-      in: 'query',
-      description: 'The most logs that a page holds.',
-      schema: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT, default: DEFAULT_PAGE.limit },
-    },
-  ],
+  parameters: [...FILTER_PARAMETERS, ...pageParameters('logs')],
   responses: {
     200: {
       description: 'The page.',
-      headers: LINK,
+      headers: pageLinksHeader('/api/v1/time-logs?from=2026-01-01'),
       content: {
         'application/json': {
           schema: TIME_LOG_LIST,

@@ -12,7 +12,7 @@ export const UUID_PATTERN = `^${UUID_FORM}$`;
 const DESCRIPTION = `What was done, kept exactly as sent: at most ${DESCRIPTION_LENGTH} characters (code points), none of them U+0000 or a lone surrogate.`;
 
 /** Each member of a log in the answer to a create. */
-const recorded = {
+export const recorded = {
   id: {
     type: 'string',
     format: 'uuid',
@@ -48,7 +48,7 @@ const recorded = {
 } satisfies Record<keyof StoredTimeLog | 'createdAt', SchemaObject>;
 const listed = only('id', ...LISTED_FIELDS, 'createdAt');
 const sent = only(...(Object.keys(TIME_LOG_FIELDS) as (keyof typeof TIME_LOG_FIELDS)[]));
-const success: SchemaObject = { type: 'boolean', enum: [true] };
+export const success: SchemaObject = { type: 'boolean', enum: [true] };
 
 // Bodies of requests are closed: the service refuses unknown members. Bodies of answers may get members later.
 
@@ -88,23 +88,23 @@ export const TIME_LOG_RECORDED: SchemaObject = {
   properties: { success, data: RECORDED_TIME_LOG },
 };
 
+/** What every answer with a page says of it. */
+export const PAGE_PLACE: Readonly<Record<'page' | 'limit', SchemaObject>> = {
+  page: {
+    type: 'integer',
+    minimum: 1,
+    description: `Number of this page, ${DEFAULT_PAGE.number} for the first.`,
+  },
+  limit: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT, description: 'The most that a page holds.' },
+};
+
 const PAGE_META: SchemaObject = {
   title: 'PageMeta',
   type: 'object',
   required: ['total', 'page', 'limit'],
   properties: {
     total: { type: 'integer', minimum: 0, description: 'How many logs match the filters, on all pages.' },
-    page: {
-      type: 'integer',
-      minimum: 1,
-      description: `Number of this page, ${DEFAULT_PAGE.number} for the first.`,
-    },
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: PAGE_LIMIT,
-      description: 'The most logs that a page holds.',
-    },
+    ...PAGE_PLACE,
   },
 };
 

@@ -1,7 +1,17 @@
 import type { CalendarDate } from './calendar-date.js';
 
-/** What the groups of totals have in common: their project, or their day, week (ISO 8601) or month. */
-export type Grouping = 'project' | 'day' | 'week' | 'month';
+/** What groups can be made by. */
+export const GROUPINGS = ['project', 'day', 'week', 'month'] as const;
+
+/** What the logs of a group have in common: their project, or their day, week (ISO 8601, from Monday) or month. */
+export type Grouping = (typeof GROUPINGS)[number];
+
+/** What is wrong with the text of a grouping, or undefined. */
+export function groupingFault(value: unknown): string | undefined {
+  return (GROUPINGS as readonly unknown[]).includes(value)
+    ? undefined
+    : 'by must be project, day, week or month';
+}
 
 /** How many logs there are, and how long they took together. */
 export interface Sum {
@@ -18,7 +28,7 @@ export interface ProjectSum extends Sum {
   readonly projectId: string;
 }
 
-/** The logs of a day, week or month. Both ends are included, and within the period that was asked for. */
+/** The logs of a day, week or month. Both ends are included, and within the period that was asked for, and year 9999. */
 export interface PeriodSum extends Sum {
   readonly from: CalendarDate;
   readonly to: CalendarDate;

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { Page } from '../domain/page.js';
+import type { Totals } from '../domain/totals.js';
+import { totalsJson, totalsResponse } from './time-log-totals.js';
+
+const projectId = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+const digits = '0.30000000000000000000000000000001';
+const huge = '9'.repeat(400);
+const page = Page.of(2, 3);
+
+const totals: Totals = {
+  whole: { count: 5, duration: huge },
+  groups: [
+    { projectId, count: 2, duration: digits },
+    { from: '2026-01-01', to: '2026-01-31', count: 3, duration: '4.5' },
+  ],
+  groupCount: 5,
+};
+
+describe('totals', () => {
+  it('are written with all digits of their sums', () => {
+    expect(totalsJson(totals, page)).toBe(
+      `{"success":true,"data":[{"projectId":"${projectId}","count":2,"duration":${digits}},` +
+        `{"from":"2026-01-01","to":"2026-01-31","count":3,"duration":4.5}],` +
+        `"meta":{"count":5,"duration":${huge},"total":5,"page":2,"limit":3}}`,
+    );
+  });
+
+  it('have as numbers the nearest finite ones, so that their JSON has numbers too', () => {
+    const response = totalsResponse(totals, page);
+    expect(response).toEqual({
+      success: true,
+      data: [
+        { projectId, count: 2, duration: 0.3 },
+        { from: '2026-01-01', to: '2026-01-31', count: 3, duration: 4.5 },
+      ],
+      meta: { count: 5, duration: Number.MAX_VALUE, total: 5, page: 2, limit: 3 },
+    });
+    expect(JSON.parse(JSON.stringify(response))).toEqual(response);
+  });
+
+  it('have no member that an adapter adds', () => {
+    const group = { projectId, count: 1, duration: '1', secret: 1 };
+    expect(totalsJson({ ...totals, groups: [group] }, page)).not.toContain('secret');
+  });
+});

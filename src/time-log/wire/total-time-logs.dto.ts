@@ -1,0 +1,17 @@
+import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
+import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../domain/page.js';
+import { type Grouping, groupingFault } from '../domain/totals.js';
+import { TimeLogFilterDto } from './time-log-filter.dto.js';
+
+/** The query of totals, as text. Messages follow the order of these fields. */
+export class TotalTimeLogsDto extends TimeLogFilterDto {
+  @Omittable()
+  @Obeys(groupingFault)
+  by?: Grouping;
+
+  @Obeys(pageNumberFault)
+  page = String(DEFAULT_PAGE.number);
+
+  @Obeys(pageLimitFault)
+  limit = String(DEFAULT_PAGE.limit);
+}

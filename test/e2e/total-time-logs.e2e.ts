@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { AccessTokenService } from '../../src/access-token/index.js';
+import { Page, Period, TimeLogService } from '../../src/time-log/index.js';
+import { DOCUMENT_TEXT, type OpenApiDocument, type Response } from '../support/open-api.js';
+import {
+  type Answer,
+  create,
+  LOG,
+  outcome,
+  refusal,
+  send,
+  type Sending,
+  TIME_LOGS,
+} from '../support/requests.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const A = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+const B = '9a4f3c52-0d0b-4f5e-8f6e-5a3b7c1d2e90';
+const TOTALS = `${TIME_LOGS}/totals`;
+
+/** The logs that the examples of the document are about. */
+const SET: readonly [projectId: string, date: string, duration: number][] = [
+  [A, '2026-01-30', 1.5],
+  [A, '2026-01-31', 1.5],
+  [A, '2026-02-02', 1.5],
+  [B, '2026-01-31', 0.1],
+  [B, '2026-02-01', 0.2],
+];
+const ALL = { count: 5, duration: 4.8 };
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  for (const [projectId, date, duration] of SET) await create(app, { ...LOG, projectId, date, duration });
+});
+afterAll(() => app.close());
+
+const totals = (query = '', sending: Sending = {}, target = app) =>
+  send(target, query === '' ? TOTALS : `${TOTALS}?${query}`, sending);
+const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
+
+/** The whole answer with these groups. */
+const isTotals = (
+  data: object[],
+  sum: { count: number; duration: number } = ALL,
+  meta: { total?: number; page?: number; limit?: number } = {},
+) => [200, { success: true, data, meta: { ...sum, total: data.length, page: 1, limit: 50, ...meta } }];
+
+const project = (projectId: string, count: number, duration: number) => ({ projectId, count, duration });
+const days = (from: string, to: string, count: number, duration: number) => ({ from, to, count, duration });
+
+/** The targets of a Link header by relation. */
+function linksIn({ headers }: Answer): object {
+  const links = (headers.get('link') ?? '').split(', ').map((link) => {
+    const [, target, relation] = /^<([^>]*)>; rel="(\w+)"$/.exec(link) ?? [];
+    return [relation!, target] as const;
+  });
+  return Object.fromEntries(links);
+}
+
+describe('GET /api/v1/time-logs/totals', () => {
+  it('counts and sums all logs, exactly, without groups', async () => {
+    const answer = await totals();
+    expect(outcome(answer)).toEqual(isTotals([]));
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.text).toBe(
+      '{"success":true,"data":[],"meta":{"count":5,"duration":4.8,"total":0,"page":1,"limit":50}}',
+    );
+  });
+
+  it('answers the examples of the document', async () => {
+    const { get } = (JSON.parse(DOCUMENT_TEXT) as OpenApiDocument).paths[TOTALS]!;
+    const { content } = get!.responses[200] as Response;
+    const examples = Object.values(content['application/json']!.examples);
+    expect(examples.length).toBeGreaterThan(2);
+    for (const { summary, value } of examples) {
+      const { body } = await totals(summary!.includes('=') ? summary : '');
+      expect([summary, body]).toEqual([summary, value]);
+    }
+  });
+
+  it.each([undefined, 'Bearer tl_wrong'])('asks for a token (%s)', async (authorization) => {
+    for (const query of ['', 'by=week', 'x=1']) {
+      expect(outcome(await totals(query, { headers: { authorization } }))).toEqual([
+        401,
+        refusal('UNAUTHORIZED', 'a valid bearer token is required'),
+      ]);
+    }
+  });
+
+  it('asks for the scope of lists, whatever the query', async () => {
+    const { token } = await app.app
+      .get(AccessTokenService)
+      .create({ name: 'writer', scopes: ['time-logs:write'] });
+    for (const query of ['', 'by=x']) {
+      expect(outcome(await totals(query, {}, { ...app, token }))).toEqual([
+        403,
+        refusal('FORBIDDEN', 'the token lacks the scope time-logs:read'),
+      ]);
+    }
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const [get, head] = [await totals('by=day'), await totals('by=day', { method: 'HEAD' })];
+    expect([head.status, head.text]).toEqual([200, '']);
+    for (const name of ['content-type', 'content-length', 'link']) {
+      expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+    }
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('takes no %s', async (method) => {
+    const answer = await totals('', { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  describe('filters as lists do', () => {
+    it.each([
+      [`projectId=${A}`, { count: 3, duration: 4.5 }],
+      [`projectId=${A.toUpperCase()}`, { count: 3, duration: 4.5 }],
+      [`projectId=${randomUUID()}`, { count: 0, duration: 0 }],
+      ['from=2026-01-31', { count: 4, duration: 3.3 }],
+      ['to=2026-01-31', { count: 3, duration: 3.1 }],
+      ['from=2026-01-31T23:00-10:00&to=2026-02-01%2000:00', { count: 3, duration: 1.8 }],
+      [`from=2026-01-31&projectId=${B}&to=2026-01-31`, { count: 1, duration: 0.1 }],
+      ['from=9999-12-31', { count: 0, duration: 0 }],
+    ])('by %s', async (query, sum) => {
+      expect(outcome(await totals(query))).toEqual(isTotals([], sum));
+    });
+  });
+
+  describe('makes groups', () => {
+    it.each<[string, object[]]>([
+      ['by=project', [project(A, 3, 4.5), project(B, 2, 0.3)]],
+      [
+        'by=day',
+        [
+          days('2026-02-02', '2026-02-02', 1, 1.5),
+          days('2026-02-01', '2026-02-01', 1, 0.2),
+          days('2026-01-31', '2026-01-31', 2, 1.6),
+          days('2026-01-30', '2026-01-30', 1, 1.5),
+        ],
+      ],
+      ['by=week', [days('2026-02-02', '2026-02-08', 1, 1.5), days('2026-01-26', '2026-02-01', 4, 3.3)]],
+      ['by=month', [days('2026-02-01', '2026-02-28', 2, 1.7), days('2026-01-01', '2026-01-31', 3, 3.1)]],
+    ])('%s', async (query, groups) => {
+      expect(outcome(await totals(query))).toEqual(isTotals(groups));
+    });
+
+    it('cut to the period, so that the list of each has its logs', async () => {
+      const answer = await totals('by=month&from=2026-01-31T00:00Z&to=2026-02-01');
+      const groups = [days('2026-02-01', '2026-02-01', 1, 0.2), days('2026-01-31', '2026-01-31', 2, 1.6)];
+      expect(outcome(answer)).toEqual(isTotals(groups, { count: 3, duration: 1.8 }));
+      for (const { from, to, count } of groups) {
+        const { body } = await send(app, `${TIME_LOGS}?from=${from}&to=${to}`);
+        expect(body).toMatchObject({ meta: { total: count } });
+      }
+    });
+
+    it('in pages, with the sum of all on each', async () => {
+      const page = (number: number, groups: object[]) =>
+        isTotals(groups, ALL, { total: 2, page: number, limit: 1 });
+      const pages = [[project(A, 3, 4.5)], [project(B, 2, 0.3)], []];
+      for (const [index, groups] of pages.entries()) {
+        const answer = await totals(`by=project&limit=1&page=${index + 1}`);
+        expect(outcome(answer)).toEqual(page(index + 1, groups));
+      }
+      const most = Number.MAX_SAFE_INTEGER;
+      expect(outcome(await totals(`by=day&limit=1000&page=${most}`))).toEqual(
+        isTotals([], ALL, { total: 4, page: most, limit: 1000 }),
+      );
+    });
+
+    it('none without by, on whatever page', async () => {
+      expect(outcome(await totals('page=3&limit=7'))).toEqual(
+        isTotals([], ALL, { total: 0, page: 3, limit: 7 }),
+      );
+    });
+  });
+
+  it('leads from page to page, with the filters that were applied', async () => {
+    const filter = `${TOTALS}?projectId=${A}&from=2026-01-01&to=2026-02-02&by=day`;
+    const query = `by=day&limit=1&page=2&to=2026-02-02T00:00Z&from=2026-01-01&projectId=${A.toUpperCase()}`;
+    expect(linksIn(await totals(query))).toEqual({
+      first: `${filter}&page=1&limit=1`,
+      prev: `${filter}&page=1&limit=1`,
+      next: `${filter}&page=3&limit=1`,
+      last: `${filter}&page=3&limit=1`,
+    });
+    const only = `${TOTALS}?page=1&limit=50`;
+    expect(linksIn(await totals())).toEqual({ first: only, last: only });
+  });
+
+  describe('refuses', () => {
+    const by = 'by must be project, day, week or month';
+
+    it.each(['', 'year', 'Day', 'day%20', 'project,day', 'constructor', '0'])('by=%s', async (value) => {
+      expect(outcome(await totals(`by=${value}`))).toEqual(isInvalid(by));
+    });
+
+    it.each([
+      ['by=day&by=week', 'by must not be repeated'],
+      ['by[]=day', 'unknown parameter: by[]'],
+      ['groupBy=day', 'unknown parameter: groupBy'],
+      ['from=2026-02-01&to=2026-01-01', 'from must not be after to'],
+      [
+        'x=1&limit=0&page=0&by=x&to=x&from=x&projectId=x',
+        'projectId must be a UUID; ' +
+          'from must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp; ' +
+          'to must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp; ' +
+          `${by}; page must be a whole number from 1 to 2^53-1; ` +
+          'limit must be a whole number from 1 to 1000; unknown parameter: x',
+      ],
+    ])('%s', async (query, message) => {
+      expect(outcome(await totals(query))).toEqual(isInvalid(message));
+    });
+  });
+
+  it('keeps its path, which is no id', async () => {
+    expect((await totals('')).status).toBe(200);
+    expect(outcome(await send(app, `${TIME_LOGS}/total`))).toEqual(isInvalid('id must be a UUID'));
+  });
+
+  it('writes out every digit of a sum, as it is known in process', async () => {
+    const service = app.app.get(TimeLogService);
+    const durations = fc.array(
+      fc.oneof(
+        fc.constantFrom(0.1, 0.2, 1.5, 100, Number.MIN_VALUE, Number.MAX_VALUE, 1e21, 1e-7),
+        fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true }),
+      ),
+      { minLength: 1, maxLength: 5 },
+    );
+    const property = fc.asyncProperty(durations, async (some) => {
+      const projectId = randomUUID();
+      for (const duration of some) await service.record({ ...LOG, projectId, duration });
+      const { whole, groups } = await service.totals(
+        { projectId, period: Period.of() },
+        'month',
+        Page.of(1, 50),
+      );
+      // What `send` holds to the document is read as doubles: the largest sums are none.
+      const response = await fetch(`${app.url}${TOTALS}?projectId=${projectId}&by=month`, {
+        headers: { authorization: `Bearer ${app.token}` },
+      });
+      const text = await response.text();
+      const written = [...text.matchAll(/"duration":([^,}]*)/g)].map(([, digits]) => digits);
+      expect(written).toEqual([...groups, whole].map(({ duration }) => duration));
+      for (const digits of written) expect(digits).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
+      expect(Number(whole.duration)).toBe(nearest(some));
+    });
+    await fc.assert(property, { numRuns: 50 });
+  });
+});
+
+/** The double that is nearest to the sum of the shortest decimals. */
+function nearest(durations: readonly number[]): number {
+  const scale = 324;
+  const sum = durations.reduce((all, duration) => {
+    const [digits = '', exponent = '0'] = duration.toExponential().split('e');
+    const decimals = digits.length > 1 ? digits.length - 2 : 0;
+    return all + BigInt(digits.replace('.', '')) * 10n ** BigInt(scale + Number(exponent) - decimals);
+  }, 0n);
+  return Number(`${sum}e-${scale}`);
+}
