@@ -6,6 +6,7 @@ export type { TimeLogEvent } from './every-event.js';
 export type {
   CallOptions,
   EventsOptions,
+  GroupTotal,
   ListOptions,
   NewTimeLog,
   PageFilter,
@@ -15,6 +16,8 @@ export type {
   TimeLogFilter,
   TimeLogPage,
   TimeLogs,
+  Totals,
+  TotalsFilter,
 } from './time-logs.js';
 export type { Fetch } from './runtime.js';
 export type { paths } from './openapi.js';

@@ -6,6 +6,7 @@ export {
 export { type ServiceErrorCode, TimeLogError, type TimeLogErrorCode } from './time-log.error.js';
 export type {
   CallOptions,
+  GroupTotal,
   ListOptions,
   NewTimeLog,
   PageFilter,
@@ -15,4 +16,6 @@ export type {
   TimeLogFilter,
   TimeLogPage,
   TimeLogs,
+  Totals,
+  TotalsFilter,
 } from './time-logs.js';

@@ -475,6 +475,44 @@ describe('an answer that is not of the service', () => {
   });
 });
 
+describe('totals', () => {
+  const totals = {
+    data: [{ projectId: LOG.projectId, count: 2, duration: 3 }],
+    meta: { count: 2, duration: 3, total: 1, page: 1, limit: 50 },
+  };
+  const summed = answered(200, { success: true, ...totals });
+
+  it('asks for groups with its filters and brings them with the sum of all', async () => {
+    const { client, runtime } = clientOf([unavailable, summed]);
+    const filter = { projectId: LOG.projectId, from: undefined, by: 'project', limit: 10 } as const;
+    expect(await client.totals(filter)).toEqual(totals);
+    await client.totals();
+    expect(runtime.requests.map(({ init, url }) => [init.method, url.slice(BASE_URL.length)])).toEqual([
+      ...Array<string[]>(2).fill([
+        'GET',
+        `/api/v1/time-logs/totals?projectId=${LOG.projectId}&by=project&limit=10`,
+      ]),
+      ['GET', '/api/v1/time-logs/totals'],
+    ]);
+  });
+
+  it('brings the nearest number to a sum that has more digits', async () => {
+    const text = JSON.stringify({ success: true, ...totals });
+    for (const [digits, nearest] of [
+      ['0.30000000000000000001', 0.3],
+      ['9'.repeat(400), Infinity],
+    ] as const) {
+      const { client } = clientOf([answered(200, text.replaceAll('"duration":3', `"duration":${digits}`))]);
+      expect((await client.totals()).meta.duration).toBe(nearest);
+    }
+  });
+
+  it('rejects where the answer has no totals', async () => {
+    const { client } = clientOf([listed]);
+    expect(await failure(client.totals())).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
+  });
+});
+
 describe('listPage', () => {
   it('asks for a page with its filters and brings it with its meta', async () => {
     const { client, runtime } = clientOf([listed]);

@@ -27,6 +27,9 @@ import {
   type TimeLogFilter,
   type TimeLogPage,
   type TimeLogs,
+  type Totals,
+  type TotalsFilter,
+  totalsIn,
 } from './time-logs.js';
 import { within } from './within.js';
 
@@ -103,6 +106,13 @@ export class TimeLogClient implements TimeLogs {
   listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
     const read = ({ status, text }: Answer) => (status === 200 ? pageIn(parsed(text)) : undefined);
     return this.read({ method: 'GET', path: TIME_LOGS + queryOf(filter), read }, this.tries, signal);
+  }
+
+  /** How many logs match and the sum of their durations, of all and, with `by`, of each group of a page. */
+  totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
+    const read = ({ status, text }: Answer) => (status === 200 ? totalsIn(parsed(text)) : undefined);
+    const path = `${TIME_LOGS}/totals${queryOf(filter)}`;
+    return this.read({ method: 'GET', path, read }, this.tries, signal);
   }
 
   /**

@@ -200,6 +200,18 @@ describe('the client over messages', () => {
     ]);
   });
 
+  it('sums by what was given of the filter', async () => {
+    const totals = { data: [], meta: { count: 2, duration: 3, total: 0, page: 1, limit: 50 } };
+    const { client, proxy } = clientOf(
+      answered({ success: true, ...totals }),
+      answered({ success: true, data: [], meta: { total: 1, page: 1, limit: 50 } }),
+    );
+    expect(await client.totals({ to: undefined, by: 'month' })).toEqual(totals);
+    const data = { accessToken: 'secret', query: { by: 'month' } };
+    expect(proxy.sent).toMatchObject([{ pattern: 'time-log.totals.v1', data }]);
+    expect(await failure(client.totals())).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
+  });
+
   it('yields every log once, in smaller pages where the transport takes no larger ones', async () => {
     const logs = Array.from({ length: 180 }, (_, index) => ({ ...RECORDED, id: String(index) }));
     const { client, proxy } = clientOf((observer, data) => {

@@ -23,6 +23,9 @@ import {
   type TimeLogFilter,
   type TimeLogPage,
   type TimeLogs,
+  type Totals,
+  type TotalsFilter,
+  totalsIn,
 } from './time-logs.js';
 
 /** What is used of a ClientProxy of @nestjs/microservices, 11 or 12. */
@@ -98,8 +101,14 @@ export class TimeLogMessageClient implements TimeLogs {
 
   /** One page of the logs that match, and the number of all that match. */
   listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
-    const query = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-    return this.call({ pattern: 'time-log.list.v1', data: { query }, read: pageIn }, { signal });
+    const data = { query: given(filter) };
+    return this.call({ pattern: 'time-log.list.v1', data, read: pageIn }, { signal });
+  }
+
+  /** How many logs match and the sum of their durations, of all and, with `by`, of each group of a page. */
+  totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
+    const data = { query: given(filter) };
+    return this.call({ pattern: 'time-log.totals.v1', data, read: totalsIn }, { signal });
   }
 
   private call<T>(
@@ -134,6 +143,10 @@ export class TimeLogMessageClient implements TimeLogs {
       signal.addEventListener('abort', () => subscription.unsubscribe());
     });
   }
+}
+
+function given(filter: object): object {
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
 /** What Nest answers by itself where a handler is missing or fails; undefined for what a transport throws. */

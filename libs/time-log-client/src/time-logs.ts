@@ -2,6 +2,7 @@ import type { components, operations } from './openapi.js';
 
 type Schemas = components['schemas'];
 type ListQuery = NonNullable<operations['listTimeLogs']['parameters']['query']>;
+type TotalsQuery = NonNullable<operations['totalTimeLogs']['parameters']['query']>;
 
 /** The values of a log to record. */
 export type NewTimeLog = Schemas['NewTimeLog'];
@@ -11,6 +12,12 @@ export type RecordedTimeLog = Schemas['RecordedTimeLog'];
 export type TimeLog = Schemas['TimeLog'];
 /** One page. `data` holds its logs; `meta.total` counts those of all pages. */
 export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success'>;
+/** The logs of one project, day, week or month: how many, and the number nearest to the sum of their durations. */
+export type GroupTotal = Schemas['ProjectTotal'] | Schemas['PeriodTotal'];
+/** Totals. `meta` has those of all logs that match; `data` holds the groups of the page, `meta.total` counts all. */
+export type Totals = Omit<Schemas['Totals'], 'success'>;
+/** Which logs to sum, by what, and which page of the groups. */
+export type TotalsFilter = { readonly [Name in keyof TotalsQuery]: TotalsQuery[Name] | undefined };
 /** Which page to list, of which logs. */
 export type PageFilter = { readonly [Name in keyof ListQuery]: ListQuery[Name] | undefined };
 /** Which logs to list. */
@@ -53,6 +60,9 @@ export interface TimeLogs {
 
   /** One page of the logs that match, and the number of all that match. */
   listPage(filter?: PageFilter, options?: CallOptions): Promise<TimeLogPage>;
+
+  /** How many logs match and the sum of their durations, of all and, with `by`, of each group of a page. */
+  totals(filter?: TotalsFilter, options?: CallOptions): Promise<Totals>;
 }
 
 /** The log in the body of a success; undefined where the body is another one. */
@@ -66,4 +76,11 @@ export function pageIn(body: unknown): TimeLogPage | undefined {
   const { success, data, meta } = (body ?? {}) as Partial<Schemas['TimeLogList']>;
   const isPage = success === true && Array.isArray(data) && typeof meta?.total === 'number';
   return isPage ? { data, meta } : undefined;
+}
+
+/** The totals in the body of a success; undefined where the body is another one. */
+export function totalsIn(body: unknown): Totals | undefined {
+  const { success, data, meta } = (body ?? {}) as Partial<Schemas['Totals']>;
+  const isTotals = success === true && Array.isArray(data) && typeof meta?.duration === 'number';
+  return isTotals ? { data, meta } : undefined;
 }
