@@ -14,6 +14,8 @@ export interface OpenDoor {
 export interface OpenBytes extends OpenDoor {
   /** Sends a message that is given as bytes. */
   ask(message: Buffer): Promise<Outcome>;
+  /** Sends a message for totals; resolves with the text of the answer. */
+  askTotals(message: Buffer): Promise<string>;
 }
 
 const accessToken = 'worker';
@@ -77,6 +79,30 @@ export function describeDoor(name: string, open: () => Promise<OpenDoor>): void 
       }
     });
 
+    it('are summed, in all and by groups', async () => {
+      const projectId = randomUUID();
+      for (const [date, duration] of [
+        ['2026-01-31', 0.1],
+        ['2026-01-31', 0.2],
+        ['2026-02-01', 1],
+      ] as const) {
+        await door.record({ accessToken, timeLog: { ...LOG, projectId, date, duration } });
+      }
+      const whole = { count: 3, duration: 1.3 };
+      expect(await door.totals({ accessToken, query: { projectId } })).toEqual({
+        answer: { success: true, data: [], meta: { ...whole, total: 0, page: 1, limit: 50 } },
+      });
+      const query = { projectId, by: 'month', to: '2026-02-01', page: 2, limit: '1' };
+      expect(await door.totals({ accessToken, query })).toEqual({
+        answer: {
+          success: true,
+          data: [{ from: '2026-01-01', to: '2026-01-31', count: 2, duration: 0.3 }],
+          meta: { ...whole, total: 2, page: 2, limit: 1 },
+        },
+      });
+      expect(await door.totals({ accessToken })).toMatchObject({ answer: { success: true } });
+    });
+
     it('are recorded once under a key of a token', async () => {
       const asked = { accessToken, idempotencyKey: randomUUID(), timeLog: LOG };
       const first = await door.record(asked);
@@ -91,21 +117,26 @@ export function describeDoor(name: string, open: () => Promise<OpenDoor>): void 
       });
     });
 
-    it.each(['record', 'list'] as const)('are refused without a good token: %s', async (operation) => {
-      for (const token of [undefined, 'bad', 'bad token', 'ü', `${accessToken},`, 'x'.repeat(5_000)]) {
-        if (token === 'ü' && name === 'HTTP') continue;
-        const data = { ...(token !== undefined && { accessToken: token }), timeLog: LOG };
-        expect(await door[operation](data)).toEqual({ error: UNAUTHORIZED });
-      }
-    });
+    it.each(['record', 'list', 'totals'] as const)(
+      'are refused without a good token: %s',
+      async (operation) => {
+        for (const token of [undefined, 'bad', 'bad token', 'ü', `${accessToken},`, 'x'.repeat(5_000)]) {
+          if (token === 'ü' && name === 'HTTP') continue;
+          const data = { ...(token !== undefined && { accessToken: token }), timeLog: LOG };
+          expect(await door[operation](data)).toEqual({ error: UNAUTHORIZED });
+        }
+      },
+    );
 
     it('need a token with the scope, before anything is validated', async () => {
       expect(await door.record({ accessToken: 'reader', timeLog: { x: 1 } })).toEqual(
         error('FORBIDDEN', 'the token lacks the scope time-logs:write'),
       );
-      expect(await door.list({ accessToken: 'writer', query: { page: 0 } })).toEqual(
-        error('FORBIDDEN', 'the token lacks the scope time-logs:read'),
-      );
+      for (const operation of ['list', 'totals'] as const) {
+        expect(await door[operation]({ accessToken: 'writer', query: { page: 0 } })).toEqual(
+          error('FORBIDDEN', 'the token lacks the scope time-logs:read'),
+        );
+      }
     });
 
     it.each([
@@ -151,10 +182,21 @@ export function describeDoor(name: string, open: () => Promise<OpenDoor>): void 
       [{ page: 0, limit: 1_001 }, /^page must .*; limit must /],
       [{ page: 1.5, limit: '1e1' }, /^page must .*; limit must /],
       [{ from: '2026-01-02', to: '2026-01-01' }, /^from must /],
-    ])('are not listed by a query with faults: %j', async (query, message) => {
-      expect(await door.list({ accessToken, query })).toEqual({
-        error: { success: false, error: 'VALIDATION_ERROR', message: expect.stringMatching(message) },
-      });
+    ])('are neither listed nor summed by a query with faults: %j', async (query, message) => {
+      for (const operation of ['list', 'totals'] as const) {
+        expect(await door[operation]({ accessToken, query })).toEqual({
+          error: { success: false, error: 'VALIDATION_ERROR', message: expect.stringMatching(message) },
+        });
+      }
+    });
+
+    it('are not summed by what makes no groups', async () => {
+      expect(await door.totals({ accessToken, query: { to: 'x', by: 'year', page: 0 } })).toEqual(
+        invalid(
+          'to must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp; ' +
+            'by must be project, day, week or month; page must be a whole number from 1 to 2^53-1',
+        ),
+      );
     });
   });
 }
@@ -194,6 +236,22 @@ export function describeBytes(name: string, open: () => Promise<OpenBytes>): voi
       expect(await opened.door.list({ accessToken, query: { projectId } })).toMatchObject({
         answer: { data: [], meta: { total: 0 } },
       });
+    });
+
+    it('have every digit of a sum', async () => {
+      const projectId = randomUUID();
+      for (const duration of [Number.MAX_VALUE, Number.MAX_VALUE, 0.1, 0.2]) {
+        await opened.door.record({ accessToken, timeLog: { ...LOG, projectId, duration } });
+      }
+      const data = { accessToken, query: { projectId, by: 'project' } };
+      const text = await opened.askTotals(
+        Buffer.from(JSON.stringify({ pattern: 'time-log.totals.v1', id: '1', data })),
+      );
+      const sum = `"count":4,"duration":35953862697246314${'0'.repeat(292)}.3`;
+      expect(text).toContain(
+        `{"success":true,"data":[{"projectId":"${projectId}",${sum}}],"meta":{${sum},"total":1,"page":1,"limit":50}}`,
+      );
+      expect(JSON.parse(text)).toMatchObject({ response: { success: true }, isDisposed: true });
     });
 
     it('that are UTF-8 are stored as they are', async () => {

@@ -12,6 +12,7 @@ export type Outcome = { readonly answer: unknown } | { readonly error: unknown }
 export interface Door {
   record(data: unknown): Promise<Outcome>;
   list(data: unknown): Promise<Outcome>;
+  totals(data: unknown): Promise<Outcome>;
 }
 
 interface Data {
@@ -31,6 +32,7 @@ export function overTransport(client: ClientProxy): Door {
   return {
     record: (data) => send('time-log.record.v1', data),
     list: (data) => send('time-log.list.v1', data),
+    totals: (data) => send('time-log.totals.v1', data),
   };
 }
 
@@ -44,6 +46,13 @@ export function overHttp(port: number): Door {
   };
   const credentials = ({ accessToken }: Data): Record<string, string> =>
     accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` };
+  const read = async (target: string, { query = {}, ...data }: Data): Promise<Outcome> => {
+    const parameters = Object.entries(query).map(
+      ([name, value]) => [name, String(value)] as [string, string],
+    );
+    const headers = credentials(data);
+    return outcomeOf(await fetch(`${target}?${new URLSearchParams(parameters).toString()}`, { headers }));
+  };
   return {
     record: async (data) => {
       const { idempotencyKey: key, timeLog } = data as Data;
@@ -56,16 +65,8 @@ export function overHttp(port: number): Door {
         }),
       );
     },
-    list: async (data) => {
-      const query = Object.entries((data as Data).query ?? {}).map(
-        ([name, value]) => [name, String(value)] as [string, string],
-      );
-      return outcomeOf(
-        await fetch(`${url}?${new URLSearchParams(query).toString()}`, {
-          headers: credentials(data as Data),
-        }),
-      );
-    },
+    list: (data) => read(url, data as Data),
+    totals: (data) => read(`${url}/totals`, data as Data),
   };
 }
 

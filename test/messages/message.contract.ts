@@ -30,7 +30,7 @@ export function describeMessages(name: string, open: () => Promise<OpenTransport
     });
     afterAll(() => opened.close());
 
-    it('are recorded and listed by the client', async () => {
+    it('are recorded, listed and summed by the client', async () => {
       const client = new TimeLogMessageClient({ proxy: opened.proxy, token: accessToken });
       const projectId = randomUUID();
       const first = await client.record({ ...LOG, projectId }, { idempotencyKey: projectId });
@@ -43,6 +43,11 @@ export function describeMessages(name: string, open: () => Promise<OpenTransport
       expect(await client.listPage({ projectId, page: 2, limit: 1 })).toMatchObject({
         data: [{ id: first.id }],
         meta: { total: 2, page: 2, limit: 1 },
+      });
+      const sum = { count: 2, duration: 2 * LOG.duration };
+      expect(await client.totals({ projectId, by: 'project' })).toEqual({
+        data: [{ projectId, ...sum }],
+        meta: { ...sum, total: 1, page: 1, limit: 50 },
       });
     });
 
@@ -63,7 +68,7 @@ export function describeMessages(name: string, open: () => Promise<OpenTransport
       expect(await refused('reader', LOG)).toMatchObject({ code: 'FORBIDDEN' });
     });
 
-    it.each(['record', 'list'] as const)('need a token in an object: %s', async (operation) => {
+    it.each(['record', 'list', 'totals'] as const)('need a token in an object: %s', async (operation) => {
       for (const data of [[], [{ accessToken }], 'worker', 7, true, {}]) {
         expect(await door[operation](data)).toEqual(UNAUTHORIZED);
       }
@@ -88,6 +93,7 @@ export function describeMessages(name: string, open: () => Promise<OpenTransport
 
     it.each([null, [], 'x', 7])('take no query but an object: %j', async (query) => {
       expect(await door.list({ accessToken, query })).toEqual(invalid('query must be an object'));
+      expect(await door.totals({ accessToken, query })).toEqual(invalid('query must be an object'));
     });
 
     it('name unknown members at every level', async () => {

@@ -50,6 +50,8 @@ describeWith('nats-server')('with NATS', () => {
         const answer = await raw.request('time-log.record.v1', message, { timeout: 20_000 });
         return outcomeOf(answer.string());
       },
+      askTotals: async (message: Buffer) =>
+        (await raw.request('time-log.totals.v1', message, { timeout: 20_000 })).string(),
       close: async () => {
         await raw.close();
         await opened.close();

@@ -64,6 +64,7 @@ describeWith('rabbitmq-server')('with RabbitMQ', () => {
     return {
       ...opened,
       ask: async (message: Buffer) => outcomeOf(await sender.ask(message)),
+      askTotals: (message: Buffer) => sender.ask(message),
       close: async () => {
         await sender.close();
         await opened.close();

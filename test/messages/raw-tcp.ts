@@ -16,7 +16,8 @@ export function framed(message: Buffer | string): Buffer {
 
 /** A connection that sends whatever it is told, also what no client of Nest sends. */
 export class RawTcp {
-  private readonly answers: AsyncIterator<RawAnswer, undefined>;
+  /** The texts of the answers. */
+  private readonly answers: AsyncIterator<string, undefined>;
 
   private constructor(private readonly socket: Socket) {
     this.answers = this.read();
@@ -36,13 +37,20 @@ export class RawTcp {
 
   /** The next answer; undefined where the service ends the connection before it. */
   async next(): Promise<RawAnswer | undefined> {
-    return (await this.answers.next()).value;
+    const { value } = await this.answers.next();
+    return value === undefined ? undefined : (JSON.parse(value) as RawAnswer);
   }
 
   /** The answer to one message. */
   async ask(message: Buffer | string): Promise<RawAnswer | undefined> {
     this.write(framed(message));
     return this.next();
+  }
+
+  /** The text of the answer to one message; empty where the service ends the connection before it. */
+  async askText(message: Buffer | string): Promise<string> {
+    this.write(framed(message));
+    return (await this.answers.next()).value ?? '';
   }
 
   /** Resolves with the last answers when the service has ended the connection. */
@@ -56,7 +64,7 @@ export class RawTcp {
     this.socket.destroy();
   }
 
-  private async *read(): AsyncGenerator<RawAnswer, undefined> {
+  private async *read(): AsyncGenerator<string, undefined> {
     let text = '';
     try {
       for await (const chunk of this.socket as AsyncIterable<string>) {
@@ -65,7 +73,7 @@ export class RawTcp {
           const start = text.indexOf('#') + 1;
           const end = start + Number(text.slice(0, start - 1));
           if (start === 0 || text.length < end) break;
-          yield JSON.parse(text.slice(start, end)) as RawAnswer;
+          yield text.slice(start, end);
           text = text.slice(end);
         }
       }

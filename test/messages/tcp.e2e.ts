@@ -54,6 +54,7 @@ const openBytes = async () => {
       const answer = await raw.ask(message);
       return answer?.err ? { error: answer.err } : { answer: answer?.response };
     },
+    askTotals: (message: Buffer) => raw.askText(message),
     close: async () => {
       raw.close();
       await opened.close();

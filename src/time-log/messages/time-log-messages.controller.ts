@@ -6,6 +6,7 @@ import {
   MessageGate,
   MessageGuarded,
   outletOf,
+  written,
 } from '../../../libs/messages/src/index.js';
 import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
@@ -13,9 +14,11 @@ import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
 import { listResponse, logResponse } from '../wire/time-log-bodies.js';
 import { listJson } from '../wire/time-log-json.js';
+import { totalsJson, totalsResponse } from '../wire/time-log-totals.js';
+import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { TimeLogService } from '../application/time-log.service.js';
-import { asText, ListTimeLogsMessage } from './list-time-logs.message.js';
+import { ListTimeLogsMessage, StrictQueryMessage, TotalTimeLogsMessage } from './query.message.js';
 import { READ, WRITE } from '../time-log.scopes.js';
 import { RecordTimeLogMessage } from './record-time-log.message.js';
 
@@ -38,14 +41,7 @@ export class TimeLogMessagesController {
   @MessagePattern('time-log.list.v1', TO_ONE)
   @Scopes([READ])
   async list(
-    @StrictMessage({
-      message: ListTimeLogsMessage,
-      part: 'query',
-      dto: ListTimeLogsDto,
-      isOptional: true,
-      prepare: asText,
-    })
-    { query }: ListTimeLogsMessage,
+    @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
     @MessageData() data: object,
   ): Promise<object | undefined> {
     const { filter, page } = criteriaOf(query);
@@ -59,6 +55,16 @@ export class TimeLogMessagesController {
         return listResponse(found, page);
       },
     });
+  }
+
+  @MessagePattern('time-log.totals.v1', TO_ONE)
+  @Scopes([READ])
+  async totals(
+    @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
+  ): Promise<object> {
+    const { filter, page } = criteriaOf(query);
+    const totals = await this.timeLogs.totals(filter, query.by, page);
+    return written(totalsResponse(totals, page), totalsJson(totals, page));
   }
 
   @MessagePattern('time-log.record.v1', TO_ONE)

@@ -1,5 +1,6 @@
 import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
 import { answerForThrown, DomainError } from '../../../errors/src/index.js';
+import { packetJson } from '../written-answer.js';
 
 /** The answer with an error, to a message whose id is unknown or elsewhere. */
 export function packetOf(error: unknown): object {
@@ -8,7 +9,7 @@ export function packetOf(error: unknown): object {
 
 /** What is sent to a broker. */
 export function bytesOf(packet: object): Buffer {
-  return Buffer.from(JSON.stringify(packet));
+  return Buffer.from(packetJson(packet));
 }
 
 /** The answer to a pattern that nobody handles. */

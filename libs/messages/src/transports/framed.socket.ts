@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { TcpSocket } from '@nestjs/microservices';
 import { DomainError } from '../../../errors/src/index.js';
+import { packetJson } from '../written-answer.js';
 import { packetOf } from './answer-packet.js';
 import { type BoundedConnection, type BoundedConnections, Claim } from './bounded-connections.js';
 import { FrameReader, frameOf } from './frame-reader.js';
@@ -94,8 +95,8 @@ export class FramedSocket extends TcpSocket implements BoundedConnection {
     this.socket.destroy();
   }
 
-  protected override handleSend(message: unknown, callback?: (error?: unknown) => void): void {
-    this.socket.write(frameOf(JSON.stringify(message)), callback);
+  protected override handleSend(message: object, callback?: (error?: unknown) => void): void {
+    this.socket.write(frameOf(packetJson(message)), callback);
   }
 
   protected override handleData(chunk: Buffer): void {

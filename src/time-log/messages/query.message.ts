@@ -1,6 +1,8 @@
+import type { Type } from '@nestjs/common';
 import { Allow } from 'class-validator';
-import { isJsonObject, Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
+import { isJsonObject, Obeys, Omittable, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import type { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
+import type { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 
 /** The data of `time-log.list.v1`; the guard has decided its token. */
 export class ListTimeLogsMessage {
@@ -12,8 +14,17 @@ export class ListTimeLogsMessage {
   query!: ListTimeLogsDto;
 }
 
+/** The data of `time-log.totals.v1`. */
+export class TotalTimeLogsMessage extends ListTimeLogsMessage {
+  declare query: TotalTimeLogsDto;
+}
+
+/** The validated data of a message with a query. */
+export const StrictQueryMessage = (message: Type<object>, dto: Type<object>): ParameterDecorator =>
+  StrictMessage({ message, part: 'query', dto, isOptional: true, prepare: asText });
+
 /** A query as HTTP has it: `page` and `limit` as text. */
-export function asText(query: object): object {
+function asText(query: object): object {
   const given = Object.entries(query).map(([name, value]: [string, unknown]) => [
     name,
     (name === 'page' || name === 'limit') && typeof value === 'number' ? String(value) : value,
