@@ -4,6 +4,7 @@ import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.reposit
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { Page } from '../domain/page.js';
 import { Period } from '../domain/period.js';
+import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { TimeLogService } from './time-log.service.js';
 
@@ -66,6 +67,17 @@ describe('TimeLogService', () => {
       groups: [],
       groupCount: 1,
     });
+  });
+
+  it('says what an older adapter lacks that cannot sum', async () => {
+    class OlderRepository extends TimeLogRepository {
+      add = () => Promise.resolve();
+      addOnce = () => Promise.resolve('');
+      find = () => Promise.resolve({ logs: [], total: 0 });
+    }
+    await expect(new TimeLogService(new OlderRepository(), ids).totals(everything)).rejects.toThrow(
+      /^OlderRepository must implement TimeLogRepository\.totals/,
+    );
   });
 
   it('tells the events after the one with an id, and refuses the id of none', async () => {

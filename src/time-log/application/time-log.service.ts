@@ -66,7 +66,7 @@ export class TimeLogService {
    * How many logs match, and the exact sum of their durations: of all, and of the groups of a page, where a grouping is
    * given. Throws like `list`.
    */
-  totals(
+  async totals(
     filter: TimeLogFilter,
     by?: Grouping,
     page: Page = Page.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
