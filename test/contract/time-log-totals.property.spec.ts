@@ -334,4 +334,33 @@ describe('totals', () => {
     }
     expect(changes).toBeGreaterThan(10);
   }, 600_000);
+
+  it('by project are summed one after the other, and refused where too many wait', async () => {
+    await insert(fc.sample(anyLogs(30), 1)[0]!);
+    const one = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 60_000 });
+    const ask = () => one.totals({ period: Period.of() }, 'project', Page.of(1, 50));
+    const holder = dataSource.createQueryRunner();
+    try {
+      await holder.startTransaction();
+      await holder.query('lock table time_log_counts in access exclusive mode');
+      const answers = [ask(), ask()];
+      await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      const waiting = () =>
+        dataSource.query<unknown[]>(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+      while ((await waiting()).length === 0);
+      // What is no sum of all projects has no turn, and waits for the table beside it.
+      const other = one.totals({ period: Period.of() }, undefined, Page.of(1, 50));
+      while ((await waiting()).length === 1);
+      expect(await waiting()).toHaveLength(2);
+      await holder.commitTransaction();
+      const [first, second] = await Promise.all(answers);
+      expect(second).toEqual(first);
+      expect(await other).toMatchObject({ whole: first!.whole });
+    } finally {
+      if (holder.isTransactionActive) await holder.rollbackTransaction();
+      await holder.release();
+    }
+  });
 });
