@@ -50,6 +50,23 @@ describe('the client and the service', () => {
     expect(listed).toEqual([item]);
   });
 
+  it('agree on totals, whose sums are the nearest numbers', async () => {
+    const log = newLog();
+    for (const duration of [0.1, 0.2]) await client.record({ ...log, duration });
+    const sum = { count: 2, duration: 0.3 };
+    const { projectId } = log;
+    expect(await client.totals({ projectId })).toEqual({
+      data: [],
+      meta: { ...sum, total: 0, page: 1, limit: 50 },
+    });
+    expect(await client.totals({ projectId, to: '2026-01-31', by: 'week', page: 1, limit: 7 })).toEqual({
+      data: [{ from: '2026-01-26', to: '2026-01-31', ...sum }],
+      meta: { ...sum, total: 1, page: 1, limit: 7 },
+    });
+    for (const duration of [Number.MAX_VALUE, Number.MAX_VALUE]) await client.record({ ...log, duration });
+    expect((await client.totals({ projectId })).meta.duration).toBe(Infinity);
+  });
+
   it('agree on events, which go to the end, or on for ever', async () => {
     const { id } = await client.record(newLog());
     const seen: TimeLogEvent[] = [];
