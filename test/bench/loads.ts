@@ -13,6 +13,11 @@ export const LOAD_NAMES = [
   'feed-first',
   'feed-middle',
   'feed-last',
+  'totals-all',
+  'totals-project-month',
+  'totals-project-day',
+  'totals-week',
+  'totals-by-project',
   'create',
   'create-keyed',
 ] as const;
@@ -33,6 +38,8 @@ const PATH = '/api/v1/time-logs';
 /** As many different creates: no program can profit from seeing one again. */
 const CREATES = 2_048;
 const DAY = 86_400_000;
+const YEAR = { from: '2020-01-01', to: '2020-12-31' };
+const MONTH = { from: '2020-03-01', to: '2020-03-31' };
 
 export function loadOf(name: LoadName, data: DataSet): Load {
   switch (name) {
@@ -47,6 +54,16 @@ export function loadOf(name: LoadName, data: DataSet): Load {
       return feed(data.events.middle);
     case 'feed-last':
       return feed(data.events.last);
+    case 'totals-all':
+      return totals({});
+    case 'totals-project-month':
+      return totals({ projectId: projectId(1), ...YEAR, by: 'month' });
+    case 'totals-project-day':
+      return totals({ projectId: projectId(1), ...MONTH, by: 'day' });
+    case 'totals-week':
+      return totals({ from: '2019-01-01', to: YEAR.to, by: 'week' });
+    case 'totals-by-project':
+      return totals({ ...MONTH, by: 'project' });
     default:
       return list(queryOf(name, data));
   }
@@ -84,6 +101,12 @@ function list(query: Record<string, string>): Load {
 function feed(lastEventId?: string): Load {
   const path = `${PATH}/events${lastEventId === undefined ? '' : `?lastEventId=${lastEventId}`}`;
   return { status: 200, path, isOurs: true, requests: (token) => [requestText('GET', path, token)] };
+}
+
+function totals(query: Record<string, string>): Load {
+  const text = new URLSearchParams(query).toString();
+  const path = `${PATH}/totals${text === '' ? '' : `?${text}`}`;
+  return { status: 200, path, requests: (token) => [requestText('GET', path, token)] };
 }
 
 function create({ spread }: DataSet, headers: readonly string[] = []): Load {

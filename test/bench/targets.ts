@@ -19,8 +19,9 @@ export interface Target {
   measure(results: Results): Found | undefined;
 }
 
-const [SMALL, LARGE, LARGEST] = [10_000, 10_000_000, 30_000_000];
+const [SMALL, MEDIUM, LARGE, LARGEST] = [10_000, 1_000_000, 10_000_000, 30_000_000];
 const LISTS = LOAD_NAMES.filter((name) => name.startsWith('list'));
+const TOTALS = LOAD_NAMES.filter((name) => name.startsWith('totals'));
 const PAGES_OF_FEED = LOAD_NAMES.filter((name) => name.startsWith('feed'));
 
 type Row = readonly [name: string, loads: readonly LoadName[], size: number];
@@ -31,6 +32,7 @@ const THROUGHPUT: readonly (readonly [...Row, idiomatic: number, bare: number])[
   ['create with a key, 10k logs, without one of theirs', ['create-keyed'], SMALL, 2.4, 1.5],
   ['list, first page of one project, 10k logs', ['list-project'], SMALL, 2.4, 1.25],
   ['the list that gains least, 10k logs', LISTS, SMALL, 2, 1.2],
+  ['totals, a year of the largest project by month, 1m logs', ['totals-project-month'], MEDIUM, 50, 50],
   ['list, first page, no filter, 10m logs', ['list-first'], LARGE, 100, 100],
   ['list, last page, no filter, 10m logs', ['list-last'], LARGE, 200, 200],
 ];
@@ -45,6 +47,8 @@ const CPU: readonly (readonly [...Row, most: number])[] = [
 const GROWTH: readonly (readonly [...Row, most: number])[] = [
   ['10m (or all years) of the list that grows most', LISTS, LARGE, 1.5],
   ['30m of the list that grows most', LISTS, LARGEST, 1.5],
+  ['10m (or all years) of the total that grows most', TOTALS, LARGE, 1.5],
+  ['30m of the total that grows most', TOTALS, LARGEST, 1.5],
   ['10m (or all years) of the page of the feed that grows most', PAGES_OF_FEED, LARGE, 1.5],
   ['10m (or all years) of create', ['create'], LARGE, 1.3],
 ];

@@ -1,5 +1,6 @@
 import express from 'express';
 import pg from 'pg';
+import { totalsOf } from './totals.js';
 
 /** Of the columns that a list shows. */
 interface Row {
@@ -62,6 +63,12 @@ app.get('/api/v1/time-logs', async (request, response) => {
     createdAt: row.created_at,
   }));
   response.json({ success: true, data, meta: { total: Number(counted.rows[0]!.count), page, limit } });
+});
+
+app.get('/api/v1/time-logs/totals', async (request, response) => {
+  const run = async (sql: string, values: unknown[]) =>
+    (await pool.query<Record<string, string>>(sql, values)).rows;
+  response.json(await totalsOf(request.query, run));
 });
 
 app.listen(Number(process.env.PORT), '127.0.0.1');

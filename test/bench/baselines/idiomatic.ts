@@ -16,6 +16,7 @@ import { AuthGuard, PassportModule, PassportStrategy } from '@nestjs/passport';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import {
   IsDateString,
+  IsIn,
   IsInt,
   IsOptional,
   IsPositive,
@@ -38,6 +39,7 @@ import {
   PrimaryGeneratedColumn,
   Repository,
 } from 'typeorm';
+import { totalsOf } from './totals.js';
 
 @Entity('time_logs')
 @Index(['projectId', 'date'])
@@ -102,6 +104,12 @@ class ListTimeLogsDto {
   limit?: number;
 }
 
+class TotalsDto extends ListTimeLogsDto {
+  @IsOptional()
+  @IsIn(['project', 'day', 'week', 'month'])
+  by?: string;
+}
+
 @Injectable()
 class BearerStrategy extends PassportStrategy(Strategy) {
   validate(token: string): { name: string } | false {
@@ -132,6 +140,10 @@ class TimeLogService {
       take: limit,
     });
   }
+
+  totals(query: TotalsDto) {
+    return totalsOf(query, (sql, values) => this.timeLogs.query(sql, values));
+  }
 }
 
 @Controller('time-logs')
@@ -143,6 +155,11 @@ class TimeLogController {
   @HttpCode(201)
   async create(@Body() dto: CreateTimeLogDto) {
     return { success: true, data: await this.timeLogs.create(dto) };
+  }
+
+  @Get('totals')
+  totals(@Query() query: TotalsDto) {
+    return this.timeLogs.totals(query);
   }
 
   @Get()

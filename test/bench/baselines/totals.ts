@@ -1,0 +1,54 @@
+/** The query of a request for totals, as texts. */
+export interface TotalsQuery {
+  readonly projectId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly by?: string | undefined;
+  readonly page?: number | string | undefined;
+  readonly limit?: number | string | undefined;
+}
+
+type Run = (sql: string, values: unknown[]) => Promise<Record<string, string>[]>;
+
+/** Totals as most would write them: `count`, `sum` and `group by` over the rows, along the index of project and date. */
+export async function totalsOf(query: TotalsQuery, run: Run) {
+  const { projectId, from, to, by } = query;
+  const [page, limit] = [Number(query.page ?? 1), Number(query.limit ?? 50)];
+  const values: unknown[] = [];
+  const conditions: string[] = [];
+  if (projectId !== undefined) conditions.push(`project_id = $${values.push(projectId)}`);
+  if (from !== undefined) conditions.push(`date >= $${values.push(from)}`);
+  if (to !== undefined) conditions.push(`date <= $${values.push(to)}`);
+  const logs = `from time_logs ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}`;
+  const sums = 'count(*) as count, coalesce(sum(duration), 0) as duration';
+  const key = by === 'project' ? 'project_id' : `date_trunc('${by}', date::timestamp)::date`;
+  const last = by === 'project' ? 'null' : `(${key} + interval '1 ${by}' - interval '1 day')::date::text`;
+  const order = by === 'project' ? 'duration desc, key' : 'key desc';
+  const [[whole], groups, [counted]] = await Promise.all([
+    run(`select ${sums} ${logs}`, values),
+    by === undefined
+      ? []
+      : run(
+          `select ${key}::text as key, ${last} as last, ${sums} ${logs}
+            group by ${key} order by ${order} limit $${values.length + 1} offset $${values.length + 2}`,
+          [...values, limit, (page - 1) * limit],
+        ),
+    by === undefined ? [{ total: '0' }] : run(`select count(distinct ${key}) as total ${logs}`, values),
+  ]);
+  const data = groups.map(({ key: first, last: end, count, duration }) => ({
+    ...(by === 'project'
+      ? { projectId: first }
+      : { from: from! > first! ? from : first, to: to! < end! ? to : end }),
+    count: Number(count),
+    duration: Number(duration),
+  }));
+  const { count, duration } = whole!;
+  const meta = {
+    count: Number(count),
+    duration: Number(duration),
+    total: Number(counted.total),
+    page,
+    limit,
+  };
+  return { success: true, data, meta };
+}
