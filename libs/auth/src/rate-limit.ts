@@ -1,3 +1,4 @@
+import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
 import type { AuthOptions } from './auth.module-definition.js';
@@ -14,7 +15,7 @@ export function rateLimit(quota: Quota): NonNullable<AuthOptions['admit']> {
   const reflector = new Reflector();
   const policy = `"default";q=${quota.requests};w=${quota.seconds}`;
   return ({ id }, context) => {
-    if (reflector.get(Unlimited, context.getHandler())) return;
+    if (isUnlimited(reflector, context)) return;
     const { isAllowed, remaining, seconds } = limiter.take(id);
     // A message has no headers.
     if (context.getType() === 'http') {
@@ -24,6 +25,10 @@ export function rateLimit(quota: Quota): NonNullable<AuthOptions['admit']> {
     }
     if (!isAllowed) throw tooMany(quota, seconds);
   };
+}
+
+function isUnlimited(reflector: Reflector, context: ExecutionContext): boolean {
+  return reflector.getAllAndOverride(Unlimited, [context.getHandler(), context.getClass()]);
 }
 
 function tooMany({ requests, seconds: window }: Quota, seconds: number): DomainError {

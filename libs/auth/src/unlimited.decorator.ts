@@ -1,4 +1,7 @@
 import { Reflector } from '@nestjs/core';
 
-/** For a route without a rate limit, such as a health check. */
+/**
+ * For a route or a controller without a rate limit, such as a health check. Documentation (`DescribesGuarded`) knows
+ * that of a route alone.
+ */
 export const Unlimited = Reflector.createDecorator({ key: 'time-logs.unlimited', transform: () => true });

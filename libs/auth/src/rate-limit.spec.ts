@@ -1,0 +1,44 @@
+import type { Type } from '@nestjs/common';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { expect, it } from '@jest/globals';
+import { rateLimit } from './rate-limit.js';
+import { Unlimited } from './unlimited.decorator.js';
+
+class Limited {
+  route(this: void): string {
+    return 'limited';
+  }
+  @Unlimited()
+  free(this: void): string {
+    return 'free';
+  }
+}
+@Unlimited()
+class Free {
+  route(this: void): string {
+    return 'free';
+  }
+}
+
+/** What becomes of two requests of a caller to a route, where one is allowed. */
+function outcomesOf(controller: Type, route: () => string): string[] {
+  const admit = rateLimit({ requests: 1, seconds: 60 });
+  const context = new ExecutionContextHost([{}], controller, route);
+  // It has no headers that must be set.
+  context.setType('rpc');
+  return [1, 2].map(() => {
+    try {
+      admit({ id: 'ada', scopes: [] }, context);
+      return 'admitted';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  });
+}
+
+it('limits all routes but those that are unlimited, alone or with their controller', () => {
+  const refused = 'too many requests: a token may make 1 in 60 seconds; retry after 60 seconds';
+  expect(outcomesOf(Limited, Limited.prototype.route)).toEqual(['admitted', refused]);
+  expect(outcomesOf(Limited, Limited.prototype.free)).toEqual(['admitted', 'admitted']);
+  expect(outcomesOf(Free, Free.prototype.route)).toEqual(['admitted', 'admitted']);
+});
