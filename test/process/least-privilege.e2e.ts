@@ -81,7 +81,7 @@ describe('the service with a role that owns nothing', () => {
     ).toEqual([]);
   });
 
-  it('starts with nothing pending, records, lists, and notes the use of a token, by the grants of the README', async () => {
+  it('starts with nothing pending, records, lists, sums, and notes the use of a token, by the grants of the README', async () => {
     expect((await send('/health')).status).toBe(200);
     expect((await send('/api/v1/time-logs', LOG)).status).toBe(201);
     const first = await send('/api/v1/time-logs', LOG, { 'Idempotency-Key': 'key' });
@@ -93,6 +93,10 @@ describe('the service with a role that owns nothing', () => {
     ]);
     const list = await send(`/api/v1/time-logs?projectId=${LOG.projectId}`);
     expect(await list.json()).toMatchObject({ success: true, meta: { total: 2 } });
+    for (const by of ['', '?by=project', '?by=day', '?by=week', '?by=month']) {
+      const totals = await send(`/api/v1/time-logs/totals${by}`);
+      expect(await totals.json()).toMatchObject({ meta: { count: 2, duration: 2 * LOG.duration } });
+    }
     const use = `select 1 from access_tokens where last_used_at is not null`;
     while ((await owner.query<unknown[]>(use)).length === 0) await owner.query('select pg_sleep(0.01)');
   });

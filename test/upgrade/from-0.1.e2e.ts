@@ -104,13 +104,21 @@ describe('a database of version 0.1', () => {
   });
 
   it('has the exact sums of its durations', async () => {
-    const [found] = await owner.query<unknown[]>(
-      'select n, trim_scale(duration) as duration from time_log_sum(null, null, null)',
+    const [summed] = await owner.query<{ duration: number }[]>(
+      'select sum(duration)::float8 as duration from time_logs',
     );
-    const [summed] = await owner.query<unknown[]>(
-      'select count(*) as n, trim_scale(sum(duration)) as duration from time_logs',
-    );
-    expect(found).toEqual(summed);
+    expect(await send('/totals?by=month')).toMatchObject({
+      meta: { count: contents.total, duration: summed!.duration },
+    });
+    for (const [projectId, count] of Object.entries(contents.perProject)) {
+      const [row] = await owner.query<{ duration: number }[]>(
+        'select sum(duration)::float8 as duration from time_logs where project_id = $1',
+        [projectId],
+      );
+      expect(await send(`/totals?by=project&projectId=${projectId}`)).toMatchObject({
+        data: [{ projectId, count, duration: row!.duration }],
+      });
+    }
   });
 
   it('has the functions of a new database', async () => {
