@@ -85,7 +85,10 @@ export class EventQueue {
   private async with(act: (channel: Channel) => Promise<void>): Promise<void> {
     const connection = await connectRabbit(this.url);
     try {
-      await act(await connection.createChannel());
+      const channel = await connection.createChannel();
+      await act(channel);
+      // The broker has taken all acknowledgements when it answers. The end of a connection may overtake them.
+      await channel.close();
     } finally {
       await connection.close();
     }
