@@ -44,11 +44,9 @@ describe('answerFor', () => {
 
 describe('answerForThrown', () => {
   it('repeats what a DomainError says', () => {
-    const { status, body } = answerForThrown(
-      new DomainError('VALIDATION_ERROR', 'duration must be positive'),
-    );
+    const { status, body } = answerForThrown(new DomainError('VALIDATION_ERROR', 'size must be positive'));
     expect(status).toBe(400);
-    expect(body).toEqual({ success: false, error: 'VALIDATION_ERROR', message: 'duration must be positive' });
+    expect(body).toEqual({ success: false, error: 'VALIDATION_ERROR', message: 'size must be positive' });
   });
 
   it('knows a class that extends DomainError, which others are no instances of', () => {

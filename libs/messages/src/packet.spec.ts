@@ -3,7 +3,7 @@ import { DomainError } from '../../errors/src/index.js';
 import { LARGEST_MESSAGE, readPacket, requireRead } from './packet.js';
 
 const LIMIT = 65_536;
-const PATTERN = 'time-log.record.v1';
+const PATTERN = 'thing.record.v1';
 
 /** The fault of data that a token alone was read of. */
 function faultIn(data: unknown): unknown {

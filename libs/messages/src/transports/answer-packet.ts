@@ -29,7 +29,7 @@ export const TOO_LARGE = bytesOf(
   packetOf(
     new DomainError(
       'PAYLOAD_TOO_LARGE',
-      'the answer is larger than the transport takes: ask for fewer with limit',
+      'the answer is larger than the transport takes: ask for fewer items',
     ),
   ),
 );
