@@ -23,6 +23,7 @@ export function connectionOptions(
     poolSize,
     extra: {
       connectionTimeoutMillis: Math.ceil(deadline * 0.8),
+      // Whoever waits for a turn with a statement waits no longer than the rest (time-log-totals.ts).
       statement_timeout: Math.ceil(deadline * 0.6),
       idle_in_transaction_session_timeout: deadline,
       keepAlive: true,

@@ -27,17 +27,26 @@ export const TOTALS_ROUTINES = Object.values(STATEMENTS).map(({ routine }) => ro
 
 type Asked = readonly [TimeLogFilter, Page];
 
+/**
+ * What of the deadline a request may wait for its turn. The statement may take the rest. What begins later could not be
+ * answered in time; under load that would be all, and nobody would get an answer.
+ */
+const WAIT_SHARE = 0.4;
+
 /** Sums logs by what is summed already. */
 export class TimeLogTotals {
   private readonly statements: Partial<Record<Groups, PreparedStatement>> = {};
   /** One at a time: each reads the sums of all projects. */
   private readonly byProject: Batcher<Asked, Totals>;
 
+  /** `wait` is the deadline of a request in milliseconds, `now` the time in milliseconds. */
   constructor(
-    private readonly database: Database,
-    limits: Pick<BatcherLimits, 'queue' | 'wait'>,
+    private readonly database: Pick<Database, 'query' | 'routine'>,
+    { queue, wait }: Pick<BatcherLimits, 'queue' | 'wait'>,
+    now?: () => number,
   ) {
-    this.byProject = new Batcher(([asked]) => this.sumProjects(asked!), { ...limits, batch: 1 });
+    const limits = { batch: 1, queue, wait: wait * WAIT_SHARE };
+    this.byProject = new Batcher(([asked]) => this.sumProjects(asked!), limits, now);
   }
 
   async of(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
