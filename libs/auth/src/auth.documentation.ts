@@ -9,7 +9,6 @@ const CHALLENGE: Headers = {
     schema: {
       type: 'string',
       pattern: '^Bearer realm="[^"]+"(, error="invalid_token"|, error="insufficient_scope", scope="[^"]+")?$',
-      example: 'Bearer realm="time-logs", error="invalid_token"',
     },
   },
 };

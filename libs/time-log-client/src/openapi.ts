@@ -55,7 +55,7 @@ export interface paths {
          *
          *     **Period.** `from` and `to` are those of the list. A week is that of ISO 8601, from Monday. Days are those of `date`, whatever the time zone. The first and the last group are cut to the period: their `from` and `to` say so.
          *
-         *     **Cost.** It does not grow with the number of logs. `by=project` costs the more, the more projects there are: with 100,000 and a year, about a second. One such sum is made at a time.
+         *     **Cost.** It does not grow with the number of logs. `by=project` costs the more, the more projects there are: with 100,000 and a year, about a second. One such sum is made at a time; what would take too long, or wait too long for its turn, is answered with `503`.
          */
         get: operations["totalTimeLogs"];
         put?: never;
