@@ -27,7 +27,7 @@ const RELEASED = {
   AddDurationSums1764547200000: '88cac5c177efaa9c90a3d711fdf97249',
   KeepDurationSums1764547300000: 'b9929b923f256de6667434360b7b76c7',
   RequireDurationSums1764547400000: '46cd454d024134977b1b9e637608ba67',
-  SumDurations1764547500000: '40f99b713f496dc1c832554d4ece8bd4',
+  SumDurations1764547500000: 'c7316b429e6d7a6212df2dd530424155',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -13,7 +13,7 @@ const STATEMENTS: Readonly<
   none: { routine: 'time_log_sum', parameters: '$1, $2, $3', group: `'0' as groups` },
   project: {
     routine: 'time_log_project_sums',
-    parameters: '$1, $2, $3, $4, $5',
+    parameters: '$1, $2, $3, $4',
     group: 'groups::text, project_id::text',
   },
   period: {
@@ -53,15 +53,14 @@ export class TimeLogTotals {
     if (grouping === undefined) return this.read('none', valuesOf(filter));
     if (grouping !== 'project')
       return this.read('period', [...valuesOf(filter), grouping, ...placeOf(page)], periodSumOf);
-    // The only group is the whole, as cheap as any other total. Of a project without logs the function that sums
-    // projects would tell the next one.
+    // The only group is the whole, as cheap as any other total.
     if (filter.projectId !== undefined)
       return onlyGroupOf(filter.projectId, await this.of(filter, undefined, page), page);
     return this.byProject.add([filter, page]);
   }
 
-  private async sumProjects([filter, page]: Asked): Promise<[Totals]> {
-    return [await this.read('project', [...valuesOf(filter), ...placeOf(page)], projectSumOf)];
+  private async sumProjects([{ period }, page]: Asked): Promise<[Totals]> {
+    return [await this.read('project', [period.from, period.to, ...placeOf(page)], projectSumOf)];
   }
 
   /** One statement, so that all sums come from one snapshot. Its first row is the whole. */

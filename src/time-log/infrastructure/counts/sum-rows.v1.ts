@@ -2,12 +2,12 @@ import { BLOCK, type CountNames, FIRST, SPAN } from './count-layout.js';
 
 // Parts of version 1 of the functions that sum.
 
-/**
- * PostgreSQL plans it once a session, and along an index: the cost must not depend on statistics that are stale or
- * missing.
- */
-export const ALONG_THE_KEY = `set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set enable_bitmapscan = off set jit = off`;
+/** PostgreSQL plans once a session, and by the key: the cost must not depend on statistics that are stale or missing. */
+const BY_THE_KEY = `set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off`;
+/** For a few rows. */
+export const ALONG_THE_KEY = `${BY_THE_KEY} set enable_bitmapscan = off`;
+/** For many rows: their places are collected first, so that each page of the table is read once. */
+export const PAGE_BY_PAGE = `${BY_THE_KEY} set enable_indexscan = off`;
 
 /** The end of the last span that has days. */
 const END = `${FIRST} + ${892 * SPAN}`;
@@ -32,17 +32,15 @@ const within = (all: string, days: string, from: string, to: string) =>
                   else (select sum(part) from unnest(${days}[${from} - first_day + 1 : ${to} - first_day]) part) end`;
 
 const blocks = (counts: string, key: string, from: string, to: string) => `
-      select ${within('total', 'days', from, to)},
+      select project_id, ${within('total', 'days', from, to)},
              ${within('duration', 'durations', from, to)}
         from ${counts}
        where ${from} < ${to} and ${key} and width = ${BLOCK}
          and first_day >= ${startOf(BLOCK, from)} and first_day < ${to}`;
 
-/** Count and sum of the logs of a period, of the rows with a key. */
-export const sumOfPeriod = ({ counts }: CountNames, key: string) => `
-    select coalesce(sum(n), 0)::bigint as n, coalesce(sum(duration), 0) as duration from (
-      select total as n, duration from ${counts}
+/** Counts and sums in a period, (project_id, n, duration), of the rows with a key. */
+export const inPeriod = ({ counts }: CountNames, key: string) => `
+      select project_id, total as n, duration from ${counts}
        where has_spans and ${key} and width = ${SPAN} and first_day >= spans and first_day < rest
       union all ${blocks(counts, key, 'first', 'spans')}
-      union all ${blocks(counts, key, 'rest', 'beyond')}
-    ) parts`;
+      union all ${blocks(counts, key, 'rest', 'beyond')}`;

@@ -1,5 +1,5 @@
 import { type CountNames, KEY } from './count-layout.js';
-import { ALONG_THE_KEY, PARTS_DECLARED, sumOfPeriod } from './sum-rows.v1.js';
+import { ALONG_THE_KEY, inPeriod, PARTS_DECLARED } from './sum-rows.v1.js';
 
 /** How many logs a period has (null: open), and the sum of their durations. */
 export const timeLogSumV1 = (names: CountNames) => `
@@ -8,5 +8,6 @@ export const timeLogSumV1 = (names: CountNames) => `
   #variable_conflict use_column
   declare ${PARTS_DECLARED}
   begin
-    return query ${sumOfPeriod(names, KEY)};
+    return query
+      select coalesce(sum(n), 0)::bigint, coalesce(sum(duration), 0) from (${inPeriod(names, KEY)}) parts;
   end $$`;
