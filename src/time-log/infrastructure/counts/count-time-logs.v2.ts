@@ -5,6 +5,12 @@ import { andAllDays, eachDay, intoSlot, orAdd } from './count-rows.v3.js';
 const IN_SPAN = SPAN / BLOCK;
 const CHANGES = `unnest(projects, blocks, days_of_block, numbers, sums) as changes (project_id, block, day, n, duration)`;
 const KEY = `grouping(project_id) = 1, coalesce(project_id, ${NIL})`;
+/** Rows of blocks, after their key. */
+const ALL_DAYS = `${BLOCK}, ${FIRST} + block * ${BLOCK}, own_slot, sum(n), sum(duration),
+             ${eachDay('n')}::integer[],
+             ${eachDay('duration')}
+        from ${CHANGES}`;
+
 /** The one day that is added to ends its array. */
 const DAY = 'cardinality(excluded.days)';
 
@@ -23,11 +29,13 @@ export const countTimeLogsV2 = (names: CountNames) => `
     days_of_block integer[];
     numbers integer[];
     sums numeric[];
+    number_of_projects integer;
     own_slot integer := 0;
     ${COUNTING_DECLARED}
   begin
-    select array_agg(project_id), array_agg(number / ${BLOCK}), array_agg(number % ${BLOCK}), array_agg(n), array_agg(duration)
-      into projects, blocks, days_of_block, numbers, sums
+    select array_agg(project_id), array_agg(number / ${BLOCK}), array_agg(number % ${BLOCK}), array_agg(n), array_agg(duration),
+           count(distinct project_id)
+      into projects, blocks, days_of_block, numbers, sums, number_of_projects
       from (select project_id, date - ${FIRST} as number, count(*)::integer * tg_argv[0]::integer as n,
                    sum(duration) * tg_argv[0]::integer as duration
               from changed group by 1, 2) grouped;
@@ -50,10 +58,12 @@ export const countTimeLogsV2 = (names: CountNames) => `
          durations[${DAY}] = nullif(coalesce(counts.durations[${DAY}], 0) + excluded.duration, 0);
     if cardinality(projects) > 1 then
       ${intoSlot(names)}
-      select ${KEY}, ${BLOCK}, ${FIRST} + block * ${BLOCK}, own_slot, sum(n), sum(duration),
-             ${eachDay('n')}::integer[],
-             ${eachDay('duration')}
-        from ${CHANGES} group by grouping sets ((project_id, block), (block)) having min(day) <> max(day)
+      select true, ${NIL}, ${ALL_DAYS} group by block having min(day) <> max(day)
+      ${orAdd}${andAllDays};
+    end if;
+    if cardinality(projects) > number_of_projects then
+      ${intoSlot(names)}
+      select false, project_id, ${ALL_DAYS} group by project_id, block having min(day) <> max(day)
       ${orAdd}${andAllDays};
     end if;
     ${COUNTING_AS_BEFORE}
