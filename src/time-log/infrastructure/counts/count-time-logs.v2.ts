@@ -5,19 +5,15 @@ import { andAllDays, eachDay, intoSlot, orAdd } from './count-rows.v3.js';
 const IN_SPAN = SPAN / BLOCK;
 const CHANGES = `unnest(projects, blocks, days_of_block, numbers, sums) as changes (project_id, block, day, n, duration)`;
 const KEY = `grouping(project_id) = 1, coalesce(project_id, ${NIL})`;
-/** Rows of blocks, after their key. */
-const ALL_DAYS = `${BLOCK}, ${FIRST} + block * ${BLOCK}, own_slot, sum(n), sum(duration),
-             ${eachDay('n')}::integer[],
-             ${eachDay('duration')}
-        from ${CHANGES}`;
-
 /** The one day that is added to ends its array. */
 const DAY = 'cardinality(excluded.days)';
 
 /**
  * For a trigger after a statement on logs: adds its changes to counts and sums. It reads the logs of the statement once,
  * into arrays: neighbours of PostgreSQL do not hand them on to a statement within the function. Most blocks change on
- * one day, and so cost no look at the others.
+ * one day, and so cost no look at the others. Of all projects together a block has several days soon, of one project rarely:
+ * each has a statement of its own. The one of all makes its arrays from rows, since to set up an aggregate for each day costs
+ * a statement of few logs more than the rest; the other one has to be fast for many.
  */
 export const countTimeLogsV2 = (names: CountNames) => `
   create or replace function ${names.count}() returns trigger language plpgsql ${AS_OWNER}
@@ -58,12 +54,23 @@ export const countTimeLogsV2 = (names: CountNames) => `
          durations[${DAY}] = nullif(coalesce(counts.durations[${DAY}], 0) + excluded.duration, 0);
     if cardinality(projects) > 1 then
       ${intoSlot(names)}
-      select true, ${NIL}, ${ALL_DAYS} group by block having min(day) <> max(day)
+      select true, ${NIL}, ${BLOCK}, ${FIRST} + block * ${BLOCK}, own_slot, sum(n), sum(duration),
+             array_agg(n order by day), array_agg(duration order by day)
+        from (select block, day, sum(n)::integer as n, sum(duration) as duration
+                from (select block, day, n, duration from ${CHANGES}
+                      union all
+                      select block, day, null, null
+                        from (select distinct unnest(blocks) as block) touched, generate_series(0, ${BLOCK - 1}) as day) days
+               group by block, day) each_day
+       group by block having count(n) > 1
       ${orAdd}${andAllDays};
     end if;
     if cardinality(projects) > number_of_projects then
       ${intoSlot(names)}
-      select false, project_id, ${ALL_DAYS} group by project_id, block having min(day) <> max(day)
+      select false, project_id, ${BLOCK}, ${FIRST} + block * ${BLOCK}, own_slot, sum(n), sum(duration),
+             ${eachDay('n')}::integer[],
+             ${eachDay('duration')}
+        from ${CHANGES} group by project_id, block having min(day) <> max(day)
       ${orAdd}${andAllDays};
     end if;
     ${COUNTING_AS_BEFORE}
