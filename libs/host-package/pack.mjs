@@ -89,12 +89,13 @@ function stage({ type, folder }) {
   const code = reachable(compiled, roots, (file) => file);
   const types = reachable(compiled, roots, (file) => file.replace(/\.js$/, '.d.ts'));
   for (const name of types.packages) {
-    if (!code.packages.has(name)) throw new Error(`the types refer to ${name}, which a host need not have`);
+    const isThere = code.packages.has(name) || (name in PEERS && !OPTIONAL_PEERS.includes(name));
+    if (!isThere) throw new Error(`the types refer to ${name}, which a host need not have`);
   }
   for (const file of [...code.files, ...types.files]) write(file, compiled.get(file));
   // Says how Node, TypeScript and bundlers read the files of this folder.
   write(`${folder}/package.json`, json({ type }));
-  return code.packages;
+  return [...code.packages, ...types.packages];
 }
 
 /** The text of everything that the sources compile to, by its path in the package. */

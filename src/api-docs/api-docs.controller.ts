@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Controller, Get, Header, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
-import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { BearerAuthGuard, Open } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
+import { NotDescribed } from '../../libs/open-api/src/index.js';
 import { DocumentDocumentation } from './api-docs.documentation.js';
 import { CONTENT_SECURITY_POLICY, FILES_PATH, ownFile, PAGE, swaggerUi } from './docs-files.js';
 import { encoded } from './encoded.js';
@@ -40,7 +40,7 @@ export class ApiDocsController {
 
   @Get('docs')
   @Open()
-  @ApiExcludeEndpoint()
+  @NotDescribed()
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   page(): string {
@@ -49,7 +49,7 @@ export class ApiDocsController {
 
   @Get(`${FILES_PATH}/page.js`)
   @Open()
-  @ApiExcludeEndpoint()
+  @NotDescribed()
   @Header('Content-Type', SCRIPT)
   @Header('Cache-Control', FOR_EVER)
   pageScript(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -58,7 +58,7 @@ export class ApiDocsController {
 
   @Get(`${FILES_PATH}/samples.js`)
   @Open()
-  @ApiExcludeEndpoint()
+  @NotDescribed()
   @Header('Content-Type', SCRIPT)
   @Header('Cache-Control', FOR_EVER)
   samples(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -67,7 +67,7 @@ export class ApiDocsController {
 
   @Get(`${FILES_PATH}/page.css`)
   @Open()
-  @ApiExcludeEndpoint()
+  @NotDescribed()
   @Header('Content-Type', STYLE)
   @Header('Cache-Control', FOR_EVER)
   pageStyle(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -76,7 +76,7 @@ export class ApiDocsController {
 
   @Get(`${FILES_PATH}/swagger-ui-bundle.js`)
   @Open()
-  @ApiExcludeEndpoint()
+  @NotDescribed()
   @Header('Content-Type', SCRIPT)
   @Header('Cache-Control', FOR_EVER)
   bundle(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -85,7 +85,7 @@ export class ApiDocsController {
 
   @Get(`${FILES_PATH}/swagger-ui.css`)
   @Open()
-  @ApiExcludeEndpoint()
+  @NotDescribed()
   @Header('Content-Type', STYLE)
   @Header('Cache-Control', FOR_EVER)
   style(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -94,7 +94,7 @@ export class ApiDocsController {
 
   @Get(`${FILES_PATH}/favicon-32x32.png`)
   @Open()
-  @ApiExcludeEndpoint()
+  @NotDescribed()
   @Header('Content-Type', 'image/png')
   @Header('Cache-Control', FOR_EVER)
   icon(@Req() request: Request, @Res() response: Response): Promise<void> {

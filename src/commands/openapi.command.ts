@@ -27,7 +27,7 @@ Writes the OpenAPI document, ${FILE}, from what the routes say of themselves.`,
       new EdgeAdapter(config.limits.headersLimit),
       { preview: true, abortOnError: false, logger: false },
     );
-    writeFileSync(FILE, openApiText(app, { errors, scopes, tags, limits: config.limits }));
+    writeFileSync(FILE, await openApiText(app, { errors, scopes, tags, limits: config.limits }));
     return `written: ${FILE}`;
   },
 };

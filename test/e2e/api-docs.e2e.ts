@@ -57,9 +57,9 @@ describe('GET /openapi.json', () => {
     expect(text).toBe(DOCUMENT_TEXT);
   });
 
-  it('is what `npm run openapi` writes: what the routes say of themselves', () => {
+  it('is what `npm run openapi` writes: what the routes say of themselves', async () => {
     const { limits } = loadConfig({}, false);
-    expect(DOCUMENT_TEXT).toBe(openApiText(app.app, { errors, scopes, tags, limits }));
+    expect(DOCUMENT_TEXT).toBe(await openApiText(app.app, { errors, scopes, tags, limits }));
   });
 
   it('names every route of the service but those of the page, and no other', () => {

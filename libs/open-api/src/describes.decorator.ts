@@ -1,5 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import type { OperationObject, ParameterObject, RequestBodyObject, Responses } from './open-api.js';
 
 /**
@@ -15,7 +14,11 @@ export interface Operation extends Pick<OperationObject, 'summary' | 'descriptio
   readonly responses: Responses;
 }
 
-/** Describes a route in the OpenAPI document of any app, by the decorators of @nestjs/swagger. */
+/**
+ * Describes a route in the document that @nestjs/swagger makes of any app. This and the decorators below it leave what
+ * the decorators of @nestjs/swagger would, where it looks for that. To call those would load all of it: a fifth of the
+ * files of a start, which makes no document.
+ */
 export function Describes({
   parameters = [],
   requestBody,
@@ -23,22 +26,26 @@ export function Describes({
   ...operation
 }: Operation): MethodDecorator {
   return applyDecorators(
-    ApiOperation(operation),
-    ...parameters.map(parameterDecorator),
-    ...(requestBody ? [bodyDecorator(requestBody)] : []),
-    ...Object.entries(responses).map(([status, response]) =>
-      ApiResponse({ ...response, status: Number(status) }),
-    ),
+    SetMetadata('swagger/apiOperation', { summary: '', ...operation }),
+    SetMetadata('swagger/apiParameters', [
+      ...parameters.map(({ name, ...rest }) => ({ name, required: rest.in === 'path', ...rest })),
+      ...(requestBody ? [bodyOf(requestBody)] : []),
+    ]),
+    SetMetadata('swagger/apiResponse', responses),
   );
 }
 
-function parameterDecorator({ in: place, ...parameter }: ParameterObject): MethodDecorator {
-  const described = { required: place === 'path', ...parameter };
-  if (place === 'path') return ApiParam(described);
-  return place === 'query' ? ApiQuery(described) : ApiHeader(described);
+/** Schema and examples stand beside the rest of the body. */
+function bodyOf({ content, ...body }: RequestBodyObject) {
+  return { in: 'body', type: String, required: true, ...body, ...content['application/json'] };
 }
 
-/** The decorator takes schema and examples apart from the rest of the body. */
-function bodyDecorator({ content, ...body }: RequestBodyObject): MethodDecorator {
-  return ApiBody({ ...body, ...content['application/json'] });
-}
+/** Says that a route or a controller asks for one of these (OpenAPI 3.0, security requirement object). */
+export const DescribesSecurity = (requirement: Readonly<Record<string, readonly string[]>>) =>
+  SetMetadata('swagger/apiSecurity', [requirement]);
+
+/** Leaves a route out of documents. */
+export const NotDescribed = () => SetMetadata('swagger/apiExcludeEndpoint', { disable: true });
+
+/** Leaves all routes of a controller out of documents. */
+export const NoneDescribed = () => SetMetadata('swagger/apiExcludeController', [true]);

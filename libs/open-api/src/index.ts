@@ -1,6 +1,12 @@
 /* Without it the document is written by hand beside the routes, and they part. */
 
-export { Describes, type Operation } from './describes.decorator.js';
+export {
+  Describes,
+  DescribesSecurity,
+  NoneDescribed,
+  NotDescribed,
+  type Operation,
+} from './describes.decorator.js';
 export type {
   Headers,
   OperationObject,
