@@ -27,7 +27,7 @@ const RELEASED = {
   AddDurationSums1764547200000: '88cac5c177efaa9c90a3d711fdf97249',
   KeepDurationSums1764547300000: 'f8e96e71e537035a343b7b615c557cec',
   RequireDurationSums1764547400000: '46cd454d024134977b1b9e637608ba67',
-  SumDurations1764547500000: 'c7316b429e6d7a6212df2dd530424155',
+  SumDurations1764547500000: 'fa0fc47c39651410a7ee4324772f2e01',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -26,15 +26,19 @@ export const PARTS_DECLARED = `
     spans date := case when has_spans then ${startFrom(SPAN, 'first')} else beyond end;
     rest date := case when has_spans then ${startOf(SPAN, 'beyond')} else beyond end;`;
 
-/** Of a block: all its days, or those of a part. */
-const within = (all: string, days: string, from: string, to: string) =>
-  `case when first_day >= ${from} and first_day + ${BLOCK} <= ${to} then ${all}
-                  else (select sum(part) from unnest(${days}[${from} - first_day + 1 : ${to} - first_day]) part) end`;
+/** The days of a block that lie in a part. */
+const within = (days: string, from: string, to: string) =>
+  `${days}[${from} - first_day + 1 : ${to} - first_day]`;
 
+/** Of a block that lies in a part as a whole its sums, else those of its days, counts and durations read together. */
 const blocks = (counts: string, key: string, from: string, to: string) => `
-      select project_id, ${within('total', 'days', from, to)},
-             ${within('duration', 'durations', from, to)}
-        from ${counts}
+      select project_id, in_part.n, in_part.duration
+        from ${counts} counts cross join lateral (
+          select counts.total, counts.duration where first_day >= ${from} and first_day + ${BLOCK} <= ${to}
+          union all
+          select sum(n), sum(value) from unnest(${within('days', from, to)}, ${within('durations', from, to)}) as day (n, value)
+           where not (first_day >= ${from} and first_day + ${BLOCK} <= ${to})
+        ) in_part (n, duration)
        where ${from} < ${to} and ${key} and width = ${BLOCK}
          and first_day >= ${startOf(BLOCK, from)} and first_day < ${to}`;
 
