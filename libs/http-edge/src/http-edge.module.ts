@@ -1,6 +1,13 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BeforeApplicationShutdown, Inject, Logger, Module, type NestModule } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Logger,
+  Module,
+  type NestModule,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '../../errors/src/index.js';
@@ -13,6 +20,7 @@ import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from
 import { RequestObserver } from './request-observer.js';
 import { routable } from './request-target.js';
 import { PipelineQueue } from './pipeline-queue.js';
+import { preferFixedPaths } from './routes.js';
 import { limitServer } from './server-limits.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
 import { UnreadAnswers } from './unread-answers.js';
@@ -33,7 +41,10 @@ import { UnreadAnswers } from './unread-answers.js';
     },
   ],
 })
-export class HttpEdgeModule extends ConfigurableModuleClass implements NestModule, BeforeApplicationShutdown {
+export class HttpEdgeModule
+  extends ConfigurableModuleClass
+  implements NestModule, OnApplicationBootstrap, BeforeApplicationShutdown
+{
   private readonly logger = new Logger(HttpEdgeModule.name);
   private readonly nodeErrors: NodeErrorOptions = {
     headers: (request) => this.headersFor(request),
@@ -98,6 +109,11 @@ export class HttpEdgeModule extends ConfigurableModuleClass implements NestModul
     );
     const { cors } = this;
     if (cors) app.use((...call: Parameters<Cors['answerPreflight']>) => cors.answerPreflight(...call));
+  }
+
+  /** All routes are there now. */
+  onApplicationBootstrap(): void {
+    preferFixedPaths(this.adapterHost.httpAdapter.getInstance<Application>());
   }
 
   /** All observers of requests. The app's own function comes last. */

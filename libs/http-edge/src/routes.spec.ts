@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application } from 'express';
-import { methodsOf, routesOf } from './routes.js';
+import { methodsOf, preferFixedPaths, routesOf } from './routes.js';
 
 function anApp(): Application {
   const app = new ExpressAdapter().getInstance<Application>();
@@ -30,6 +30,16 @@ describe('routesOf', () => {
     ['/', []],
   ])('has those that match %s', (path, expected) => {
     expect(routesOf(anApp(), path).map((route) => route.path)).toEqual(expected);
+  });
+});
+
+describe('preferFixedPaths', () => {
+  it('keeps routes with a parameter off paths that have a route of their own', () => {
+    const app = anApp();
+    preferFixedPaths(app);
+    expect(routesOf(app, '/things/NEW/').map(({ path }) => path)).toEqual(['/things/new']);
+    expect(routesOf(app, '/things/7').map(({ path }) => path)).toEqual(['/things/:id', '/things/:id']);
+    expect(routesOf(app, '/things/7/8')).toEqual([]);
   });
 });
 
