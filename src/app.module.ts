@@ -48,6 +48,8 @@ interface ServiceModule {
     readonly name: string;
     readonly allows: string;
     readonly isDefault?: boolean;
+    /** The first token of an embedded database has it too: it is for who runs the service. */
+    readonly isOfFirstToken?: boolean;
   }[];
   /** The errors that only it answers with. */
   readonly errors?: readonly ErrorKind[];
@@ -92,6 +94,9 @@ export const afterRestore = async (runner: QueryRunner, notes: BackupNotes) => {
 };
 export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
 export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
+export const firstScopes = scopes
+  .filter(({ isDefault, isOfFirstToken }) => isDefault === true || isOfFirstToken === true)
+  .map(({ name }) => name);
 /** Every error that the service answers with, by their statuses. */
 export const errors = [...Object.values(ERROR_KINDS), ...MODULES.flatMap(({ errors = [] }) => errors)].sort(
   (a, b) => a.status - b.status,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { AccessTokenService, ensureFirstToken } from './access-token/index.js';
-import { defaultScopes } from './app.module.js';
+import { firstScopes } from './app.module.js';
 import type { Config } from './config.js';
 import type { OpenDatabase } from './database-setup/index.js';
 
@@ -24,7 +24,7 @@ export async function firstTokenFile(
 ): Promise<string | undefined> {
   if (databaseUrl !== undefined || !takesAccessTokens) return undefined;
   const file = join(dataDir, 'access-token');
-  if (!(await ensureFirstToken(app.get(AccessTokenService), file, defaultScopes))) return undefined;
+  if (!(await ensureFirstToken(app.get(AccessTokenService), file, firstScopes))) return undefined;
   await database.keepOwner(file);
   return file;
 }

@@ -23,8 +23,8 @@ export interface TimeLogCoreOptions {
 export interface TimeLogOptions extends TimeLogCoreOptions {
   /**
    * Finds the caller of a request or message, where the host's own guards have let it pass: `guard`, or those of the
-   * whole app. It stands in the place of our guard; the scopes of the routes are `time-logs:read` and
-   * `time-logs:write`.
+   * whole app. It stands in the place of our guard; the scopes of the routes are `time-logs:read`,
+   * `time-logs:write` and `time-logs:correct`.
    */
   readonly principal?: CallerOf | undefined;
 }

@@ -8,6 +8,7 @@ import { TimeLog, type TimeLogValues } from '../../src/time-log/domain/time-log.
 import { itemOf } from '../../src/time-log/wire/time-log-bodies.js';
 import { listJson } from '../../src/time-log/wire/time-log-json.js';
 import { eventually } from '../faults/support/eventually.js';
+import { describeCorrections } from './time-log-corrections.contract.js';
 import { describeTotals } from './time-log-totals.contract.js';
 
 const everything = { period: Period.of() };
@@ -243,6 +244,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
     });
 
     describeTotals({ repository: () => repository, newLog });
+    describeCorrections({ repository: () => repository, newLog });
 
     describe('adds a log once under a key', () => {
       const alice = { principal: 'alice', text: 'key' };

@@ -117,6 +117,53 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     await dataSource.query('delete from time_logs where id = any($1)', [logs.map(({ id }) => id)]);
   });
 
+  describe('where somebody else is changing the log', () => {
+    const log = logNumber(20, 15);
+    /** Corrects the log while a transaction that has run a statement on it is open, which then ends in this way. */
+    const correctDuring = async (statement: string, end: 'commit' | 'rollback') => {
+      await repository.add(log);
+      const other = dataSource.createQueryRunner();
+      await other.startTransaction();
+      try {
+        await other.query(statement, [log.id]);
+        const correction = repository.correct(logNumber(20, 1.5));
+        await untilSomebodyWaits(dataSource);
+        await other.query(end);
+        return [await correction, (await repository.get(log.id))?.duration];
+      } finally {
+        await other.release();
+        await repository.delete(log.id);
+      }
+    };
+
+    it.each([
+      ['a correction', 'update time_logs set duration = 9 where id = $1'],
+      ['the same correction', 'update time_logs set duration = 1.5 where id = $1'],
+    ])('lets the later commit count: %s', async (_what, statement) => {
+      expect(await correctDuring(statement, 'commit')).toEqual([true, 1.5]);
+      expect(await correctDuring(statement, 'rollback')).toEqual([true, 1.5]);
+    });
+
+    it('comes before a deletion that it has met', async () => {
+      const deletion = 'delete from time_logs where id = $1';
+      expect(await correctDuring(deletion, 'commit')).toEqual([true, undefined]);
+      expect(await correctDuring(deletion, 'rollback')).toEqual([true, 1.5]);
+    });
+
+    it('gives up with SERVICE_UNAVAILABLE where that takes long', async () => {
+      await repository.add(log);
+      await dataSource.transaction(async (other) => {
+        await other.query('select from time_logs where id = $1 for update', [log.id]);
+        const changes = [repository.correct(logNumber(20, 1.5)), repository.delete(log.id)];
+        for (const outcome of await Promise.allSettled(changes)) {
+          expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
+        }
+      });
+      expect(await repository.get(log.id)).toEqual(log);
+      expect(await repository.delete(log.id)).toBe(true);
+    });
+  });
+
   it('refuses with SERVICE_UNAVAILABLE where the server ends its connection, and takes the next log', async () => {
     const blocker = dataSource.createQueryRunner();
     await blocker.startTransaction();
@@ -144,6 +191,14 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
 async function commits(dataSource: DataSource): Promise<number> {
   const rows = await dataSource.query<{ xmin: string }[]>('select distinct xmin from time_logs');
   return rows.length;
+}
+
+async function untilSomebodyWaits(dataSource: DataSource): Promise<void> {
+  for (let waiting = 0; waiting === 0;) {
+    const rows = await dataSource.query<unknown[]>(`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`);
+    waiting = rows.length;
+  }
 }
 
 /** Ends the one session of this database that waits for a lock, as soon as there is one. */

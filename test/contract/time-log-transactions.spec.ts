@@ -25,7 +25,7 @@ const key = (text: string) => ({ principal: 'ada', text });
 /** What a host throws to roll back. */
 class Rollback extends Error {}
 
-describe('recording in a transaction of the caller', () => {
+describe('recording, correcting and deleting in a transaction of the caller', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
   let timeLogs: TimeLogService;
@@ -102,6 +102,23 @@ describe('recording in a transaction of the caller', () => {
       timeLogs.recordOnce({ ...given, duration: 9 }, key('once'), { manager }),
     );
     await expect(other).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+  });
+
+  it('corrects and deletes with the commit, and not at all after a rollback', async () => {
+    const given = values();
+    const [first, second] = [await timeLogs.record(given), await timeLogs.record(given)];
+    const change = async (manager: EntityManager) => {
+      const corrected = await timeLogs.correct(first.id, { ...given, duration: 9 }, { manager });
+      await timeLogs.delete(second.id, { manager });
+      expect(await listed(given.projectId)).toEqual({ logs: [second, first], total: 2 });
+      return corrected;
+    };
+    await rolledBack(change);
+    expect(await listed(given.projectId)).toEqual({ logs: [second, first], total: 2 });
+    const corrected = await dataSource.transaction(change);
+    expect(await listed(given.projectId)).toEqual({ logs: [corrected], total: 1 });
+    const none = dataSource.transaction((manager) => timeLogs.delete(second.id, { manager }));
+    await expect(none).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('makes others with the same key wait for its end', async () => {

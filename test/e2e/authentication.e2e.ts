@@ -9,6 +9,7 @@ import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.j
 import {
   type Answer,
   create,
+  dataOf,
   list,
   LOG,
   outcome,
@@ -27,6 +28,8 @@ const DECLARED = ['declared-token-of-32-characters-1', 'declared+token/of.32~cha
 
 const body = JSON.stringify(LOG);
 const json = { 'content-type': 'application/json' };
+/** The id of no log. */
+const NONE = '019c1370-4e1b-7000-8000-000000000001';
 /** Every route, and what is no route; with what each answers to a token that is good for everything. */
 const ROUTES = [
   { method: 'GET', path: '/health', status: 200 },
@@ -34,6 +37,8 @@ const ROUTES = [
   { method: 'GET', path: TIME_LOGS, status: 200 },
   { method: 'HEAD', path: TIME_LOGS, status: 200 },
   { method: 'POST', path: TIME_LOGS, status: 201, body, headers: json },
+  { method: 'PUT', path: `${TIME_LOGS}/${NONE}`, status: 404, declared: 403, body, headers: json },
+  { method: 'DELETE', path: `${TIME_LOGS}/${NONE}`, status: 404, declared: 403 },
   { method: 'DELETE', path: TIME_LOGS, status: 405 },
   { method: 'OPTIONS', path: TIME_LOGS, status: 405 },
   { method: 'POST', path: '/health', status: 405 },
@@ -116,8 +121,11 @@ describe.each(ROUTES)('$method $path', (route) => {
   const { method, path, status } = route;
 
   it('lets valid tokens in', async () => {
-    for (const token of [app.token, ...DECLARED]) {
-      expect((await ask(route, `Bearer ${token}`)).status).toBe(status);
+    expect((await ask(route, `Bearer ${app.token}`)).status).toBe(status);
+    for (const token of DECLARED) {
+      // These can neither correct nor delete.
+      const expected = 'declared' in route ? route.declared : status;
+      expect((await ask(route, `Bearer ${token}`)).status).toBe(expected);
     }
   });
 
@@ -229,6 +237,26 @@ describe('scopes', () => {
     expect((await create(app, LOG, headers)).status).toBe(201);
     expect(refusalIn(await list(app, '', { headers }))).toEqual(forbidden('time-logs:read'));
     expect(refusalIn(await list(app, 'page=x', { headers }))).toEqual(forbidden('time-logs:read'));
+  });
+
+  it('let a token of time-logs:correct correct and delete, and nothing else', async () => {
+    const { id } = dataOf(await create(app)) as { id: string };
+    const path = `${TIME_LOGS}/${id}`;
+    const headers = bearer(await tokenWith('time-logs:correct'));
+    const put = { method: 'PUT', headers: { ...json, ...headers }, body: JSON.stringify(LOG) };
+    expect((await send(app, path, put)).status).toBe(200);
+    expect(refusalIn(await send(app, path, { headers }))).toEqual(forbidden('time-logs:read'));
+    expect(refusalIn(await create(app, LOG, headers))).toEqual(forbidden('time-logs:write'));
+    expect((await send(app, path, { method: 'DELETE', headers })).status).toBe(204);
+  });
+
+  it('let a declared token read and write, but neither correct nor delete', async () => {
+    const headers = bearer(DECLARED[0]!);
+    const { id } = dataOf(await create(app, LOG, headers)) as { id: string };
+    const path = `${TIME_LOGS}/${id}`;
+    expect((await send(app, path, { headers })).status).toBe(200);
+    for (const method of ['PUT', 'DELETE'])
+      expect(refusalIn(await send(app, path, { method, headers }))).toEqual(forbidden('time-logs:correct'));
   });
 
   it('do not matter for the health check', async () => {

@@ -19,7 +19,7 @@ const preflight = (origin: string) => ({
   },
 });
 const PREFLIGHT_HEADERS = {
-  'access-control-allow-methods': 'GET, HEAD, POST',
+  'access-control-allow-methods': 'DELETE, GET, HEAD, POST, PUT',
   'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
   'access-control-max-age': '7200',
 };

@@ -73,7 +73,7 @@ describe('GET /api/v1/time-logs/{id}', () => {
   });
 
   it('takes no other method', async () => {
-    const answer = await send(app, `${TIME_LOGS}/${created.data.id}`, { method: 'DELETE' });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const answer = await send(app, `${TIME_LOGS}/${created.data.id}`, { method: 'PATCH' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD, PUT']);
   });
 });

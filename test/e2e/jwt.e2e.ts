@@ -5,7 +5,17 @@ import fc from 'fast-check';
 import { exportSPKI } from 'jose';
 import { loadConfig } from '../../src/config.js';
 import { type Claims, Issuer, type IssuerKey, makeKey, MISBEHAVIOURS, seconds } from '../support/issuer.js';
-import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
+import {
+  type Answer,
+  create,
+  dataOf,
+  list,
+  LOG,
+  outcome,
+  refusal,
+  send,
+  TIME_LOGS,
+} from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const REALM = 'Bearer realm="time-logs"';
@@ -89,6 +99,21 @@ describe('a JWT beside access tokens', () => {
       const sending = bearer(await issuer.sign(claims));
       expect((await list(app, '', sending)).status).toBe(200);
       expect(refusalIn(await create(app, LOG, sending.headers))).toEqual(forbidden('time-logs:write'));
+    });
+
+    it('of one that corrects and deletes', async () => {
+      const { id } = dataOf(await create(app, LOG)) as { id: string };
+      const sending = bearer(await issuer.sign({ scope: 'openid time-logs:correct' }));
+      const path = `${TIME_LOGS}/${id}`;
+      const json = { 'content-type': 'application/json', ...sending.headers };
+      const corrected = await send(app, path, { method: 'PUT', headers: json, body: JSON.stringify(LOG) });
+      expect(corrected.status).toBe(200);
+      expect(refusalIn(await send(app, path, sending))).toEqual(forbidden('time-logs:read'));
+      expect((await send(app, path, { method: 'DELETE', ...sending })).status).toBe(204);
+      const other = bearer(await issuer.sign());
+      expect(refusalIn(await send(app, path, { method: 'DELETE', ...other }))).toEqual(
+        forbidden('time-logs:correct'),
+      );
     });
 
     it('that it names, and where it names none it is good for the health check alone', async () => {

@@ -74,7 +74,7 @@ describe('GET /api/v1/time-logs/totals', () => {
   it('answers the examples of the document', async () => {
     const { get } = (JSON.parse(DOCUMENT_TEXT) as OpenApiDocument).paths[TOTALS]!;
     const { content } = get!.responses[200] as Response;
-    const examples = Object.values(content['application/json']!.examples);
+    const examples = Object.values(content!['application/json']!.examples);
     expect(examples.length).toBeGreaterThan(2);
     for (const { summary, value } of examples) {
       const { body } = await totals(summary!.includes('=') ? summary : '');

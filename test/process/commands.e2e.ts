@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
+import { TIME_LOGS } from '../support/requests.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -14,9 +15,9 @@ describe('the token command', () => {
   let database: TestDatabase;
   let service: ServiceProcess;
   const token = (...args: string[]) => run('token', args, { DATABASE_URL: database.url });
-  const statusWith = async (value: string, init: RequestInit = {}) =>
+  const statusWith = async (value: string, init: RequestInit = {}, path = TIME_LOGS) =>
     (
-      await fetch(`${service.url}/api/v1/time-logs`, {
+      await fetch(`${service.url}${path}`, {
         ...init,
         headers: { authorization: `Bearer ${value}` },
       })
@@ -62,6 +63,18 @@ describe('the token command', () => {
     expect(line).toMatch(
       new RegExp(`Reader +time-logs:read +[-\\d]+ [:\\d]+Z +${end} [:\\d]+Z +[-\\d]+ [:\\d]+Z +active$`),
     );
+  });
+
+  it('makes a token that corrects and deletes, where it is told to', async () => {
+    const path = `${TIME_LOGS}/019c1370-4e1b-7000-8000-000000000001`;
+    const deletes = async (...scopes: string[]) => {
+      const made = lastLineOf(
+        await token('create', '--name', 'Clerk', ...scopes.flatMap((scope) => ['--scope', scope])),
+      );
+      return statusWith(made, { method: 'DELETE' }, path);
+    };
+    expect(await deletes()).toBe(403);
+    expect(await deletes('time-logs:correct')).toBe(404);
   });
 
   it('revokes a token by the id that list shows', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { LOG } from '../support/requests.js';
 import { environment } from '../support/environment.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 
@@ -113,6 +114,19 @@ describe('the service without DATABASE_URL', () => {
     expect(token).toMatch(/^tl_[\w-]{43}$/);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(service.output()).not.toContain(token);
+  });
+
+  it('lets its first token correct and delete logs too, but not read metrics', async () => {
+    const { data } = (await pasted(0)) as { data: { id: string } };
+    const token = (await readFile(join(directory, 'access-token'), 'utf8')).trim();
+    const statusOf = async (method: string, path: string, body?: string) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      return (await fetch(`${service.url}${path}`, { method, headers, ...(body && { body }) })).status;
+    };
+    const path = `/api/v1/time-logs/${data.id}`;
+    expect(await statusOf('PUT', path, JSON.stringify(LOG))).toBe(200);
+    expect(await statusOf('DELETE', path)).toBe(204);
+    expect(await statusOf('GET', '/metrics')).toBe(403);
   });
 
   it('ends with 0 on SIGTERM, and finds logs and token again at the next start', async () => {

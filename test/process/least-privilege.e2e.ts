@@ -4,9 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { defaultScopes } from '../../src/app.module.js';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
-import { migrations } from '../../src/app.module.js';
+import { migrations, scopes } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { eventually } from '../faults/support/eventually.js';
 import { startService, type ServiceProcess, spawnService } from '../support/service-process.js';
@@ -42,7 +41,7 @@ describe('the service with a role that owns nothing', () => {
     for (const grant of grants) await owner.query(grant.replace('to service;', `to ${role}`));
     await owner.query(
       `insert into access_tokens (id, name, digest, scopes, created_at) values ($1, 'Ada', $2, $3, now())`,
-      [randomUUID(), digestOf(token), defaultScopes],
+      [randomUUID(), digestOf(token), scopes.map(({ name }) => name)],
     );
     service = await startService({ DATABASE_URL: urlOfRole() });
   });
@@ -55,9 +54,9 @@ describe('the service with a role that owns nothing', () => {
     await database.drop();
   });
 
-  const send = (path: string, body?: object, headers = {}) =>
+  const send = (path: string, body?: object, headers = {}, method = body ? 'POST' : 'GET') =>
     fetch(`${service.url}${path}`, {
-      method: body ? 'POST' : 'GET',
+      method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       ...(body && { body: JSON.stringify(body) }),
     });
@@ -113,7 +112,7 @@ describe('the service with a role that owns nothing', () => {
     });
   });
 
-  it('may not change or remove a log, nor any table; it may fold counts', async () => {
+  it('may neither empty nor change a table; it may fold counts', async () => {
     const own = await new DataSource({ type: 'postgres', url: urlOfRole() }).initialize();
     try {
       expect(await own.query('select fold_time_log_counts(1) as folded')).toEqual([{ folded: 0 }]);
@@ -122,8 +121,6 @@ describe('the service with a role that owns nothing', () => {
         'create trigger x after truncate on mine execute function forget_time_log_counts()',
         `create trigger x after insert on mine referencing new table as changed
            for each statement execute function count_time_logs('1')`,
-        'update time_logs set duration = 2',
-        'delete from time_logs',
         'truncate time_logs',
         'insert into time_log_counts select * from time_log_counts',
         'update time_log_counts set total = 0',
@@ -138,6 +135,21 @@ describe('the service with a role that owns nothing', () => {
     } finally {
       await own.destroy();
     }
+  });
+
+  it('corrects and deletes a log, and counts follow', async () => {
+    const projectId = randomUUID();
+    const { data } = (await (await send('/api/v1/time-logs', { ...LOG, projectId })).json()) as {
+      data: { id: string };
+    };
+    const path = `/api/v1/time-logs/${data.id}`;
+    const totals = async () =>
+      ((await (await send(`/api/v1/time-logs/totals?projectId=${projectId}`)).json()) as { meta: object })
+        .meta;
+    expect((await send(path, { ...LOG, projectId, duration: 2 }, {}, 'PUT')).status).toBe(200);
+    expect(await totals()).toMatchObject({ count: 1, duration: 2 });
+    expect((await send(path, undefined, {}, 'DELETE')).status).toBe(204);
+    expect(await totals()).toMatchObject({ count: 0, duration: 0 });
   });
 
   it('is told what to do where a migration is pending', async () => {

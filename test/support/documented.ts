@@ -67,6 +67,10 @@ function* faultsOfAnswer({ method, path }: DocumentedRequest, { status, headers,
     if (value !== undefined) yield* faultsOf(`header ${name}`, schema, fromText(schema, value));
     else if (required) yield `header ${name}: is missing`;
   }
+  if (content === undefined) {
+    if (text !== '' || headers['content-type'] !== undefined) yield 'body: is not in the document';
+    return;
+  }
   const [mediaType, { schema }] = Object.entries(content)[0]!;
   if (headers['content-type'] !== `${mediaType}; charset=utf-8`) {
     yield `header Content-Type: is ${headers['content-type']}, not ${mediaType} in UTF-8`;

@@ -32,7 +32,8 @@ export interface Operation {
 
 export interface Response {
   readonly headers: Readonly<Record<string, Header | Reference>>;
-  readonly content: Content;
+  /** Without it there is no body. */
+  readonly content?: Content;
 }
 
 type Content = Readonly<

@@ -25,7 +25,7 @@ export interface paths {
         put?: never;
         /**
          * Record a time log
-         * @description Records a finished piece of work. `201` is answered only after the log is durably stored; it can be neither changed nor deleted over HTTP.
+         * @description Records a finished piece of work. `201` is answered only after the log is durably stored; a correction and a deletion are operations of their own.
          *
          *     **Unit.** The unit of `duration` is the caller’s: the number is stored and answered as the double that it is.
          *
@@ -99,12 +99,22 @@ export interface paths {
         };
         /**
          * Get a time log
-         * @description One log, as it was answered to whoever recorded it. A token that may read sees every log.
+         * @description One log, as it was answered to whoever recorded it, or corrected it last. A token that may read sees every log.
          */
         get: operations["getTimeLog"];
-        put?: never;
+        /**
+         * Correct a time log
+         * @description Replaces all values of a log: without a `description` it becomes empty. `id` and `createdAt` stay. It never makes a log. Counts and sums follow at once.
+         *
+         *     **Retries.** `200` is answered only after the correction is durably stored. It can be repeated safely. Of two who correct one log at once the later commit counts. Retries of the create with its `Idempotency-Key` still bring the first answer.
+         */
+        put: operations["correctTimeLog"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete a time log
+         * @description Removes a log. `204` is answered only after that is durable. It can be repeated safely: the second time there is no log, so the answer is `404`. Counts and sums follow at once. Retries of the create with its `Idempotency-Key` still bring the first answer, and make no log.
+         */
+        delete: operations["deleteTimeLog"];
         options?: never;
         head?: never;
         patch?: never;
@@ -594,6 +604,8 @@ export interface components {
         page: number;
         /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
         "X-Request-Id": string;
+        /** @description The `id` of the log, in upper or lower case. */
+        id: string;
     };
     requestBodies: never;
     headers: {
@@ -813,7 +825,7 @@ export interface operations {
             };
             path: {
                 /** @description The `id` of the log, in upper or lower case. */
-                id: string;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -842,6 +854,95 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    correctTimeLog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The `id` of the log, in upper or lower case. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. Of a member that is given twice the last one counts. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTimeLog"];
+            };
+        };
+        responses: {
+            /** @description The log as it is now, durably stored. */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimeLogRecorded"];
+                };
+            };
+            /** @description The id is malformed, there is a query, a member is missing, malformed or unknown, or the JSON or the HTTP is malformed. */
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description There is no log with this id. */
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            /** @description The database is away, the service is overloaded or shuts down. The log may have been changed: repeat the request. */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteTimeLog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The `id` of the log, in upper or lower case. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The log is gone, durably. */
+            204: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The id is malformed, or there is a query. */
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description There is no log with this id. */
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            /** @description The database is away, the service is overloaded or shuts down. The log may have been changed: repeat the request. */
             503: components["responses"]["ServiceUnavailable"];
         };
     };

@@ -1,4 +1,4 @@
-import { Controller, Get, Post, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, Post, Put, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AccessGuard, callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { HostErrorFilter } from '../../../libs/errors/src/index.js';
@@ -10,7 +10,7 @@ import {
   StrictQuery,
   withinDeadline,
 } from '../../../libs/strict-request/src/index.js';
-import { READ, WRITE } from '../time-log.scopes.js';
+import { CORRECT, READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
@@ -24,6 +24,7 @@ import { totalsJson } from '../wire/time-log-totals.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
+import { CorrectDocumentation, DeleteDocumentation } from './time-log-corrections.documentation.js';
 import { EventsDocumentation } from './time-log-events.documentation.js';
 import { TotalsDocumentation } from './time-log-totals.documentation.js';
 import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
@@ -127,6 +128,30 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     sendJson(response, 200, logJson(await withinDeadline(request, this.timeLogs.get(id))));
+  }
+
+  @Put(':id')
+  @CorrectDocumentation
+  @Scopes([CORRECT])
+  async correct(
+    @StrictPath('id', idFault) id: string,
+    @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendJson(response, 200, logJson(await withinDeadline(request, this.timeLogs.correct(id, body))));
+  }
+
+  @Delete(':id')
+  @DeleteDocumentation
+  @Scopes([CORRECT])
+  async delete(
+    @StrictPath('id', idFault) id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    await withinDeadline(request, this.timeLogs.delete(id));
+    response.writeHead(204).end();
   }
 }
 

@@ -3,6 +3,8 @@ import { ERROR_KINDS, errorAnswer, RETRY_AFTER_HEADER } from '../../../libs/erro
 import {
   type Headers,
   type ParameterObject,
+  type RequestBodyObject,
+  type ResponseObject,
   type TagObject,
   withExamples,
 } from '../../../libs/open-api/src/index.js';
@@ -14,7 +16,7 @@ import { NEW_TIME_LOG, TIME_LOG_LIST, TIME_LOG_RECORDED, UUID_PATTERN } from './
 
 export const TIME_LOGS_TAG: TagObject = {
   name: 'Time logs',
-  description: 'Record work, list what was recorded, and sum it.',
+  description: 'Record work, list what was recorded, sum it, and correct it.',
 };
 
 /** Examples of a log: as it is sent, listed and answered. */
@@ -154,38 +156,73 @@ export const ListDocumentation = DescribesGuarded({
   },
 });
 
+/** Which log a route is about. */
+export const ID_PARAMETER: ParameterObject = {
+  name: 'id',
+  in: 'path',
+  description: 'The `id` of the log, in upper or lower case.',
+  schema: withExamples({ type: 'string', pattern: UUID_PATTERN }, id),
+};
+
+export const ID_MESSAGES = ['id must be a UUID', 'unknown parameter: fields'];
+
+export const NO_SUCH_LOG = errorAnswer('NOT_FOUND', 'There is no log with this id.', {
+  messages: ['there is no time log with this id'],
+});
+
+/** The body of an answer with one log. */
+export const ONE_LOG: NonNullable<ResponseObject['content']> = {
+  'application/json': {
+    schema: TIME_LOG_RECORDED,
+    examples: { log: { value: { success: true, data: RECORDED_EXAMPLE } } },
+  },
+};
+
 /** `GET /time-logs/{id}`. */
 export const GetDocumentation = DescribesGuarded({
   operationId: 'getTimeLog',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Get a time log',
-  description: 'One log, as it was answered to whoever recorded it. A token that may read sees every log.',
-  parameters: [
-    {
-      name: 'id',
-      in: 'path',
-      description: 'The `id` of the log, in upper or lower case.',
-      schema: withExamples({ type: 'string', pattern: UUID_PATTERN }, id),
-    },
-  ],
+  description:
+    'One log, as it was answered to whoever recorded it, or corrected it last. A token that may read sees every log.',
+  parameters: [ID_PARAMETER],
   responses: {
     200: {
       description: 'The log.',
-      content: {
-        'application/json': {
-          schema: TIME_LOG_RECORDED,
-          examples: { log: { value: { success: true, data: RECORDED_EXAMPLE } } },
+      content: ONE_LOG,
+    },
+    400: errorAnswer('VALIDATION_ERROR', 'The id is malformed, or there is a query.', {
+      messages: ID_MESSAGES,
+    }),
+    404: NO_SUCH_LOG,
+  },
+});
+
+/** The body of a request with all values of a log. */
+export const VALUES_BODY: RequestBodyObject = {
+  required: true,
+  description: JSON_BODY_TEXT,
+  content: {
+    'application/json': {
+      schema: NEW_TIME_LOG,
+      examples: {
+        full: { value: sent },
+        least: {
+          summary: 'Without a description',
+          value: { projectId: sent.projectId, duration: sent.duration, date },
         },
       },
     },
-    400: errorAnswer('VALIDATION_ERROR', 'The id is malformed, or there is a query.', {
-      messages: ['id must be a UUID', 'unknown parameter: fields'],
-    }),
-    404: errorAnswer('NOT_FOUND', 'There is no log with this id.', {
-      messages: ['there is no time log with this id'],
-    }),
   },
-});
+};
+
+/** What such a body is refused with. */
+export const VALUES_MESSAGES = [
+  'duration must be a positive number',
+  `projectId must be a UUID; description must be at most ${DESCRIPTION_LENGTH} characters; unknown field: foo`,
+  'date must be an existing day in the form YYYY-MM-DD',
+  'the request body must be valid JSON',
+];
 
 /** `POST /time-logs`. */
 export const RecordDocumentation = DescribesGuarded({
@@ -193,7 +230,7 @@ export const RecordDocumentation = DescribesGuarded({
   tags: [TIME_LOGS_TAG.name],
   summary: 'Record a time log',
   description: [
-    'Records a finished piece of work. `201` is answered only after the log is durably stored; it can be neither changed nor deleted over HTTP.',
+    'Records a finished piece of work. `201` is answered only after the log is durably stored; a correction and a deletion are operations of their own.',
     '**Unit.** The unit of `duration` is the caller’s: the number is stored and answered as the double that it is.',
     '**Retries.** With an `Idempotency-Key` a request can be repeated safely, for 24 hours: the same key with the same values makes no second log ' +
       'and gets the first answer again, with `Idempotency-Replayed: true`; with other values it is refused with `422`. ' +
@@ -210,42 +247,19 @@ export const RecordDocumentation = DescribesGuarded({
       ),
     },
   ],
-  requestBody: {
-    required: true,
-    description: JSON_BODY_TEXT,
-    content: {
-      'application/json': {
-        schema: NEW_TIME_LOG,
-        examples: {
-          full: { value: sent },
-          least: {
-            summary: 'Without a description',
-            value: { projectId: sent.projectId, duration: sent.duration, date },
-          },
-        },
-      },
-    },
-  },
+  requestBody: VALUES_BODY,
   responses: {
     201: {
       description: 'The log, durably stored.',
       headers: REPLAYED,
-      content: {
-        'application/json': {
-          schema: TIME_LOG_RECORDED,
-          examples: { log: { value: { success: true, data: RECORDED_EXAMPLE } } },
-        },
-      },
+      content: ONE_LOG,
     },
     400: errorAnswer(
       'VALIDATION_ERROR',
       'A member is missing, malformed or unknown, or the JSON or the HTTP is malformed.',
       {
         messages: [
-          'duration must be a positive number',
-          `projectId must be a UUID; description must be at most ${DESCRIPTION_LENGTH} characters; unknown field: foo`,
-          'date must be an existing day in the form YYYY-MM-DD',
-          'the request body must be valid JSON',
+          ...VALUES_MESSAGES,
           `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`,
         ],
       },

@@ -69,15 +69,19 @@ describe('TimeLogService', () => {
     });
   });
 
-  it('says what an older adapter lacks that cannot sum', async () => {
+  it('says what an older adapter lacks that can neither sum nor correct nor delete', async () => {
     class OlderRepository extends TimeLogRepository {
       add = () => Promise.resolve();
       addOnce = () => Promise.resolve('');
       find = () => Promise.resolve({ logs: [], total: 0 });
     }
-    await expect(new TimeLogService(new OlderRepository(), ids).totals(everything)).rejects.toThrow(
-      /^OlderRepository must implement TimeLogRepository\.totals/,
-    );
+    const { id } = await service.record(values);
+    const older = new TimeLogService(new OlderRepository(), ids);
+    const lacks = (method: string) =>
+      new RegExp(`^OlderRepository must implement TimeLogRepository\\.${method}`);
+    await expect(older.totals(everything)).rejects.toThrow(lacks('totals'));
+    await expect(older.correct(id, values)).rejects.toThrow(lacks('correct'));
+    await expect(older.delete(id)).rejects.toThrow(lacks('delete'));
   });
 
   it('tells the events after the one with an id, and refuses the id of none', async () => {
@@ -89,6 +93,37 @@ describe('TimeLogService', () => {
       code: 'VALIDATION_ERROR',
       message: 'lastEventId must be the id of an event',
     });
+  });
+
+  it('corrects all values of a log, and keeps its id', async () => {
+    const { id } = await service.record(values);
+    const corrected = await service.correct(id.toUpperCase(), {
+      ...values,
+      duration: 1,
+      description: undefined,
+    });
+    expect(corrected).toEqual({
+      ...expectedValues({ ...values, duration: 1, description: '' }),
+      id,
+    });
+    expect(await service.get(id)).toEqual(corrected);
+  });
+
+  it('corrects nothing with values that it refuses', async () => {
+    const log = await service.record(values);
+    const refusal = { code: 'VALIDATION_ERROR', message: 'duration must be a positive number' };
+    await expect(service.correct(log.id, { ...values, duration: 0 })).rejects.toMatchObject(refusal);
+    expect(await service.get(log.id)).toEqual(log);
+  });
+
+  it('deletes a log, and neither corrects nor deletes where there is none', async () => {
+    const { id } = await service.record(values);
+    const none = { code: 'NOT_FOUND', message: 'there is no time log with this id' };
+    await service.delete(id.toUpperCase());
+    await expect(service.get(id)).rejects.toMatchObject(none);
+    await expect(service.delete(id)).rejects.toMatchObject(none);
+    await expect(service.correct(id, values)).rejects.toMatchObject(none);
+    expect((await service.list(everything, Page.of(1, 50))).total).toBe(0);
   });
 
   it('gets a log under its id in any case, and refuses an id that none has', async () => {

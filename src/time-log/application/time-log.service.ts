@@ -4,16 +4,21 @@ import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import { DEFAULT_PAGE, Page } from '../domain/page.js';
 import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
-import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
+import {
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+  type TimeLogWrites,
+} from '../domain/time-log.repository.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
 
-/** How a log is recorded. */
+/** How a log is recorded, corrected or deleted. */
 export interface RecordOptions {
   /**
-   * A transaction of the caller: the log is committed or rolled back with it, and shares no commit with other logs. Its
-   * isolation level is READ COMMITTED, or it may fail where others record at the same time.
+   * A transaction of the caller: the change is committed or rolled back with it, and shares no commit with others. Its
+   * isolation level is READ COMMITTED, or it may fail where others change logs at the same time.
    */
   readonly manager?: Transaction | undefined;
 }
@@ -50,10 +55,25 @@ export class TimeLogService {
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
   }
 
+  /**
+   * Gives the log with an id other values, all of them: a description that is left out becomes empty. Id and creation
+   * stay. Resolves like `record`, also where nothing changes. Throws like `record`, and DomainError NOT_FOUND.
+   */
+  async correct(id: string, values: TimeLogValues, { manager }: RecordOptions = {}): Promise<TimeLog> {
+    const log = TimeLog.record(values, id.toLowerCase());
+    if (!(await this.storeOf(manager).correct(log))) throw noSuchLog();
+    return log;
+  }
+
+  /** Removes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
+  async delete(id: string, { manager }: RecordOptions = {}): Promise<void> {
+    if (!(await this.storeOf(manager).delete(id.toLowerCase()))) throw noSuchLog();
+  }
+
   /** The log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
   async get(id: string): Promise<TimeLog> {
     const log = await this.timeLogs.get(id.toLowerCase());
-    if (log === undefined) throw new DomainError('NOT_FOUND', 'there is no time log with this id');
+    if (log === undefined) throw noSuchLog();
     return log;
   }
 
@@ -95,9 +115,13 @@ export class TimeLogService {
     return this.timeLogs.eventsAfter(afterOf(lastEventId), limit);
   }
 
-  private storeOf(transaction: Transaction | undefined): Pick<TimeLogRepository, 'add' | 'addOnce'> {
+  private storeOf(transaction: Transaction | undefined): TimeLogWrites {
     return transaction === undefined ? this.timeLogs : this.timeLogs.within(transaction);
   }
+}
+
+function noSuchLog(): DomainError {
+  return new DomainError('NOT_FOUND', 'there is no time log with this id');
 }
 
 function afterOf(lastEventId: string | undefined): FeedPlace | undefined {

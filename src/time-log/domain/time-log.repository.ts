@@ -25,6 +25,9 @@ export interface Backlog {
   readonly oldest: Date | undefined;
 }
 
+/** What changes logs. */
+export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'correct' | 'delete'>;
+
 /** The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. */
 export abstract class TimeLogRepository {
   private readonly listeners: (() => unknown)[] = [];
@@ -39,13 +42,28 @@ export abstract class TimeLogRepository {
   abstract addOnce(log: TimeLog, key: IdempotencyKey): Promise<string>;
 
   /**
-   * Stores logs in a transaction of the caller: durably when that is committed, not at all where it is rolled back. Not
+   * Changes logs in a transaction of the caller: durably when that is committed, not at all where it is rolled back. Not
    * abstract, like `get`.
    */
-  within(transaction: Transaction): Pick<TimeLogRepository, 'add' | 'addOnce'> {
+  within(transaction: Transaction): TimeLogWrites {
     throw new Error(
       `${this.constructor.name} must implement TimeLogRepository.within: it was given an ${typeof transaction}`,
     );
+  }
+
+  /**
+   * Gives the log with this id the values of this one, all of them. Resolves when that is durable, with whether there
+   * is such a log; it never makes one. What changes nothing writes nothing. Not abstract, like `get`.
+   */
+  correct(log: TimeLog): Promise<boolean> {
+    throw new Error(
+      `${this.constructor.name} must implement TimeLogRepository.correct: it was given ${log.id}`,
+    );
+  }
+
+  /** Removes the log with an id in lower case. Resolves like `correct`. Not abstract, like `get`. */
+  delete(id: string): Promise<boolean> {
+    throw new Error(`${this.constructor.name} must implement TimeLogRepository.delete: it was given ${id}`);
   }
 
   /** The log with an id in lower case, or undefined. Not abstract: adapters from the time of version 0.1 lack it. */
@@ -91,12 +109,12 @@ export abstract class TimeLogRepository {
     throw new Error(`${this.constructor.name} must implement TimeLogRepository.backlog: asked for ${asked}`);
   }
 
-  /** Has a listener called when this process has recorded logs. Others are not noticed: ask for events now and then. */
+  /** Has a listener called when this process has recorded, corrected or deleted logs. Others are not noticed: ask for events now and then. */
   onRecorded(listener: () => unknown): void {
     this.listeners.push(listener);
   }
 
-  /** For adapters: logs were committed. */
+  /** For adapters: a change of logs was committed. */
   protected recorded(): void {
     for (const listener of this.listeners) listener();
   }

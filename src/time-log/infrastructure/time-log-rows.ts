@@ -27,7 +27,7 @@ const LISTED = LISTED_FIELDS.map((name, number) => {
 });
 
 /** The names of the columns, as a list of SQL. */
-export const TIME_LOG_COLUMN_NAMES = COLUMNS.map(({ name }) => name).join(', ');
+export const TIME_LOG_COLUMN_NAMES = namesOf(COLUMNS);
 
 /** The parameters of a statement that writes logs, for `unnest`: from `$1` on, one for each column. */
 export const TIME_LOG_ARRAYS = COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
@@ -38,6 +38,17 @@ export const NEXT_PARAMETER = COLUMNS.length + 1;
 /** The values of those parameters. */
 export function timeLogArrays(logs: readonly TimeLog[]): unknown[][] {
   return COLUMNS.map(({ field, to }) => logs.map((log) => to(log[field] as never)));
+}
+
+/** The columns but that of the id, as a list of SQL, and their parameters in a statement with one log. */
+export const TIME_LOG_VALUE_NAMES = namesOf(COLUMNS.filter((_column, index) => index !== ID));
+export const TIME_LOG_VALUES = COLUMNS.flatMap(({ type }, index) =>
+  index === ID ? [] : [`$${index + 1}::${type}`],
+).join(', ');
+
+/** The parameters of such a statement; the id is the first, `$1`. */
+export function timeLogValues(log: TimeLog): unknown[] {
+  return COLUMNS.map(({ field, to }) => to(log[field] as never));
 }
 
 /** What the rows of a `TextStatement` begin with, of a log that it knows by this name. */
@@ -66,4 +77,8 @@ export function itemJsonOf(row: TextRow): string {
   let listed = '';
   for (const { index, before, json } of LISTED) listed += before + json(row[index]!);
   return itemJson(row[ID]!, listed);
+}
+
+function namesOf(columns: typeof COLUMNS): string {
+  return columns.map(({ name }) => name).join(', ');
 }

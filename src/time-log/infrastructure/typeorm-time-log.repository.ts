@@ -21,6 +21,7 @@ import {
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
+  type TimeLogWrites,
 } from '../domain/time-log.repository.js';
 import { LazyPage } from '../wire/lazy-page.js';
 import { TimeLog } from '../domain/time-log.js';
@@ -33,9 +34,12 @@ import {
   itemJsonOf,
   TIME_LOG_ARRAYS,
   TIME_LOG_COLUMN_NAMES,
+  TIME_LOG_VALUE_NAMES,
+  TIME_LOG_VALUES,
   timeLogArrays,
   timeLogOf,
   timeLogSelection,
+  timeLogValues,
   timeLogWeight,
 } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
@@ -143,13 +147,23 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.add(log, key);
   }
 
-  override within(transaction: Transaction): Pick<TimeLogRepository, 'add' | 'addOnce'> {
+  override correct(log: TimeLog): Promise<boolean> {
+    return this.replace(log, this.database);
+  }
+
+  override delete(id: string): Promise<boolean> {
+    return this.remove(id, this.database);
+  }
+
+  override within(transaction: Transaction): TimeLogWrites {
     const statements = this.database.within(transaction);
     return {
       add: async (log) => {
         await this.insert([log], statements);
       },
       addOnce: (log, key) => this.keyedWrites.add(log, key, statements),
+      correct: (log) => this.replace(log, statements),
+      delete: (id) => this.remove(id, statements),
     };
   }
 
@@ -197,9 +211,36 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
        select * from unnest(${TIME_LOG_ARRAYS})`,
     );
     await within.change(this.insertion, timeLogArrays(logs));
+    this.changed(within);
+    return logs.map(() => undefined);
+  }
+
+  /** One statement, so that a log is not deleted between the look for it and the answer. Not prepared, like `get`. */
+  private async replace(log: TimeLog, within: Statements): Promise<boolean> {
+    const statement = new TextStatement(
+      `with corrected as (
+         update ${this.table} set (${TIME_LOG_VALUE_NAMES}) = row(${TIME_LOG_VALUES})
+          where id = $1 and (${TIME_LOG_VALUE_NAMES}) is distinct from (${TIME_LOG_VALUES})
+       )
+       select id from ${this.table} where id = $1`,
+    );
+    const found = await within.change(statement, timeLogValues(log));
+    this.changed(within);
+    return found.length > 0;
+  }
+
+  private async remove(id: string, within: Statements): Promise<boolean> {
+    const statement = new TextStatement(
+      `with deleted as (delete from ${this.table} where id = $1 returning id) select id from deleted`,
+    );
+    const deleted = await within.change(statement, [id]);
+    this.changed(within);
+    return deleted.length > 0;
+  }
+
+  private changed(within: Statements): void {
     if (within === this.database) this.recorded();
     this.sweep.begin();
-    return logs.map(() => undefined);
   }
 }
 

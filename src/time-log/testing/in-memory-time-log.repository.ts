@@ -36,7 +36,20 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return first.id;
   }
 
-  /** Logs stay after a rollback: this repository knows nothing of transactions. */
+  override async correct(log: TimeLog): Promise<boolean> {
+    if (!this.logs.has(log.id)) return false;
+    this.logs.set(log.id, log);
+    this.recorded();
+    return true;
+  }
+
+  override async delete(id: string): Promise<boolean> {
+    const isThere = this.logs.delete(id);
+    this.recorded();
+    return isThere;
+  }
+
+  /** Changes stay after a rollback: this repository knows nothing of transactions. */
   override within(): this {
     return this;
   }

@@ -54,6 +54,9 @@ describe('paths', () => {
   it.each([
     [TIME_LOGS, 'GET, HEAD, POST'],
     [`${TIME_LOGS.toUpperCase()}/`, 'GET, HEAD, POST'],
+    // Not those of the routes of one log: these are no ids.
+    [`${TIME_LOGS}/totals`, 'GET, HEAD'],
+    [`${TIME_LOGS}/Events/`, 'GET, HEAD'],
     ['/health', 'GET, HEAD'],
     ['/livez', 'GET, HEAD'],
     ['/readyz/', 'GET, HEAD'],
