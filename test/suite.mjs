@@ -19,7 +19,11 @@ const SUITES = {
   faults: {
     environment: { FAULTS },
     options: [`--maxWorkers=${WORKERS}`],
-    files: ['test/faults', 'test/contract/time-log-(feed|totals.property)', 'libs/embedded-postgres/src/.*faults'],
+    files: [
+      'test/faults',
+      'test/contract/time-log-(feed|totals.property)',
+      'libs/embedded-postgres/src/.*faults',
+    ],
   },
   fleet: { environment: { FLEET }, options: ['--runInBand'], files: ['test/fleet'] },
   package: { options: ['--config', 'test/package/jest.config.mjs'], files: [] },
