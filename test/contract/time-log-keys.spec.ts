@@ -111,6 +111,28 @@ describe('idempotency keys in PostgreSQL', () => {
     }
   });
 
+  it('bring the first log, whatever SQL has made of it, and wait for nobody who is changing it', async () => {
+    const [key, log] = [newKey(), newLog()];
+    const retries = () => Promise.all(instances.map((instance) => instance.addOnce(newLog(), key)));
+    await instances[0]!.addOnce(log, key);
+    const before = await count('time_logs');
+    for (const statement of [
+      `update time_logs set duration = 2, description = 'corrected' where id = $1`,
+      'delete from time_logs where id = $1',
+    ]) {
+      await sql.transaction(async (other) => {
+        await other.query(statement, [log.id]);
+        expect(await retries()).toEqual(instances.map(() => log.id));
+      });
+      expect(await retries()).toEqual(instances.map(() => log.id));
+    }
+    expect(await count('time_logs')).toBe(before - 1);
+    const corrected = TimeLog.record({ ...values, duration: 2 }, newLog().id);
+    await expect(instances[0]!.addOnce(corrected, key)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
+  });
+
   it('hold for 24 hours, and make a new log afterwards', async () => {
     const [young, old] = [newKey(), newKey()];
     await keep(young, '23 hours 59 minutes');
