@@ -83,6 +83,24 @@ describe('the client and the service', () => {
     await following.return();
   });
 
+  it('agree on corrections and deletions', async () => {
+    const log = newLog();
+    const { id, createdAt } = await client.record(log);
+    const values = { projectId: log.projectId, duration: 2, date: '2024-02-29' };
+    const corrected = { ...values, description: '', id, createdAt };
+    expect(await client.correct(id, values)).toEqual(corrected);
+    expect(await client.get(id)).toEqual(corrected);
+    expect(await failure(client.correct(id, { ...values, duration: 0 }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'duration must be a positive number',
+    });
+    await client.delete(id);
+    for (const call of [() => client.get(id), () => client.delete(id), () => client.correct(id, values)]) {
+      expect(await failure(call())).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+    }
+    expect(await totalOf(log.projectId)).toBe(0);
+  });
+
   it('agree on health', async () => {
     await expect(client.health()).resolves.toBeUndefined();
     await closedDatabase(app, async () => {
@@ -138,6 +156,29 @@ describe('the client and the service', () => {
       idempotencyKey,
     });
     expect(await totalOf(log.projectId)).toBe(1);
+  });
+});
+
+describe('a correction and a deletion whose answer is lost', () => {
+  it('are repeated, and the log that is gone then was gone by our own work', async () => {
+    const statuses: number[] = [];
+    const unlucky = new TimeLogClient({
+      baseUrl: app.url,
+      token: app.token,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        statuses.push(response.status);
+        if (statuses.length % 2 === 1) throw new TypeError('the connection was cut');
+        return response;
+      },
+    });
+    const log = newLog();
+    const { id } = await client.record(log);
+    expect(await unlucky.correct(id, { ...log, duration: 2 })).toMatchObject({ id, duration: 2 });
+    expect(statuses).toEqual([200, 200]);
+    await unlucky.delete(id);
+    expect(statuses).toEqual([200, 200, 204, 404]);
+    expect(await totalOf(log.projectId)).toBe(0);
   });
 });
 

@@ -4,7 +4,7 @@ import { randomId, type Runtime } from './runtime.js';
 
 /** A request, and the answers that are a success. */
 export interface HttpRequest<T> {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The path with its query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -21,6 +21,10 @@ export interface Call<T> {
   readonly requestId?: string;
   /** Makes a request safe to repeat that is not safe by itself. */
   readonly idempotencyKey?: string;
+  /** Of a request that changes something: what it may have done where its outcome is unknown, and what to do then. */
+  readonly mayHave?: string;
+  /** What the outcome of a try means where an earlier one may have done the work; by default the same. */
+  readonly again?: (outcome: Outcome<T>) => Outcome<T>;
 }
 
 /** How often a call may be tried, and what ends it. */
@@ -35,6 +39,7 @@ interface Sent {
   readonly requestId?: string;
   readonly isOutcomeUnknown?: boolean;
   readonly idempotencyKey?: string;
+  readonly mayHave?: string;
 }
 
 interface SenderOptions {
@@ -59,9 +64,10 @@ export class RetryingSender {
     const token = await this.token(signal);
     let isOutcomeUnknown = false;
     for (let count = 1; ; count++) {
-      const result = await this.attempt(call, token, end, signal);
+      const outcome = await this.attempt(call, token, end, signal);
+      const result: Outcome<T> = isOutcomeUnknown && call.again ? call.again(outcome) : outcome;
       if ('value' in result) return result.value;
-      isOutcomeUnknown ||= call.idempotencyKey !== undefined && leavesOutcomeUnknown(result);
+      isOutcomeUnknown ||= call.mayHave !== undefined && leavesOutcomeUnknown(result);
       const mayGoOn = isTransient(result) && count < tries;
       const failure = mayGoOn ? await this.pause(result, count, end, signal) : result;
       if (failure) throw errorOf(failure, { count, isOutcomeUnknown, ...call });
@@ -128,9 +134,7 @@ function errorOf(
 ): TimeLogError {
   const parts = [message];
   if (count > 1) parts.push(`gave up after ${count} tries`);
-  if (isOutcomeUnknown) {
-    parts.push('the log may have been recorded: record it again with the idempotencyKey of this error');
-  }
+  if (isOutcomeUnknown) parts.push(`the log may have been ${sent.mayHave}`);
   return new TimeLogError(code, parts.join('; '), {
     ...(cause !== undefined && { cause }),
     status,

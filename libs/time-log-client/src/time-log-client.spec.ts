@@ -111,7 +111,8 @@ describe('get', () => {
 
   it.each(['', 'x', `${RECORDED.id}/`, '../time-logs'])('asks for no id that is no UUID: %j', async (id) => {
     const { client, runtime } = clientOf([recorded]);
-    await expect(client.get(id)).rejects.toThrow(new TypeError('id must be a UUID'));
+    for (const call of [() => client.get(id), () => client.correct(id, LOG), () => client.delete(id)])
+      await expect(call()).rejects.toThrow(new TypeError('id must be a UUID'));
     expect(runtime.requests).toEqual([]);
   });
 });
@@ -242,6 +243,118 @@ describe('record', () => {
       expect(runtime.requests).toEqual([]);
     },
   );
+});
+
+describe('correct', () => {
+  const corrected = answered(200, { success: true, data: RECORDED });
+  const MAY = 'the log may have been corrected: correct it again';
+
+  it('sends all values of the log, and brings it as it is then', async () => {
+    const { client, runtime } = clientOf([corrected]);
+    expect(await client.correct(RECORDED.id, LOG)).toEqual(RECORDED);
+    const [{ url, init }] = runtime.requests as [(typeof runtime.requests)[0]];
+    expect([init.method, url, init.body]).toEqual([
+      'PUT',
+      `${BASE_URL}/api/v1/time-logs/${RECORDED.id}`,
+      JSON.stringify(LOG),
+    ]);
+    expect(Object.fromEntries(new Headers(init.headers))).toEqual({
+      authorization: 'Bearer secret',
+      'content-type': 'application/json',
+      'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+  });
+
+  it('is repeated as it is', async () => {
+    const { client, runtime } = clientOf([lost, unavailable, answered(502, ''), corrected]);
+    expect(await client.correct(RECORDED.id, LOG)).toEqual(RECORDED);
+    expect(runtime.requests.map(({ init: { method, body } }) => [method, body])).toEqual(
+      Array(4).fill(['PUT', JSON.stringify(LOG)]),
+    );
+    expect(new Set(runtime.header('x-request-id')).size).toBe(1);
+  });
+
+  it('rejects where there is no log, also after a try whose outcome is unknown', async () => {
+    const { client } = clientOf([refused(404, 'NOT_FOUND'), lost, refused(404, 'NOT_FOUND')]);
+    expect(await failure(client.correct(RECORDED.id, LOG))).toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'says NOT_FOUND',
+      isOutcomeUnknown: false,
+    });
+    expect(await failure(client.correct(RECORDED.id, LOG))).toMatchObject({
+      code: 'NOT_FOUND',
+      message: `says NOT_FOUND; gave up after 2 tries; ${MAY}`,
+      isOutcomeUnknown: true,
+      idempotencyKey: undefined,
+    });
+  });
+
+  it.each([
+    ['200 without a log', listed],
+    ['201 with a log', recorded],
+    ['204', () => new Response(null, { status: 204 })],
+  ] as [string, Answering][])('does not take %s for a success', async (_what, answer) => {
+    const error = await failure(clientOf([answer]).client.correct(RECORDED.id, LOG));
+    expect([error.code, error.isOutcomeUnknown]).toEqual(['UNEXPECTED_ANSWER', true]);
+  });
+});
+
+describe('delete', () => {
+  const deleted: Answering = () => new Response(null, { status: 204 });
+  const missing = refused(404, 'NOT_FOUND');
+
+  it('asks for it, and resolves with nothing', async () => {
+    const { client, runtime } = clientOf([deleted]);
+    await expect(client.delete(RECORDED.id)).resolves.toBeUndefined();
+    const [{ url, init }] = runtime.requests as [(typeof runtime.requests)[0]];
+    expect([init.method, url, init.body]).toEqual([
+      'DELETE',
+      `${BASE_URL}/api/v1/time-logs/${RECORDED.id}`,
+      undefined,
+    ]);
+    expect(Object.fromEntries(new Headers(init.headers))).toEqual({
+      authorization: 'Bearer secret',
+      'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+  });
+
+  it.each([
+    ['a lost connection', lost],
+    ['a late answer', silent],
+    ['503', unavailable],
+    ['504 of a proxy', answered(504, '')],
+  ] as [string, Answering][])('takes a log that is gone for its own work after %s', async (_what, answer) => {
+    const { client, runtime } = clientOf([answer, missing]);
+    await expect(client.delete(RECORDED.id)).resolves.toBeUndefined();
+    expect(runtime.requests).toHaveLength(2);
+  });
+
+  it('rejects where there was no log before it could have done anything', async () => {
+    for (const answers of [[missing], [refused(429, 'RATE_LIMITED'), missing]]) {
+      const error = await failure(clientOf(answers).client.delete(RECORDED.id));
+      expect([error.code, error.isOutcomeUnknown]).toEqual(['NOT_FOUND', false]);
+    }
+  });
+
+  it('says that the log may be gone where it gives up', async () => {
+    const error = await failure(clientOf([unavailable], { tries: 2 }).client.delete(RECORDED.id));
+    expect(error).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      message:
+        'says SERVICE_UNAVAILABLE; gave up after 2 tries; the log may have been deleted: delete it again',
+      isOutcomeUnknown: true,
+    });
+  });
+
+  it.each([
+    ['200 with a log', answered(200, { success: true, data: RECORDED })],
+    ['404 of a proxy', answered(404, '<html>')],
+  ])('does not take %s for a success', async (_what, answer) => {
+    for (const answers of [[answer], [lost, answer]]) {
+      const error = await failure(clientOf(answers).client.delete(RECORDED.id));
+      expect(error.code).toBe('UNEXPECTED_ANSWER');
+    }
+  });
 });
 
 describe('the pauses between tries', () => {

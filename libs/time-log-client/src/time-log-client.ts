@@ -11,13 +11,14 @@ import {
 import { everyEvent, eventsIn, type TimeLogEvent } from './every-event.js';
 import { everyLog } from './every-log.js';
 import { HttpExchange, type HttpRequest } from './http-exchange.js';
-import { RetryingSender } from './retrying-sender.js';
+import { type Outcome, RetryingSender } from './retrying-sender.js';
 import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
 import {
   type CallOptions,
   type EventsOptions,
   type ListOptions,
   logIn,
+  MAY_BE_RECORDED,
   type NewTimeLog,
   type PageFilter,
   pageIn,
@@ -36,6 +37,7 @@ import { within } from './within.js';
 const TIME_LOGS = '/api/v1/time-logs';
 /** How many events are asked for at a time: more would wait their turn in the service. */
 const EVENT_PAGE = 100;
+const JSON_TYPE = { 'Content-Type': 'application/json' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export interface TimeLogClientOptions extends Endurance {
@@ -48,7 +50,7 @@ export interface TimeLogClientOptions extends Endurance {
 }
 
 /**
- * Records and lists time logs over HTTP, in browsers and in Node. Repeats a request where that is safe and the
+ * Records, lists and corrects time logs over HTTP, in browsers and in Node. Repeats a request where that is safe and the
  * connection fails or the service is overloaded or away. A call that fails rejects with TimeLogError.
  */
 export class TimeLogClient implements TimeLogs {
@@ -76,18 +78,50 @@ export class TimeLogClient implements TimeLogs {
     const call = this.exchange.callOf({
       method: 'POST',
       path: TIME_LOGS,
-      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
+      headers: { ...JSON_TYPE, 'Idempotency-Key': idempotencyKey },
       body: JSON.stringify(log),
       read: ({ status, text }) => (status === 201 ? logIn(parsed(text)) : undefined),
     });
-    return this.sender.call({ ...call, idempotencyKey }, { tries: this.tries, signal });
+    const sending = { ...call, idempotencyKey, mayHave: MAY_BE_RECORDED };
+    return this.sender.call(sending, { tries: this.tries, signal });
   }
 
   /** The log with an id. Rejects with TimeLogError NOT_FOUND where there is none. */
   async get(id: string, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
-    if (!UUID.test(id)) throw new TypeError('id must be a UUID');
     const read = ({ status, text }: Answer) => (status === 200 ? logIn(parsed(text)) : undefined);
-    return this.read({ method: 'GET', path: `${TIME_LOGS}/${id}`, read }, this.tries, signal);
+    return this.read({ method: 'GET', path: pathOf(id), read }, this.tries, signal);
+  }
+
+  /**
+   * Gives the log with an id other values, all of them: without a description it becomes empty. Rejects with
+   * TimeLogError NOT_FOUND where there is none.
+   */
+  async correct(id: string, log: NewTimeLog, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
+    const call = this.exchange.callOf({
+      method: 'PUT',
+      path: pathOf(id),
+      headers: JSON_TYPE,
+      body: JSON.stringify(log),
+      read: ({ status, text }) => (status === 200 ? logIn(parsed(text)) : undefined),
+    });
+    return this.sender.call(
+      { ...call, mayHave: 'corrected: correct it again' },
+      { tries: this.tries, signal },
+    );
+  }
+
+  /** Removes the log with an id. Rejects with TimeLogError NOT_FOUND where there is none. */
+  async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
+    const call = this.exchange.callOf({
+      method: 'DELETE',
+      path: pathOf(id),
+      read: ({ status }) => (status === 204 ? true : undefined),
+    });
+    // An earlier try has removed it.
+    const again = (outcome: Outcome<true>): Outcome<true> =>
+      'code' in outcome && outcome.code === 'NOT_FOUND' ? { value: true } : outcome;
+    const sending = { ...call, mayHave: 'deleted: delete it again', again };
+    await this.sender.call(sending, { tries: this.tries, signal });
   }
 
   /**
@@ -145,6 +179,12 @@ export class TimeLogClient implements TimeLogs {
   private read<T>(request: HttpRequest<T>, tries: number, signal: AbortSignal | undefined): Promise<T> {
     return this.sender.call(this.exchange.callOf(request), { tries, signal });
   }
+}
+
+/** The path of the log with an id. Throws TypeError where that is none. */
+function pathOf(id: string): string {
+  if (!UUID.test(id)) throw new TypeError('id must be a UUID');
+  return `${TIME_LOGS}/${id}`;
 }
 
 function healthIn({ status, text }: Answer): true | undefined {

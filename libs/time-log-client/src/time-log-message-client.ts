@@ -14,6 +14,7 @@ import {
   type CallOptions,
   type ListOptions,
   logIn,
+  MAY_BE_RECORDED,
   type NewTimeLog,
   type PageFilter,
   pageIn,
@@ -120,7 +121,7 @@ export class TimeLogMessageClient implements TimeLogs {
   ): Promise<T> {
     const call = {
       send: (token: string | undefined, ended: AbortSignal) => this.send(message, token, ended),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(idempotencyKey !== undefined && { idempotencyKey, mayHave: MAY_BE_RECORDED }),
     };
     return this.sender.call(call, { tries: this.tries, signal });
   }

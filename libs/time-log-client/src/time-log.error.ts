@@ -43,8 +43,8 @@ export class TimeLogError extends Error {
   /** Seconds to wait, by the word of the service. */
   readonly retryAfter: number | undefined;
   /**
-   * True where a log may have been recorded although the call failed. Repeat it with this `idempotencyKey` and the same
-   * token within 24 hours: that makes no second log.
+   * True where a log may have been recorded, corrected or deleted although the call failed. Repeat a record with this
+   * `idempotencyKey` and the same token within 24 hours: that makes no second log. Repeat the others as they are.
    */
   readonly isOutcomeUnknown: boolean;
   /** The key of the request: the caller's own, or one that was made for it. */

@@ -65,6 +65,9 @@ export interface TimeLogs {
   totals(filter?: TotalsFilter, options?: CallOptions): Promise<Totals>;
 }
 
+/** What a record may have done where its outcome is unknown. */
+export const MAY_BE_RECORDED = 'recorded: record it again with the idempotencyKey of this error';
+
 /** The log in the body of a success; undefined where the body is another one. */
 export function logIn(body: unknown): RecordedTimeLog | undefined {
   const { success, data } = (body ?? {}) as Partial<Schemas['TimeLogRecorded']>;
