@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { isRefused, verdictOnBody, verdictOnQuery } from '../support/oracle.js';
+import { isRefused, PARAMETERS, verdictOnBody, verdictOnQuery } from '../support/oracle.js';
 import type { Corpora } from './read.js';
 import { bodyWith, get, type Message, messageOf, post, TIME_LOGS } from './requests.js';
 
@@ -34,10 +34,13 @@ export interface Input {
 
 const BODY_LIMIT = 64 * 1024;
 const RECORD = 'time-log.record.v1';
-const LIST = 'time-log.list.v1';
+/** Every operation with a query, over HTTP and as a message. */
+const QUERIES = {
+  list: { path: TIME_LOGS, pattern: 'time-log.list.v1' },
+  totals: { path: `${TIME_LOGS}/totals`, pattern: 'time-log.totals.v1' },
+};
 const UNREADABLE = /^the request body must be valid (JSON|UTF-8)$/;
 const READABLE = /^(?!the request body must be valid )/;
-const PARAMETERS = ['projectId', 'from', 'to', 'page', 'limit'];
 /** What a header's value can carry: no control characters but the tab (RFC 9110, section 5.5). */
 const FIT_FOR_HEADER = /^[\t\x20-\x7e\u0080-\uffff]*$/;
 const REQUEST_ID = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
@@ -96,14 +99,8 @@ function naughtyInputs(text: string, name: string): Input[] {
   const id = text.replace(/^[ \t]+|[ \t]+$/g, '');
   return [
     create(`${name} as description`, 'description', JSON.stringify(text)),
-    ...PARAMETERS.map((parameter) => {
-      const query = `${parameter}=${encoded}`;
-      const verdict = verdictOnQuery(query);
-      const expected = isRefused(verdict) ? refused(400, verdict.message) : served();
-      const value = Buffer.from(JSON.stringify({ [parameter]: text.toWellFormed() }));
-      const input = inputOf(`${name} as ${parameter}`, get(`${TIME_LOGS}?${query}`), expected);
-      return { ...input, message: messageOf(LIST, 'query', value) };
-    }),
+    ...queryInputs(text, name, 'list'),
+    ...queryInputs(text, name, 'totals'),
     inputOf(`${name} as token`, get('/health', { Authorization: `Bearer ${text}` }), asHeader(refused(401))),
     inputOf(
       `${name} as request id`,
@@ -123,6 +120,19 @@ function naughtyInputs(text: string, name: string): Input[] {
     // As it is, it may be no path at all.
     inputOf(`${name} as path`, get(`/${text}`), { kind: 'refused', statuses: [400, 404] }),
   ];
+}
+
+/** A text as each parameter of an operation. */
+function queryInputs(text: string, name: string, operation: keyof typeof QUERIES): Input[] {
+  const { path, pattern } = QUERIES[operation];
+  return PARAMETERS[operation].map((parameter) => {
+    const query = `${parameter}=${encodeURIComponent(text.toWellFormed())}`;
+    const verdict = verdictOnQuery(query, operation);
+    const expected = isRefused(verdict) ? refused(400, verdict.message) : served();
+    const value = Buffer.from(JSON.stringify({ [parameter]: text.toWellFormed() }));
+    const input = inputOf(`${name} as ${parameter} of ${operation}`, get(`${path}?${query}`), expected);
+    return { ...input, message: messageOf(pattern, 'query', value) };
+  });
 }
 
 /** A create that is valid but for this member, of which the interface decides. */

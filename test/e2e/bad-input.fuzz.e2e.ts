@@ -1,7 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { expectedLog } from '../support/expected-logs.js';
-import { type Answer, create, dataOf, list, messageOf, outcome, sendBytes } from '../support/requests.js';
+import {
+  type Answer,
+  create,
+  dataOf,
+  list,
+  messageOf,
+  outcome,
+  send,
+  sendBytes,
+  TIME_LOGS,
+} from '../support/requests.js';
 import {
   anyQuery,
   bodyOfAnyJson,
@@ -34,6 +44,7 @@ afterAll(() => app.close());
 type Created = KeptLog['values'] & { readonly id: string; readonly createdAt: string };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const PATHS = { list: TIME_LOGS, totals: `${TIME_LOGS}/totals` };
 const VALID = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
 
 /** Holds the answer to a create against what the interface asks for; the log as it was answered, where it was made. */
@@ -75,15 +86,17 @@ it.each([
 );
 
 it.each([
-  ['odd parameters', oddQuery, 800, 100],
-  ['any characters', anyQuery, 400, 1],
-])(
-  'applies every parameter of a query of %s, or says what is wrong with it',
-  async (_what, queries, numRuns, least) => {
+  ['list', 'odd parameters', oddQuery, 600, 40],
+  ['list', 'any characters', anyQuery, 400, 1],
+  ['totals', 'odd parameters', oddQuery, 600, 75],
+  ['totals', 'any characters', anyQuery, 200, 1],
+] as const)(
+  'applies every parameter of a query (%s) of %s, or says what is wrong with it',
+  async (operation, _what, queries, numRuns, least) => {
     let applied = 0;
     const property = fc.asyncProperty(queries, async (query) => {
-      const verdict = verdictOnQuery(query);
-      const answer = await list(app, query);
+      const verdict = verdictOnQuery(query, operation);
+      const answer = await send(app, `${PATHS[operation]}?${query}`);
       if (isRefused(verdict)) {
         expect([answer.status, messageOf(answer)]).toEqual([400, expect.stringMatching(verdict.message)]);
         return;

@@ -119,12 +119,12 @@ export const damagedBody: fc.Arbitrary<Buffer> = fc
   });
 
 const parameter = fc.tuple(
-  oneOf('projectId from to page limit page[] limit[a] project_id Page __proto__ %70age', ''),
+  oneOf('projectId from to by page limit page[] limit[a] project_id Page __proto__ %70age', ''),
   fc.oneof(
     projectId,
     oneOf('1 50 0 -1 1001 007 1e3 9007199254740991 9007199254740992 %31 +1'),
     oneOf('2026-01-31 2026-01-31T09:30Z 2026-01-31+09:30 2026-02-30 0001-01-01 9999-12-31'),
-    oneOf('% %zz %00 %ff %F0%9F%98%80 a=b ? ; [] 2026-01-31T09:30+23:59', ''),
+    oneOf('% %zz %00 %ff %F0%9F%98%80 a=b ? ; [] week 2026-01-31T09:30+23:59', ''),
     fc.string({ unit: 'grapheme', maxLength: 8 }).map(encodeURIComponent),
   ),
 );
@@ -132,6 +132,7 @@ const parameter = fc.tuple(
 /** Parameters whose value is of the kind that belongs to the name, and mostly right. */
 const fittingParameter = fc.oneof(
   fc.tuple(fc.constant('projectId'), projectId),
+  fc.tuple(fc.constant('by'), fc.constantFrom('project', 'day', 'week', 'month', 'year', '%64ay', 'Week')),
   fc.tuple(fc.constantFrom('page', 'limit'), fc.constantFrom('1', '2', '1000', '%31', '007', '1001', '0')),
   fc.tuple(
     fc.constantFrom('from', 'to'),

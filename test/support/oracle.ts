@@ -19,11 +19,11 @@ export interface KeptLog {
   };
 }
 
-/** What a list must be about. */
+/** What a list, or totals, must be about. */
 export interface AppliedQuery {
   readonly page: number;
   readonly limit: number;
-  readonly filter: Readonly<Partial<Record<'projectId' | 'from' | 'to', string>>>;
+  readonly filter: Readonly<Partial<Record<'projectId' | 'from' | 'to' | 'by', string>>>;
 }
 
 export const isRefused = (verdict: Verdict<object>): verdict is Refused => 'message' in verdict;
@@ -34,11 +34,17 @@ const MESSAGES = {
   date: 'date must be an existing day in the form YYYY-MM-DD',
   from: 'from must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp',
   to: 'to must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp',
+  by: 'by must be project, day, week or month',
   page: 'page must be a whole number from 1 to 2^53-1',
   limit: 'limit must be a whole number from 1 to 1000',
 };
 const BODY_FIELDS = ['projectId', 'duration', 'description', 'date'];
-const PARAMETERS = ['projectId', 'from', 'to', 'page', 'limit'] as const;
+/** The parameters of each operation with a query, in the order of their messages. */
+export const PARAMETERS = {
+  list: ['projectId', 'from', 'to', 'page', 'limit'],
+  totals: ['projectId', 'from', 'to', 'by', 'page', 'limit'],
+} as const;
+const GROUPINGS = ['project', 'day', 'week', 'month'];
 
 /** Whether a log of these bytes is made, and which. */
 export function verdictOnBody(body: Buffer): Verdict<KeptLog> {
@@ -70,27 +76,29 @@ export function verdictOnBody(body: Buffer): Verdict<KeptLog> {
   };
 }
 
-/** Whether a list of this raw query is answered, and which. */
-export function verdictOnQuery(query: string): Verdict<AppliedQuery> {
+/** Whether this raw query is answered, and which list or totals are asked for. */
+export function verdictOnQuery(query: string, operation: keyof typeof PARAMETERS): Verdict<AppliedQuery> {
+  const parameters = PARAMETERS[operation];
   const given = new Map(Object.entries(parse(query, undefined, undefined, { maxKeys: 0 })));
   const text = (name: string) => [given.get(name)].flat().at(-1);
-  const [projectId, from, to] = [text('projectId'), text('from'), text('to')];
+  const [projectId, from, to, by] = ['projectId', 'from', 'to', 'by'].map(text);
   const days = { from: dayOf(from), to: dayOf(to) };
-  const isWrong: Record<(typeof PARAMETERS)[number], boolean> = {
+  const isWrong: Record<(typeof PARAMETERS)['totals'][number], boolean> = {
     projectId: projectId !== undefined && !isUuid(projectId),
     from: from !== undefined && days.from === undefined,
     to: to !== undefined && days.to === undefined,
+    by: by !== undefined && !GROUPINGS.includes(by),
     page: !isWhole(text('page') ?? '1', 2n ** 53n - 1n),
     limit: !isWhole(text('limit') ?? '50', 1_000n),
   };
   const isRepeated = (name: string) => Array.isArray(given.get(name));
   const isReversed = days.from !== undefined && days.to !== undefined && days.from > days.to;
-  const faults = PARAMETERS.flatMap((name) => {
+  const faults = parameters.flatMap((name) => {
     if (isRepeated(name)) return [`${name} must not be repeated`];
     if (isWrong[name]) return [MESSAGES[name]];
     return name === 'from' && isReversed ? ['from must not be after to'] : [];
   });
-  const unknown = [...given.keys()].filter((name) => !PARAMETERS.some((known) => known === name));
+  const unknown = [...given.keys()].filter((name) => !parameters.some((known) => known === name));
   if (faults.length + unknown.length > 0) return refused(...faults, ...named('unknown parameter', unknown));
   return {
     page: Number(text('page') ?? 1),
@@ -99,6 +107,7 @@ export function verdictOnQuery(query: string): Verdict<AppliedQuery> {
       ...(projectId !== undefined && { projectId: projectId.toLowerCase() }),
       ...(days.from !== undefined && { from: days.from }),
       ...(days.to !== undefined && { to: days.to }),
+      ...(by !== undefined && { by }),
     },
   };
 }
