@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ExecutionContext } from '@nestjs/common';
+import { type ExecutionContext, Logger } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { of } from 'rxjs';
 import { AccessGuard, type HostAccess } from './access.guard.js';
-import { callerOf } from './caller.js';
+import { type Caller, callerOf } from './caller.js';
 import { Scopes } from './scopes.decorator.js';
 
 class Handlers {
@@ -14,6 +14,7 @@ class Handlers {
   }
 }
 const reader = { id: 'ada', scopes: ['logs:read'] };
+const PROJECT = '3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43';
 
 /** The context of a request or a message; `given` is the request or the data. */
 function contextOf(type: 'http' | 'rpc', given: object): ExecutionContext {
@@ -35,6 +36,30 @@ describe('AccessGuard, where a host decides', () => {
     };
     expect(await ask({ principal }, given, type)).toBe(true);
     expect([callerOf(given), given.user, types]).toEqual([reader, 'theirs', [type]]);
+  });
+
+  it('keeps a caller with a sound set of projects, and all else that it has', async () => {
+    Logger.overrideLogger(false);
+    const keptOf = async (caller: object) => {
+      const given = {};
+      await ask({ principal: () => caller as Caller }, given);
+      return callerOf(given);
+    };
+    class Staff {
+      readonly name = 'Ada';
+      readonly projects = [PROJECT.toUpperCase(), PROJECT];
+      get id() {
+        return this.name.toLowerCase();
+      }
+      get scopes() {
+        return reader.scopes;
+      }
+    }
+    expect(await keptOf(new Staff())).toEqual({ ...reader, name: 'Ada', projects: [PROJECT] });
+    for (const projects of [null, '*', ['*'], PROJECT]) {
+      expect(await keptOf({ ...reader, projects })).toEqual({ ...reader, projects: [] });
+    }
+    expect(await keptOf(reader)).toBe(reader);
   });
 
   it('refuses a caller without the scope, and nobody', async () => {

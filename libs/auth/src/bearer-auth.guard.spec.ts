@@ -1,6 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { PassportModule } from '@nestjs/passport';
 import { Test } from '@nestjs/testing';
@@ -9,6 +10,7 @@ import { AuthModule } from './auth.module.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import { callerOf } from './caller.js';
+import type { Principal } from './token-verifier.js';
 
 const ada = { id: 'ada', scopes: [] };
 const auth = { verifier: { verify: async () => ada }, realm: 'test' };
@@ -52,6 +54,28 @@ it('leaves no request to the collection of old garbage', async () => {
   await bytesOfOld();
   expect(await bytesOfOld()).toBeLessThan((REQUESTS * SIZE) / 2);
   expect(await bytesOfOld({ keep: true })).toBeGreaterThan((REQUESTS * SIZE) / 2);
+});
+
+it('keeps the principal of a verifier with a sound set of projects, for everybody who asks', async () => {
+  Logger.overrideLogger(false);
+  const project = '3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43';
+  const given = [project.toUpperCase()];
+  const admitted: Principal[] = [];
+  const bound = {
+    realm: 'test',
+    verifier: { verify: async () => ({ ...ada, projects: given }) },
+    admit: (principal: Principal) => void admitted.push(principal),
+  };
+  const callersOf = async () => {
+    const request = { headersDistinct: { authorization: ['Bearer x'] }, user: undefined };
+    await new BearerAuthGuard(new BearerStrategy(bound), bound, new Reflector()).canActivate(
+      new ExecutionContextHost([request, {}], Object, ask),
+    );
+    return [callerOf(request), request.user, admitted.pop()];
+  };
+  expect(await callersOf()).toEqual(Array(3).fill({ ...ada, projects: [project] }));
+  given.push('secret');
+  expect(await callersOf()).toEqual(Array(3).fill({ ...ada, projects: [] }));
 });
 
 it('asks its own strategy in a module that has set up passport for another', async () => {

@@ -47,10 +47,10 @@ export class BearerAuthGuard implements CanActivate {
       throw new DomainError('UNAUTHORIZED');
     }
     // Before the refusals below, so that their lines in the log name the caller too.
-    keepCaller(context, principal);
-    if (!isMessage(context)) context.switchToHttp().getRequest<Request>().user = principal;
-    this.requireScopes(principal, context);
-    this.auth.admit?.(principal, context);
+    const caller = keepCaller(context, principal);
+    if (!isMessage(context)) context.switchToHttp().getRequest<Request>().user = caller;
+    this.requireScopes(caller, context);
+    this.auth.admit?.(caller, context);
   }
 
   private requireScopes(principal: Principal, context: ExecutionContext): void {

@@ -3,6 +3,8 @@ export interface Principal {
   /** A stable identifier of the token or its subject, but never the token itself. */
   readonly id: string;
   readonly scopes: readonly string[];
+  /** The projects that the caller is bound to, as UUIDs; undefined: all. */
+  readonly projects?: readonly string[] | undefined;
 }
 
 /** The port that decides whether a bearer token is valid. A host binds its own. */
