@@ -40,15 +40,21 @@ const OF_A_ROW = /^(?:22|23)/;
 
 /** True for an error that a single row may have caused: without it the other rows would be taken. */
 export function isRefusalOfRow(error: unknown): boolean {
-  return (
-    error instanceof QueryFailedError && OF_A_ROW.test(String((error.driverError as { code?: unknown }).code))
-  );
+  return hasState(error, OF_A_ROW);
+}
+
+/** True where a row cannot be deleted because others refer to it (foreign key violation). */
+export function isReferredTo(error: unknown): boolean {
+  return hasState(error, /^23503$/);
 }
 
 /** True where a statement called a function that no migration has made yet. */
 export function isUnknownRoutine(error: unknown): boolean {
+  return hasState(error, /^(?:42883|3F000)$/);
+}
+
+function hasState(error: unknown, state: RegExp): boolean {
   return (
-    error instanceof QueryFailedError &&
-    /^(?:42883|3F000)$/.test(String((error.driverError as { code?: unknown }).code))
+    error instanceof QueryFailedError && state.test(String((error.driverError as { code?: unknown }).code))
   );
 }

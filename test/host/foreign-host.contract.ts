@@ -194,6 +194,31 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       expect(await send(`/approvals/of/${projectId}`)).toEqual([200, [{ logId, approvedBy, log }]]);
     });
 
+    it('corrects and deletes a log, but for one that an entity of its own relates to', async () => {
+      const [, recorded] = await post('/work/time-logs', 'worker', { description: 'wrong' });
+      const { id } = (recorded as { data: { id: string } }).data;
+      const change = (path: string, method: string, description?: string) =>
+        fetch(`${host.url}/internal/work/time-logs/${path}`, {
+          method,
+          headers: { authorization: 'Bearer clerk', 'content-type': 'application/json' },
+          ...(description !== undefined && { body: JSON.stringify({ ...HOSTED, description }) }),
+        });
+      const corrected = await change(id, 'PUT', 'right');
+      expect([corrected.status, await corrected.json()]).toMatchObject([
+        200,
+        { data: { id, description: 'right' } },
+      ]);
+      expect((await change(id, 'DELETE')).status).toBe(204);
+      expect((await change(id, 'DELETE')).status).toBe(404);
+
+      const [, approval] = await send(`/approvals/${randomUUID()}`, { method: 'POST' });
+      const refused = await change((approval as { logId: string }).logId, 'DELETE');
+      expect([refused.status, await refused.json()]).toEqual([
+        409,
+        refusal('CONFLICT', 'other records refer to this time log'),
+      ]);
+    });
+
     it('tells the feed', async () => {
       const [, recorded] = await post('/work/time-logs', 'worker', { description: 'told' });
       const { data } = recorded as { data: { id: string } };

@@ -88,6 +88,7 @@ class CreateApprovals1800000000000 implements MigrationInterface {
 const SCOPES: Readonly<Record<string, readonly string[]>> = {
   reader: ['time-logs:read'],
   worker: ['time-logs:read', 'time-logs:write'],
+  clerk: ['time-logs:read', 'time-logs:correct'],
   approver: ['approvals:read'],
 };
 

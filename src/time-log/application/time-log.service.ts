@@ -65,7 +65,10 @@ export class TimeLogService {
     return log;
   }
 
-  /** Removes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
+  /**
+   * Removes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE, or CONFLICT
+   * where tables of a host refer to it.
+   */
   async delete(id: string, { manager }: RecordOptions = {}): Promise<void> {
     if (!(await this.storeOf(manager).delete(id.toLowerCase()))) throw noSuchLog();
   }

@@ -1,3 +1,4 @@
+import type { ErrorKind } from '../../../libs/errors/src/domain-error.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { Page } from './page.js';
 import type { Period } from './period.js';
@@ -24,6 +25,13 @@ export interface Backlog {
   /** When the first of them was recorded. */
   readonly oldest: Date | undefined;
 }
+
+/** Tables of a host refer to a log that was to be deleted. */
+export const REFERRED_TO: ErrorKind = {
+  code: 'CONFLICT',
+  status: 409,
+  message: 'other records refer to this time log',
+};
 
 /** What changes logs. */
 export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'correct' | 'delete'>;
@@ -61,7 +69,10 @@ export abstract class TimeLogRepository {
     );
   }
 
-  /** Removes the log with an id in lower case. Resolves like `correct`. Not abstract, like `get`. */
+  /**
+   * Removes the log with an id in lower case. Resolves like `correct`. Throws DomainError CONFLICT where tables of a host
+   * refer to it. Not abstract, like `get`.
+   */
   delete(id: string): Promise<boolean> {
     throw new Error(`${this.constructor.name} must implement TimeLogRepository.delete: it was given ${id}`);
   }

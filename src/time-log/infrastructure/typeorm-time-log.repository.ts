@@ -5,8 +5,10 @@ import {
   halving,
   type WatchedBatcher,
 } from '../../../libs/batching/src/index.js';
+import { DomainError } from '../../../libs/errors/src/index.js';
 import {
   Database,
+  isReferredTo,
   isRefusalOfRow,
   isUnknownRoutine,
   PreparedStatement,
@@ -18,6 +20,7 @@ import type { Page } from '../domain/page.js';
 import type { FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import {
   type Backlog,
+  REFERRED_TO,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
@@ -233,7 +236,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const statement = new TextStatement(
       `with deleted as (delete from ${this.table} where id = $1 returning id) select id from deleted`,
     );
-    const deleted = await within.change(statement, [id]);
+    const deleted = await within.change(statement, [id]).catch((error: unknown) => {
+      throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
+    });
     this.changed(within);
     return deleted.length > 0;
   }
