@@ -57,6 +57,9 @@ const requests = (method: string, route: string, status: number | string) =>
 const durations = (method: string, route: string) =>
   `http_request_duration_seconds_count{method="${method}",route="${route}"}`;
 
+/** The id of no log. */
+const NONE = '019c1370-4e1b-7000-8000-000000000001';
+
 describe('GET /metrics', () => {
   it('answers a token of metrics:read in the text format of Prometheus', async () => {
     const { status, headers, text } = await send(app, '/metrics', { headers: scraper });
@@ -176,6 +179,9 @@ describe('the metrics', () => {
       await create(app);
       await create(app, '{');
       await create(app, ' '.repeat(70_000));
+      await send(app, `${TIME_LOGS}/${NONE}`, { method: 'PUT' });
+      await send(app, `${TIME_LOGS}/${NONE}`, { method: 'DELETE' });
+      await send(app, `${TIME_LOGS}/totals`, { method: 'DELETE' });
       await send(app, '/health');
       await send(app, '/livez');
       await send(app, '/nowhere');
@@ -197,7 +203,9 @@ describe('the metrics', () => {
       // The scrape before.
       [requests('GET', '/metrics', 200)]: 1,
       [requests('GET', 'other', 404)]: 1,
-      [requests('DELETE', 'other', 405)]: 1,
+      [requests('PUT', `${TIME_LOGS}/:id`, 415)]: 1,
+      [requests('DELETE', `${TIME_LOGS}/:id`, 404)]: 1,
+      [requests('DELETE', 'other', 405)]: 2,
       [requests('other', 'other', 405)]: 1,
     });
     expect(growth[durations('GET', TIME_LOGS)]).toBe(5);

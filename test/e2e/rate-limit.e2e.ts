@@ -106,6 +106,20 @@ describe('with RATE_LIMIT=4/hour', () => {
     expect(limitsIn(await send(app, TIME_LOGS, { method: 'PUT', headers }))[1]).toMatch(/^"default";r=2;/);
   });
 
+  it('counts corrections and deletions, and refuses them before it looks at anything', async () => {
+    const headers = await newcomer('time-logs:correct');
+    const path = `${TIME_LOGS}/019c1370-4e1b-7000-8000-000000000001`;
+    const ask = (method: string) => send(app, path, { method, headers });
+    const answers = [await ask('PUT'), await ask('DELETE'), await ask('PUT'), await ask('DELETE')];
+    expect(answers.map((answer) => [answer.status, limitsIn(answer)[1]?.slice(0, 14)])).toEqual([
+      [415, '"default";r=3;'],
+      [404, '"default";r=2;'],
+      [415, '"default";r=1;'],
+      [404, '"default";r=0;'],
+    ]);
+    for (const method of ['PUT', 'DELETE']) expect((await ask(method)).status).toBe(429);
+  });
+
   it('counts nothing that is refused for its token', async () => {
     const headers = await newcomer('time-logs:read');
     for (let i = 0; i < 6; i++) {

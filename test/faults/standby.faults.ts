@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { environment } from '../support/environment.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
-import { ask } from './support/ask.js';
+import { ask, expectUnavailable } from './support/ask.js';
 import { audit } from './support/audit.js';
 import { eventually } from './support/eventually.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
@@ -173,6 +173,24 @@ describe('a service whose address leads to a standby', () => {
       await follower.expectAllOf(url);
     });
     await standby.query('select pg_wal_replay_resume()');
+    await audited(url);
+  });
+
+  it('refuses corrections and deletions there, and takes them when the address leads to the primary', async () => {
+    const url = await migrated();
+    await queryOnce(url, `update access_tokens set scopes = scopes || '{time-logs:correct}'`);
+    await caughtUp(url);
+    proxy = new LossyProxy(standby.socket);
+    await underWrites(await throughProxy(url), async () => {
+      const log = ledger.intend();
+      const path = `${service.url}/api/v1/time-logs/019c1370-4e1b-7000-8000-000000000001`;
+      const change = (method: 'PUT' | 'DELETE') =>
+        ask(path, { token: stored, method, ...(method === 'PUT' && { body: JSON.stringify(log) }) });
+      for (const method of ['PUT', 'DELETE'] as const) expectUnavailable(await change(method));
+      proxy.aim(primary.socket);
+      await writers.acknowledge(1, RETURN_LIMIT);
+      for (const method of ['PUT', 'DELETE'] as const) expect((await change(method)).status).toBe(404);
+    });
     await audited(url);
   });
 

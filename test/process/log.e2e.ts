@@ -149,8 +149,12 @@ describe('the log', () => {
         'X-Request-Id: refused-list',
       );
       await send('/metrics', `Authorization: Bearer ${TOKEN}`, 'X-Request-Id: lacks-scope');
+      await fetch(`${service.url}${TIME_LOGS}/019c1370-4e1b-7000-8000-000000000001`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${TOKEN}`, 'x-request-id': 'refused-deletion' },
+      });
     });
-    const refusals = ['refused-create', 'refused-list', 'lacks-scope'].map((id) => {
+    const refusals = ['refused-create', 'refused-list', 'lacks-scope', 'refused-deletion'].map((id) => {
       const { level, status, reason, caller } = lines.find(({ requestId }) => requestId === id)!;
       return [level, status, reason, caller];
     });
@@ -159,6 +163,7 @@ describe('the log', () => {
       ['info', 400, 'description must not contain U+0000', caller],
       ['info', 400, 'page must be a whole number from 1 to 2^53-1; unknown parameter', caller],
       ['info', 403, 'the token lacks the scope metrics:read', caller],
+      ['info', 403, 'the token lacks the scope time-logs:correct', caller],
     ]);
     expect(text).not.toContain('secret-name');
   });

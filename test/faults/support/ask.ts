@@ -10,8 +10,9 @@ export interface TimedAnswer extends Answer {
 
 export interface Question {
   readonly token?: string | undefined;
-  /** Sent as JSON by POST. */
+  /** Sent as JSON, by POST unless a method is given. */
   readonly body?: string;
+  readonly method?: string;
 }
 
 /**
@@ -25,7 +26,7 @@ export async function ask(url: string, question: Question = {}): Promise<TimedAn
     authorization: token && `Bearer ${token}`,
     'content-type': body && 'application/json',
   };
-  const method = body === undefined ? 'GET' : 'POST';
+  const method = question.method ?? (body === undefined ? 'GET' : 'POST');
   const began = performance.now();
   const answer = await send({ port: Number(port), token: TOKEN }, pathname + search, {
     method,
