@@ -27,14 +27,19 @@ export class ServiceLogger implements LoggerService {
   private constructor(private readonly pino: Logger) {}
 
   /** Writes lines of JSON, or lines for a person at a terminal, each with the ids of the trace that it belongs to. */
-  static async open(level: string, asJson: boolean, tracing?: Tracing): Promise<ServiceLogger> {
+  static async open(
+    level: string,
+    asJson: boolean,
+    tracing?: Tracing,
+    to?: DestinationStream,
+  ): Promise<ServiceLogger> {
     const options = {
       level,
       ...(tracing && { mixin: () => tracing.ids() ?? {} }),
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label: string) => ({ level: label }) },
     };
-    return new ServiceLogger(asJson ? pino(options) : pino(options, await prettyLines()));
+    return new ServiceLogger(asJson ? pino(options, to) : pino(options, await prettyLines()));
   }
 
   /**

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { once } from 'node:events';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { DestinationStream } from 'pino';
 import { EdgeAdapter, UnreadAnswers } from '../libs/http-edge/src/index.js';
 import { connectMessages } from '../libs/messages/src/transports/index.js';
 import { AppModule } from './app.module.js';
@@ -22,16 +23,18 @@ export interface Note {
 interface Start {
   readonly config: Config;
   readonly notes: readonly Note[];
+  /** Takes the log as lines of JSON; without it the log goes to standard output. */
+  readonly log?: DestinationStream;
   /** Writes beside the log. */
   readonly say: (text: string) => void;
   readonly stop: AbortController;
 }
 
 /** Serves until the signal, then drains. Ends everything that was started, even if the start fails half-way. */
-export async function serve({ config, notes, say, stop }: Start): Promise<void> {
+export async function serve({ config, notes, log, say, stop }: Start): Promise<void> {
   const { signal } = stop;
   const tracing = await findTracing();
-  const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing);
+  const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing, log);
   for (const { line, level } of notes) logger[level](line);
   signal.addEventListener('abort', () => logger.log('shutting down'));
   const database = await openDatabase({

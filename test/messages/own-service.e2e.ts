@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { list, LOG } from '../support/requests.js';
-import { allOutputOf, spawnService, startService } from '../support/service-process.js';
+import { startHere } from '../support/service-here.js';
+import { allOutputOf, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from './brokers.js';
 import { overTransport } from './doors.js';
@@ -58,7 +59,7 @@ describe('the service with MESSAGES_URL', () => {
 
   it('takes messages for SHUTDOWN_DELAY seconds, while readyz already refuses', async () => {
     const port = await unusedPort();
-    const service = await startService({
+    const service = await startHere({
       ...env,
       MESSAGES_URL: `tcp://${host}:${port}`,
       SHUTDOWN_DELAY: '3',
@@ -68,7 +69,7 @@ describe('the service with MESSAGES_URL', () => {
     const ended = service.end();
     while ((await fetch(`${service.url}/readyz`)).status !== 503);
     expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
-    expect(await ended).toBe(0);
+    await ended;
     client.close();
   });
 
@@ -76,29 +77,18 @@ describe('the service with MESSAGES_URL', () => {
     const taken = createServer().listen(0, host);
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
-    const { child, output } = spawnService({
-      ...env,
-      PORT: '0',
-      HOST: host,
-      MESSAGES_URL: `tcp://${host}:${port}`,
-    });
-    const [code] = (await once(child, 'exit')) as [number];
-    taken.close();
-    expect(code).toBe(1);
-    expect(output()).toContain(
+    await expect(startHere({ ...env, MESSAGES_URL: `tcp://${host}:${port}` })).rejects.toThrow(
       `messages: tcp://127.0.0.1:${port} cannot be taken (EADDRINUSE): set MESSAGES_URL to an address of this machine with a free port`,
     );
+    taken.close();
   });
 
   it.each(['http://x:1', 'tcp://x', 'nats:', 'x'])(
     'starts with no URL but one of the three: %s',
     async (url) => {
-      const { child, output } = spawnService({ ...env, MESSAGES_URL: url });
-      const [code] = (await once(child, 'exit')) as [number];
-      expect([code, output().trim()]).toEqual([
-        1,
-        'MESSAGES_URL: must be tcp://HOST:PORT, nats://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT',
-      ]);
+      await expect(startHere({ ...env, MESSAGES_URL: url })).rejects.toThrow(
+        /^MESSAGES_URL: must be tcp:\/\/HOST:PORT, nats:\/\/HOST:PORT or amqp:\/\/USER:PASSWORD@HOST:PORT$/,
+      );
     },
   );
 });

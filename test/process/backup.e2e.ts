@@ -13,7 +13,7 @@ import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/b
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
-import { startService } from '../support/service-process.js';
+import { startHere } from '../support/service-here.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Does something on the embedded database of a directory, whether the service runs or not. */
@@ -57,7 +57,7 @@ describe('backup and restore on the embedded database', () => {
   });
 
   const withService = async <T>(dataDir: string, act: (service: Target) => Promise<T>) => {
-    const service = await startService({ DATA_DIR: dataDir });
+    const service = await startHere({ DATA_DIR: dataDir });
     try {
       return await act({ port: service.port, token });
     } finally {
@@ -93,7 +93,7 @@ describe('backup and restore on the embedded database', () => {
     const before = await withSqlIn(source, everything);
     expect(before.time_logs).toHaveLength(2_491 + ODD_ROWS.length);
     expect(await withSqlIn(target, everything)).toEqual(before);
-    expect(await runCommand('counts', ['verify'], { DATA_DIR: target })).toMatchObject({ code: 0 });
+    expect(await run('counts', ['verify'], { DATA_DIR: target })).toMatchObject({ code: 0 });
     const [was, is] = [await withService(source, feedOf), await withService(target, feedOf)];
     expect(was.length).toBe(2_491 + ODD_ROWS.length);
     expect(is).toEqual(was);
@@ -118,7 +118,7 @@ describe('backup and restore on the embedded database', () => {
 
   it('work while the service runs, and leave it running', async () => {
     const file = fresh();
-    const service = await startService({ DATA_DIR: source });
+    const service = await startHere({ DATA_DIR: source });
     try {
       expect((await run('backup', [file], { DATA_DIR: source })).code).toBe(0);
       expect(await run('restore', [file], { DATA_DIR: source })).toEqual({

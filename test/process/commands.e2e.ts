@@ -8,6 +8,7 @@ import { DataSource } from 'typeorm';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { TIME_LOGS } from '../support/requests.js';
+import { startHere } from '../support/service-here.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -136,7 +137,7 @@ describe('the commands on the embedded database', () => {
 
   it('makes tokens whether the service runs or not', async () => {
     const before = lastLineOf(await run('token', ['create', '--name', 'before'], env()));
-    const service = await startService(env());
+    const service = await startHere(env());
     try {
       const during = lastLineOf(await runCommand('token', ['create', '--name', 'during'], env()));
       for (const made of [before, during]) {

@@ -8,6 +8,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LOG } from '../support/requests.js';
 import { environment } from '../support/environment.js';
+import { runHere } from '../support/commands-here.js';
+import { startHere } from '../support/service-here.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 
 const run = promisify(execFile);
@@ -32,11 +34,8 @@ describe('the embedded database', () => {
 
   it('gets its first token also where another was made before the first start', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'time-logs-token-first-'));
-    const command = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'token.command.js');
-    await run(process.execPath, [command, 'create', '--name', 'early'], {
-      env: environment({ DATA_DIR: directory }),
-    });
-    const service = await startService({ DATA_DIR: directory });
+    await runHere('token', ['create', '--name', 'early'], { DATA_DIR: directory });
+    const service = await startHere({ DATA_DIR: directory });
     const token = (await readFile(join(directory, 'access-token'), 'utf8')).trim();
     const response = await fetch(`${service.url}/health`, { headers: { authorization: `Bearer ${token}` } });
     expect([response.status, await response.text()]).toEqual([200, 'OK']);

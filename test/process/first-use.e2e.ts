@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../faults/support/eventually.js';
 import { runHere } from '../support/commands-here.js';
 import { environment } from '../support/environment.js';
-import { spawnService, startService } from '../support/service-process.js';
+import { startHere } from '../support/service-here.js';
+import { spawnService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const run = promisify(execFile);
@@ -22,6 +24,14 @@ interface Line {
 }
 
 /** What a start prints until it listens, and is told to end. */
+async function written(env: Record<string, string>): Promise<{ log: Line[]; said: string }> {
+  const service = await startHere(env);
+  await service.end();
+  const { log, said } = service.written;
+  return { log: linesOf(log), said };
+}
+
+/** The same of a process: what its standard output has, and what its standard error. */
 async function printed(env: Record<string, string>): Promise<{ log: Line[]; stderr: string }> {
   const { child } = spawnService({ HOST: '127.0.0.1', PORT: '0', ...env });
   const stderr = text(child.stderr!);
@@ -31,12 +41,13 @@ async function printed(env: Record<string, string>): Promise<{ log: Line[]; stde
     if (stdout.includes('listening on')) child.kill();
   });
   await once(child, 'close');
-  // Each of them is a line of JSON, or this throws.
-  const log = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
-  return { log, stderr: await stderr };
+  return { log: linesOf(stdout), stderr: await stderr };
+}
+
+/** Throws where one is no line of JSON. */
+function linesOf(text: string): Line[] {
+  const lines = text.trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Line);
 }
 
 describe('the first use with a DATABASE_URL', () => {
@@ -81,11 +92,12 @@ describe('the first use with a DATABASE_URL', () => {
   });
 
   it('prints beside the log how to make a token, and lines that record a log and list it, as pasted', async () => {
-    const service = await startService({ DATABASE_URL: database.url });
+    const service = await startHere({ DATABASE_URL: database.url });
     try {
-      while (!service.output().includes('Try it')) await once(service.child.stderr!, 'data');
-      expect(service.output()).toContain(NO_TOKEN);
-      const [make, ...calls] = service.output().match(/^(TOKEN=|curl ).*$/gm) ?? [];
+      await eventually(() => expect(service.written.said).toContain('Try it'));
+      const { said } = service.written;
+      expect(said).toContain(NO_TOKEN);
+      const [make, ...calls] = said.match(/^(TOKEN=|curl ).*$/gm) ?? [];
       expect([make, calls.length]).toEqual([
         'TOKEN=$(npm run --silent token -- create --name me | tail -n 1)',
         2,
@@ -103,7 +115,7 @@ describe('the first use with a DATABASE_URL', () => {
   });
 
   it('says no more of it once there is a token', async () => {
-    expect((await printed({ DATABASE_URL: database.url })).stderr).toBe('');
+    expect((await written({ DATABASE_URL: database.url })).said).toBe('');
   });
 
   it.each([
@@ -114,15 +126,15 @@ describe('the first use with a DATABASE_URL', () => {
       { AUTH_JWKS_URL: 'http://127.0.0.1:1/', AUTH_ISSUER: 'i', AUTH_AUDIENCE: 'a' },
       '',
     ],
-  ])('says what to do %s', async (_where, settings, said) => {
+  ])('says what to do %s', async (_where, settings, advice) => {
     const own = await createTestDatabase();
     try {
       const env = { DATABASE_URL: own.url };
       await runHere('migrate', [], env);
       const { stdout } = await runHere('token', ['create', '--name', 'Ada'], env);
       await runHere('token', ['revoke', /^Token (\S+)/.exec(stdout)![1]!], env);
-      const { stderr } = await printed({ ...env, ...settings });
-      expect(stderr.split('\n').find((line) => line !== '') ?? '').toBe(said);
+      const { said } = await written({ ...env, ...settings });
+      expect(said.split('\n').find((line) => line !== '') ?? '').toBe(advice);
     } finally {
       await own.drop();
     }

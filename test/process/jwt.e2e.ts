@@ -1,18 +1,13 @@
-import { execFile } from 'node:child_process';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { environment } from '../support/environment.js';
+import { lastLineOf, runCommand } from '../support/commands.js';
 import { Issuer, makeKey, seconds } from '../support/issuer.js';
-import { startService } from '../support/service-process.js';
+import { startHere } from '../support/service-here.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const run = promisify(execFile);
-const TOKEN_COMMAND = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'token.command.js');
-
-describe('the compiled service with JWTs', () => {
+describe('the service with JWTs', () => {
   let database: TestDatabase;
   let issuer: Issuer;
 
@@ -34,7 +29,7 @@ describe('the compiled service with JWTs', () => {
 
   it('starts while the issuer is away, says what is wrong, and never shows a token', async () => {
     await issuer.close();
-    const service = await startService({ DATABASE_URL: database.url, LOG_LEVEL: 'trace', ...settings() });
+    const service = await startHere({ DATABASE_URL: database.url, LOG_LEVEL: 'trace', ...settings() });
     const good = await issuer.sign();
     while ((await health(service.url, good)) === 503) await issuer.open().catch(() => undefined);
     const expired = await issuer.sign({ exp: seconds() - 60 });
@@ -50,8 +45,8 @@ describe('the compiled service with JWTs', () => {
     const statuses = [];
     for (const token of tokens) statuses.push(await health(service.url, token));
     expect(statuses).toEqual([200, 401, 401, 401, 401]);
-    expect(await service.end()).toBe(0);
-    const output = service.output();
+    await service.end();
+    const output = service.written.log;
     expect(output).toContain('the keys of the token issuer cannot be fetched: ECONNREFUSED');
     expect(output).toContain('the keys of the token issuer can be fetched again');
     for (const reason of [
@@ -69,15 +64,13 @@ describe('the compiled service with JWTs', () => {
   it('makes and shows no access token where none is taken', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'time-logs-jwt-'));
     const env = { DATA_DIR: directory, AUTH_ACCESS_TOKENS: 'off', ...settings() };
-    const service = await startService(env);
+    const service = await startHere(env);
     expect(await health(service.url, await issuer.sign())).toBe(200);
-    const { stdout, stderr } = await run(process.execPath, [TOKEN_COMMAND, 'create', '--name', 'x'], {
-      env: environment(env),
-    });
-    expect(stderr).toBe('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken\n');
-    expect(await health(service.url, stdout.trim().split('\n').at(-1)!)).toBe(401);
-    expect(await service.end()).toBe(0);
-    expect(service.output()).not.toContain('curl');
+    const made = await runCommand('token', ['create', '--name', 'x'], env);
+    expect(made.stderr).toBe('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken\n');
+    expect(await health(service.url, lastLineOf(made))).toBe(401);
+    await service.end();
+    expect(service.written.said).toBe('');
     await expect(access(join(directory, 'access-token'))).rejects.toThrow();
     await rm(directory, { recursive: true, force: true });
   });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -8,7 +7,7 @@ import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { migrations, scopes } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { eventually } from '../faults/support/eventually.js';
-import { startService, type ServiceProcess, spawnService } from '../support/service-process.js';
+import { type ServiceHere, startHere } from '../support/service-here.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
@@ -21,7 +20,7 @@ describe('the service with a role that owns nothing', () => {
   /** An ordinary role as well: it owns the database, and nothing of the server. */
   let owner: DataSource;
   let superuser: DataSource;
-  let service: ServiceProcess;
+  let service: ServiceHere;
 
   /** The URL of the database for the role. */
   const urlOfRole = () => {
@@ -43,7 +42,7 @@ describe('the service with a role that owns nothing', () => {
       `insert into access_tokens (id, name, digest, scopes, created_at) values ($1, 'Ada', $2, $3, now())`,
       [randomUUID(), digestOf(token), scopes.map(({ name }) => name)],
     );
-    service = await startService({ DATABASE_URL: urlOfRole() });
+    service = await startHere({ DATABASE_URL: urlOfRole() });
   });
   afterAll(async () => {
     await service.end();
@@ -103,7 +102,7 @@ describe('the service with a role that owns nothing', () => {
   it('puts logs that the owner has brought from another server before new ones, at its start', async () => {
     await owner.query('update time_logs set position = position + 1000000000000');
     await service.end();
-    service = await startService({ DATABASE_URL: urlOfRole() });
+    service = await startHere({ DATABASE_URL: urlOfRole() });
     const created = (await (await send('/api/v1/time-logs', LOG)).json()) as { data: { id: string } };
     // Transactions of other tests, on the same server, may hold the event back.
     await eventually(async () => {
@@ -155,9 +154,7 @@ describe('the service with a role that owns nothing', () => {
   it('is told what to do where a migration is pending', async () => {
     await owner.query(`delete from migrations where name like 'CreateTimeLogKeys%'`);
     try {
-      const { child, output } = spawnService({ DATABASE_URL: urlOfRole(), HOST: '127.0.0.1', PORT: '0' });
-      expect(await once(child, 'exit')).toEqual([1, null]);
-      expect(output()).toMatch(
+      await expect(startHere({ DATABASE_URL: urlOfRole() })).rejects.toThrow(
         /could not be migrated: .*set MIGRATION_DATABASE_URL to a role that may change the schema/,
       );
     } finally {

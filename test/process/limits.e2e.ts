@@ -7,7 +7,7 @@ import { aroundStatements } from '../support/around-statements.js';
 import { newGate } from '../support/gate.js';
 import { answersIn, sendRaw } from '../support/raw-http.js';
 import { create as post, sendBytes } from '../support/requests.js';
-import { type ServiceProcess, startService } from '../support/service-process.js';
+import { type ServiceHere, startHere } from '../support/service-here.js';
 import { startTestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -16,13 +16,13 @@ const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026
 
 describe('the limits that the environment sets', () => {
   let database: TestDatabase;
-  let service: ServiceProcess;
+  let service: ServiceHere;
   let sql: DataSource;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     sql = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    service = await startService({
+    service = await startHere({
       DATABASE_URL: database.url,
       ACCESS_TOKEN: TOKEN,
       HEADERS_TIMEOUT: '1',

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { rawRequest, sendRaw } from '../support/raw-http.js';
-import { type ServiceProcess, startService } from '../support/service-process.js';
+import { type ServiceHere, startHere } from '../support/service-here.js';
+import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
@@ -15,6 +15,7 @@ const newToken = () => `tl_${randomBytes(32).toString('base64url')}`;
 
 interface Line {
   readonly level?: string;
+  readonly context?: string;
   readonly requestId?: string;
   readonly path?: string;
   readonly status?: number;
@@ -24,29 +25,39 @@ interface Line {
 }
 
 let database: TestDatabase;
-let service: ServiceProcess;
+let service: ServiceHere | ServiceProcess;
 
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
 
-/** What the service logs at its most talkative while something is done; every line of it is one object of JSON. */
+/** At its most talkative. */
+const settings = () => ({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN, LOG_LEVEL: 'trace' });
+
+/** What the service logs while something is done. */
 async function logOf(work: () => Promise<void>): Promise<{ text: string; lines: Line[] }> {
-  service = await startService({
-    DATABASE_URL: database.url,
-    ACCESS_TOKEN: TOKEN,
-    NODE_ENV: 'production',
-    LOG_LEVEL: 'trace',
-  });
-  try {
-    await work();
-  } finally {
-    await service.end();
-  }
-  const text = service.output();
+  const here = await startHere(settings());
+  service = here;
+  await work().finally(here.end);
+  const text = here.written.log;
+  return { text, lines: linesOf(text) };
+}
+
+/** What a process prints meanwhile. */
+async function outputOf(work: () => Promise<void>): Promise<{ text: string; lines: Line[] }> {
+  const process = await startService(settings());
+  service = process;
+  await work().finally(() => process.end());
+  await allOutputOf(process);
+  const text = process.output();
+  return { text, lines: linesOf(text) };
+}
+
+/** Throws where one is no object of JSON. */
+function linesOf(text: string): Line[] {
   const lines = text.trimEnd().split('\n');
-  return { text, lines: lines.map((line) => JSON.parse(line) as Line) };
+  return lines.map((line) => JSON.parse(line) as Line);
 }
 
 /** Writes a request as it is; CR and LF in it are what a client sends to forge lines of the log. */
@@ -76,10 +87,9 @@ describe('the log', () => {
   it('tells what the embedded PostgreSQL does at every start and end at `debug` alone', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'time-logs-log-'));
     const postgresLines = async (level: string) => {
-      const service = await startService({ DATA_DIR: directory, NODE_ENV: 'production', LOG_LEVEL: level });
-      await service.end();
-      const lines = service.output().match(/^\{.*"context":"PostgreSQL".*\}$/gm) ?? [];
-      return lines.map((line) => JSON.parse(line) as Line);
+      const { end, written } = await startHere({ DATA_DIR: directory, LOG_LEVEL: level });
+      await end();
+      return linesOf(written.log).filter(({ context }) => context === 'PostgreSQL');
     };
     expect(await postgresLines('info')).toEqual([]);
     const told = await postgresLines('debug');
@@ -93,7 +103,7 @@ describe('the log', () => {
   it('has a line of its own for each event, whatever a request holds: no line ends, no escape codes', async () => {
     const forged = '{"level":"fatal","msg":"forged"}';
     const bearer = `Authorization: Bearer ${TOKEN}`;
-    const { text, lines } = await logOf(async () => {
+    const { text, lines } = await outputOf(async () => {
       for (const evil of [
         `%0d%0a${forged}`,
         `%1b[31m`,
@@ -169,20 +179,12 @@ describe('the log', () => {
   });
 
   it('takes no refusal of readyz during the shutdown for an alarm', async () => {
-    const { url, child, output, end } = await startService({
-      DATABASE_URL: database.url,
-      NODE_ENV: 'production',
-      SHUTDOWN_DELAY: '60',
-    });
-    try {
-      child.kill('SIGTERM');
-      while ((await fetch(`${url}/readyz`)).status !== 503);
-      while (!output().includes('readyz')) await once(child.stdout!, 'data');
-      expect(output()).toContain('the service is shutting down');
-      expect(output()).not.toContain('"level":"error"');
-    } finally {
-      await end('SIGKILL');
-    }
+    const { url, end, written } = await startHere({ DATABASE_URL: database.url, SHUTDOWN_DELAY: '1' });
+    const ended = end();
+    while ((await fetch(`${url}/readyz`)).status !== 503);
+    await ended;
+    expect(written.log).toMatch(/readyz.*the service is shutting down/);
+    expect(written.log).not.toContain('"level":"error"');
   });
 
   it('tells a fault of the service by request id, with neither SQL nor its parameters, while the answer tells nothing', async () => {

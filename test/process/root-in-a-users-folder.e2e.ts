@@ -1,16 +1,13 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmod, chown, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findBinaries } from '../../libs/embedded-postgres/src/binaries.js';
 import { isOrdinary } from '../../libs/embedded-postgres/src/account.js';
-import { environment } from '../support/environment.js';
-import { type ServiceProcess, startService } from '../support/service-process.js';
+import { runHere } from '../support/commands-here.js';
+import { type ServiceHere, startHere } from '../support/service-here.js';
 
-const run = promisify(execFile);
-const COMMANDS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
 const asRoot = process.getuid?.() === 0 ? describe : describe.skip;
 /** A user without a name, and a group of another number. */
 const [USER, GROUP] = [12345, 23456];
@@ -21,14 +18,14 @@ const canUserRunPostgres = () =>
 asRoot('root in the folder of a user (skipped for others)', () => {
   let folder: string;
   let dataDir: string;
-  let service: ServiceProcess;
+  let service: ServiceHere;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'time-logs-folder-'));
     await chmod(folder, 0o755);
     await chown(folder, USER, GROUP);
     dataDir = join(folder, 'project', '.data');
-    service = await startService({ DATA_DIR: dataDir });
+    service = await startHere({ DATA_DIR: dataDir });
   });
   afterAll(async () => {
     await service.end();
@@ -39,10 +36,8 @@ asRoot('root in the folder of a user (skipped for others)', () => {
     const { uid, gid, mode } = await stat(file);
     return { uid, gid, mode: (mode & 0o777).toString(8) };
   };
-  const command = (name: string, ...args: string[]) =>
-    run(process.execPath, [join(COMMANDS, `${name}.command.js`), ...args], {
-      env: environment({ DATA_DIR: dataDir }),
-    });
+  const backup = async (file: string) =>
+    expect(await runHere('backup', [file], { DATA_DIR: dataDir })).toMatchObject({ code: 0 });
 
   it('leaves the user all that it makes there', async () => {
     const user = { uid: USER, gid: GROUP };
@@ -59,8 +54,8 @@ asRoot('root in the folder of a user (skipped for others)', () => {
 
   it('leaves the user the backups that it saves there, and keeps others', async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'time-logs-elsewhere-'));
-    await command('backup', join(folder, 'backup'));
-    await command('backup', join(elsewhere, 'backup'));
+    await backup(join(folder, 'backup'));
+    await backup(join(elsewhere, 'backup'));
     expect(await factsOf(join(folder, 'backup'))).toEqual({ uid: USER, gid: GROUP, mode: '600' });
     expect((await factsOf(join(elsewhere, 'backup'))).uid).toBe(0);
     await rm(elsewhere, { recursive: true });
@@ -70,7 +65,7 @@ asRoot('root in the folder of a user (skipped for others)', () => {
     const token = join(dataDir, 'access-token');
     await chown(token, 0, 0);
     await service.end();
-    service = await startService({ DATA_DIR: dataDir });
+    service = await startHere({ DATA_DIR: dataDir });
     expect(await factsOf(token)).toEqual({ uid: USER, gid: GROUP, mode: '600' });
   });
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { addRows, withSql } from '../support/backup-rows.js';
+import { startHere } from '../support/service-here.js';
 import { spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -16,7 +17,19 @@ const TOKEN = 'a-token-that-the-deployment-declares';
 const isRoutine = (line: string) =>
   line.startsWith('{"level":"info"') || line.includes('"context":"Durability"');
 
-describe('the compiled service', () => {
+/** What main.ts prints in the end. All else is routine. */
+async function faultOf(env: Record<string, string>): Promise<string> {
+  const written = { log: '', said: '' };
+  const fault = await startHere(env, written).then(
+    ({ end }) => end().then(() => undefined),
+    (error: unknown) => (error as Error).message,
+  );
+  const lines = (written.log + written.said).split('\n');
+  expect(lines.filter((line) => line !== '' && !isRoutine(line))).toEqual([]);
+  return fault ?? 'none';
+}
+
+describe('a start of the service', () => {
   let database: TestDatabase;
   let directory: string;
   /** Listens on a port that the service cannot have. */
@@ -47,49 +60,43 @@ describe('the compiled service', () => {
     expect(output()).not.toMatch(/secret|short/);
   });
 
-  it.each([{}, { DATABASE_URL: '' }])(
-    'says in one line that its port is taken, and exits with 1: %j',
-    async (withEmbedded) => {
-      const { port } = other.address() as AddressInfo;
-      const { child, output } = spawnService({
-        DATABASE_URL: database.url,
-        DATA_DIR: directory,
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        SHUTDOWN_DELAY: '60',
-        ...withEmbedded,
-      });
-      expect(await once(child, 'exit')).toEqual([1, null]);
-      const lines = output().trim().split('\n');
-      expect(lines.filter((line) => !isRoutine(line))).toEqual([
-        `port ${port} is taken: stop what listens there, or set PORT to another one`,
-      ]);
-    },
-  );
-
-  it('says in one line that HOST is no address of this machine, and exits with 1', async () => {
-    const { child, output } = spawnService({ DATABASE_URL: database.url, HOST: '192.0.2.1', PORT: '0' });
+  it('says in one line that its port is taken, and exits with 1', async () => {
+    const { port } = other.address() as AddressInfo;
+    const { child, output } = spawnService({
+      DATA_DIR: directory,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      SHUTDOWN_DELAY: '60',
+    });
     expect(await once(child, 'exit')).toEqual([1, null]);
     const lines = output().trim().split('\n');
     expect(lines.filter((line) => !isRoutine(line))).toEqual([
-      '192.0.2.1 is no address of this machine: set HOST to one, or leave it out',
+      `port ${port} is taken: stop what listens there, or set PORT to another one`,
     ]);
   });
 
-  it.each(['/proc/x', '/dev/null/x'])(
-    'says in one line that %s cannot hold its data, and exits with 1',
-    async (DATA_DIR) => {
-      const { child, output } = spawnService({ DATA_DIR });
-      expect(await once(child, 'exit')).toEqual([1, null]);
-      expect(output()).toMatch(
-        new RegExp(
-          `^the data directory ${DATA_DIR}/postgres cannot be used \\(.*\\): set DATA_DIR to a directory that the service may write to\\n$`,
-        ),
-      );
-    },
-  );
+  it('says the same where the database is not its own', async () => {
+    const { port } = other.address() as AddressInfo;
+    expect(await faultOf({ DATABASE_URL: database.url, PORT: String(port), SHUTDOWN_DELAY: '60' })).toBe(
+      `port ${port} is taken: stop what listens there, or set PORT to another one`,
+    );
+  });
 
-  it('says in one line what to do where a position leaves no room for new ones, and exits with 1', async () => {
+  it('says in one line that HOST is no address of this machine', async () => {
+    expect(await faultOf({ DATABASE_URL: database.url, HOST: '192.0.2.1' })).toBe(
+      '192.0.2.1 is no address of this machine: set HOST to one, or leave it out',
+    );
+  });
+
+  it.each(['/proc/x', '/dev/null/x'])('says in one line that %s cannot hold its data', async (DATA_DIR) => {
+    expect(await faultOf({ DATA_DIR })).toMatch(
+      new RegExp(
+        `^the data directory ${DATA_DIR}/postgres cannot be used \\(.*\\): set DATA_DIR to a directory that the service may write to$`,
+      ),
+    );
+  });
+
+  it('says in one line what to do where a position leaves no room for new ones', async () => {
     const own = await createTestDatabase();
     try {
       await migrate({ url: own.url, migrations });
@@ -97,25 +104,16 @@ describe('the compiled service', () => {
         await addRows(sql, 1, 1);
         await sql.query('update time_logs set position = 9223372036854775807');
       });
-      const { child, output } = spawnService({ DATABASE_URL: own.url, HOST: '127.0.0.1', PORT: '0' });
-      expect(await once(child, 'exit')).toEqual([1, null]);
-      const lines = output().trim().split('\n');
-      expect(lines.filter((line) => !isRoutine(line))).toEqual([
-        expect.stringMatching(
-          /^there is no room for new positions after 9223372036854775807: run update .*$/,
-        ),
-      ]);
+      expect(await faultOf({ DATABASE_URL: own.url })).toMatch(
+        /^there is no room for new positions after 9223372036854775807: run update .*$/,
+      );
     } finally {
       await own.drop();
     }
   });
 
   it('logs refused requests as JSON with their request id, and never a token, a query or a body', async () => {
-    const service = await startService({
-      DATABASE_URL: database.url,
-      ACCESS_TOKEN: TOKEN,
-      NODE_ENV: 'production',
-    });
+    const service = await startHere({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
     const secret = 'tl_0123456789012345678901234567890123456789012';
     const headers = {
       'content-type': 'application/json',
@@ -131,8 +129,8 @@ describe('the compiled service', () => {
       body: '{"description":"private words"}',
     });
     await service.end();
-    const lines = service
-      .output()
+    const { log } = service.written;
+    const lines = log
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -150,8 +148,7 @@ describe('the compiled service', () => {
       status: 400,
       error: 'VALIDATION_ERROR',
     });
-    for (const word of [secret, TOKEN, 'private words', 'access_token'])
-      expect(service.output()).not.toContain(word);
+    for (const word of [secret, TOKEN, 'private words', 'access_token']) expect(log).not.toContain(word);
   });
 
   it.each(['UTC', 'America/New_York', 'Pacific/Apia', 'Asia/Kathmandu'])(

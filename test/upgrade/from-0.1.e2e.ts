@@ -9,7 +9,7 @@ import { TimeLogCounts } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
 import { functionsIn } from '../support/count-functions.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
-import { type ServiceProcess, startService } from '../support/service-process.js';
+import { type ServiceHere, startHere } from '../support/service-here.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadDump } from './dump.js';
 
@@ -31,7 +31,7 @@ describe('a database of version 0.1', () => {
   let database: TestDatabase;
   let owner: DataSource;
   let before: unknown;
-  let service: ServiceProcess;
+  let service: ServiceHere;
 
   beforeAll(async () => {
     contents = JSON.parse(await readFile(file('v0.1.json'), 'utf8')) as Contents;
@@ -41,7 +41,7 @@ describe('a database of version 0.1', () => {
     await giveToOwner(database);
     before = await everything(owner);
     await migrate({ url: database.url, migrations });
-    service = await startService({ DATABASE_URL: database.url });
+    service = await startHere({ DATABASE_URL: database.url });
   }, 60_000);
   afterAll(async () => {
     await service.end();

@@ -1,0 +1,67 @@
+import { afterAll } from '@jest/globals';
+import { loadConfig } from '../../src/config.js';
+import { serve } from '../../src/serving.js';
+import { environment } from './environment.js';
+
+/** The service in the process of a test, with all that main.ts has it do between the settings and the exit code. */
+export interface ServiceHere {
+  readonly url: string;
+  readonly port: number;
+  /** What it has printed so far. */
+  readonly written: Written;
+  /** Ends it as a signal does, and waits for that. */
+  readonly end: () => Promise<void>;
+}
+
+export interface Written {
+  log: string;
+  /** What stands beside the log. */
+  said: string;
+}
+
+/** Those that a failed test may have left behind. */
+const running = new Set<ServiceHere>();
+afterAll(async () => {
+  for (const service of running) await service.end();
+});
+
+/**
+ * Starts the service on a free port of loopback, in the process of the test: one of its own takes more than a second
+ * of CPU to load it. What needs a process, such as signals, exit codes and standard output, is seen with
+ * `startService`. One service at a time, and no `runHere` with tokens meanwhile: Nest has one logger, and TypeORM's module
+ * one data source, for all that a process runs. Throws what ends the start.
+ */
+export async function startHere(
+  env: Readonly<Record<string, string>>,
+  written: Written = { log: '', said: '' },
+): Promise<ServiceHere> {
+  const config = loadConfig(environment({ HOST: '127.0.0.1', PORT: '0', ...env }), false);
+  const stop = new AbortController();
+  let ended: Promise<void>;
+  const port = await new Promise<number>((resolve, reject) => {
+    const log = {
+      write: (line: string) => {
+        written.log += line;
+        const found = /listening on port (\d+)/.exec(line);
+        if (found) resolve(Number(found[1]));
+      },
+    };
+    const say = (text: string) => (written.said += `${text}\n`);
+    ended = serve({ config, notes: [], log, say, stop });
+    ended.catch(reject);
+  });
+  const service = {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    written,
+    end: async () => {
+      running.delete(service);
+      stop.abort();
+      await ended.catch((error: unknown) => {
+        if (error !== stop.signal.reason) throw error;
+      });
+    },
+  };
+  running.add(service);
+  return service;
+}
