@@ -26,6 +26,9 @@ const PREFLIGHT_HEADERS = {
 const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
 const notAllowed = refusal('METHOD_NOT_ALLOWED', 'method not allowed on this path; see the Allow header');
 
+/** The path of no log. */
+const ONE = `${TIME_LOGS}/019c1370-4e1b-7000-8000-000000000001`;
+
 /** Every answer that a page may be given: what is asked, and the status. */
 const REQUESTS: readonly [
   number,
@@ -36,6 +39,8 @@ const REQUESTS: readonly [
   [200, 'GET', TIME_LOGS, {}],
   [200, 'HEAD', TIME_LOGS, {}],
   [201, 'POST', TIME_LOGS, { body: JSON.stringify(LOG), headers: { 'content-type': 'application/json' } }],
+  [404, 'PUT', ONE, { body: JSON.stringify(LOG), headers: { 'content-type': 'application/json' } }],
+  [404, 'DELETE', ONE, {}],
   [200, 'GET', '/health', {}],
   [200, 'GET', '/livez', { headers: { authorization: undefined } }],
   [400, 'GET', `${TIME_LOGS}?page=x`, {}],
