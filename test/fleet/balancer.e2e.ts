@@ -100,16 +100,18 @@ describeWith('haproxy')('the balancer', () => {
   afterEach(() => agent.destroy());
 
   it.each([
-    ['POST', 'the first request', []],
-    ['POST', 'a request after others', ['POST', 'GET', 'POST']],
-    ['PUT', 'a request after others', ['GET', 'PUT']],
-    ['DELETE', 'a request after others', ['GET']],
+    ['POST without a key', 'the first request', [], {}],
+    ['POST without a key', 'a request after others', ['POST', 'GET', 'POST'], {}],
+    ['PUT', 'a request after others', ['GET', 'PUT'], {}],
+    ['DELETE', 'a request after others', ['GET'], {}],
+    ['DELETE with a key', 'the first request', [], KEY],
   ])(
-    'answers 503 to a %s without a key, %s of its connection, whose instance is lost',
-    async (method, _which, earlier) => {
+    'answers 503 to a %s, %s of its connection, whose instance is lost',
+    async (what, _which, earlier, headers) => {
+      const [method] = what.split(' ');
       for (const other of earlier) await send(other);
       Object.assign(instances, { losses: 1, arrived: 0 });
-      expect(await send(method)).toEqual({ status: 503, retryAfter: '1', body: UNAVAILABLE });
+      expect(await send(method!, headers)).toEqual({ status: 503, retryAfter: '1', body: UNAVAILABLE });
       expect(instances.arrived).toBe(1);
       expect((await send('POST')).status).toBe(200);
     },
