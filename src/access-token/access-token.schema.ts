@@ -11,6 +11,7 @@ export const AccessTokenSchema = new EntitySchema<AccessToken>({
     name: { type: 'text' },
     digest: { type: 'bytea' },
     scopes: { type: 'text', array: true },
+    projects: { type: 'uuid', array: true, nullable: true },
     createdAt: { type: 'timestamptz', precision: 3, name: 'created_at' },
     expiresAt: { type: 'timestamptz', precision: 3, name: 'expires_at', nullable: true },
     revokedAt: { type: 'timestamptz', precision: 3, name: 'revoked_at', nullable: true },

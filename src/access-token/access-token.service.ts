@@ -7,6 +7,8 @@ import { digestOf, newToken } from './token-text.js';
 export interface NewAccessToken {
   readonly name: string;
   readonly scopes: readonly string[];
+  /** The UUIDs of those that it is bound to. Without it the token has all. */
+  readonly projects?: readonly string[] | undefined;
   /** Without it the token is valid until it is revoked. */
   readonly expiresAt?: Date | undefined;
 }
@@ -27,11 +29,12 @@ export class AccessTokenService {
   }
 
   /** Stores a token that was made elsewhere. Returns its id. */
-  async store(token: string, { name, scopes, expiresAt }: NewAccessToken): Promise<string> {
+  async store(token: string, { name, scopes, projects, expiresAt }: NewAccessToken): Promise<string> {
     const id = randomUUID();
     await this.database.change(
-      `insert into ${this.table} (id, name, digest, scopes, created_at, expires_at) values ($1, $2, $3, $4, now(), $5)`,
-      [id, name, digestOf(token), scopes, expiresAt ?? null],
+      `insert into ${this.table} (id, name, digest, scopes, projects, created_at, expires_at)
+       values ($1, $2, $3, $4, $5, now(), $6)`,
+      [id, name, digestOf(token), scopes, projects ?? null, expiresAt ?? null],
     );
     return id;
   }
@@ -39,7 +42,7 @@ export class AccessTokenService {
   /** All tokens, oldest first, revoked and expired ones included. */
   list(): Promise<AccessToken[]> {
     return this.database.query<AccessToken>(
-      `select id, name, digest, scopes, created_at as "createdAt", expires_at as "expiresAt",
+      `select id, name, digest, scopes, projects, created_at as "createdAt", expires_at as "expiresAt",
               revoked_at as "revokedAt", last_used_at as "lastUsedAt"
          from ${this.table} order by created_at, id`,
     );

@@ -5,6 +5,8 @@ export class AccessToken {
   /** SHA-256 of the token, 32 bytes. */
   readonly digest!: Buffer;
   readonly scopes!: readonly string[];
+  /** Those that the token is bound to; null: all. */
+  readonly projects!: readonly string[] | null;
   readonly createdAt!: Date;
   readonly expiresAt!: Date | null;
   readonly revokedAt!: Date | null;

@@ -18,7 +18,7 @@ class Tokens {
   }
 
   async store(token: string, { name, scopes }: Pick<AccessToken, 'name' | 'scopes'>): Promise<string> {
-    const none = { expiresAt: null, revokedAt: null, lastUsedAt: null };
+    const none = { projects: null, expiresAt: null, revokedAt: null, lastUsedAt: null };
     this.stored.push({ id: '1', digest: digestOf(token), name, scopes, createdAt: new Date(), ...none });
     return '1';
   }

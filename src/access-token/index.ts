@@ -1,5 +1,6 @@
 import { AccessTokenModule } from './access-token.module.js';
 import { AccessTokenSchema } from './access-token.schema.js';
+import { BindAccessTokens1764806300000 } from './migrations/1764806300000-bind-access-tokens.js';
 import { CreateAccessTokens1763683100000 } from './migrations/1763683100000-create-access-tokens.js';
 
 export { AccessToken } from './access-token.js';
@@ -26,6 +27,6 @@ export const accessTokens = {
     }),
   /** The entities that a DataSource needs to store access tokens. */
   entities: [AccessTokenSchema],
-  /** The migrations that make their tables, in order. */
-  migrations: [CreateAccessTokens1763683100000],
+  /** The migrations that make their table, in order. */
+  migrations: [CreateAccessTokens1763683100000, BindAccessTokens1764806300000],
 };

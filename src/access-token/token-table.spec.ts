@@ -11,6 +11,7 @@ function token(changes: Partial<AccessToken>): AccessToken {
     digest: Buffer.from('the digest'),
     scopes: ['time-logs:read', 'time-logs:write'],
     createdAt: new Date('2026-01-01T09:30:59.999Z'),
+    projects: null,
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
@@ -30,6 +31,21 @@ describe('tokenTable', () => {
         'ID                                    NAME           SCOPES                          CREATED            EXPIRES  LAST USED          STATE',
         '019c1370-4e1b-7000-8000-000000000001  ci             time-logs:read time-logs:write  2026-01-01 09:30Z  never    never              active',
         '019c1370-4e1b-7000-8000-000000000001  a longer name  time-logs:read                  2026-01-01 09:30Z  never    2026-01-30 23:59Z  active',
+      ].join('\n'),
+    );
+  });
+
+  it('shows the projects of a bound token below it', () => {
+    const [one, two] = ['3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43', '11111111-1111-1111-1111-111111111111'];
+    const bound = [{ projects: [one, two] }, {}, { projects: [] }].map(token);
+    expect(tokenTable(bound, NOW)).toBe(
+      [
+        'ID                                    NAME  SCOPES                          CREATED            EXPIRES  LAST USED  STATE',
+        '019c1370-4e1b-7000-8000-000000000001  ci    time-logs:read time-logs:write  2026-01-01 09:30Z  never    never      active',
+        `  bound to ${one} ${two}`,
+        '019c1370-4e1b-7000-8000-000000000001  ci    time-logs:read time-logs:write  2026-01-01 09:30Z  never    never      active',
+        '019c1370-4e1b-7000-8000-000000000001  ci    time-logs:read time-logs:write  2026-01-01 09:30Z  never    never      active',
+        '  bound to no project',
       ].join('\n'),
     );
   });

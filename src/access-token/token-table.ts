@@ -13,14 +13,18 @@ export function tokenTable(tokens: readonly AccessToken[], now: Date): string {
   ]);
   const lines = [['ID', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'STATE'], ...rows];
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const [heads, ...texts] = lines.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [heads, ...texts.flatMap((text, index) => [text, ...boundOf(tokens[index]!)])].join('\n');
+}
+
+/** A line of its own, below that of a bound token: a column of 100 projects would make every line as wide. */
+function boundOf({ projects }: AccessToken): string[] {
+  return projects === null ? [] : [`  bound to ${projects.join(' ') || 'no project'}`];
 }
 
 function minute(instant: Date): string {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { MOST_PROJECTS } from '../../libs/auth/src/index.js';
 import { accessTokens, AccessTokenService, tokenTable } from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
@@ -8,9 +9,10 @@ import { UsageError } from './command-line.js';
 import { type Call, type Command, runAsProgram, withDatabase } from './run-command.js';
 
 const SCOPES = scopes.map(({ name }) => name);
-/** What to do, by SQLSTATE: there are no tables, or the role may not use them. */
+/** What to do, by SQLSTATE: there are no tables, or they lack a column, or the role may not use them. */
 const REMEDIES: Record<string, string> = {
   '42P01': 'the database has no tables yet: npm run migrate makes them',
+  '42703': 'the tables of the database are of an older version: npm run migrate brings them up to date',
   '42501':
     'the role of DATABASE_URL may not do this: grant it what docker/README.md lists under Rights, or name the owner',
 };
@@ -21,11 +23,12 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export const tokenCommand: Command = {
   usage: `Usage:
-  npm run --silent token -- create --name NAME [--scope SCOPE]... [--expires 90d]
+  npm run --silent token -- create --name NAME [--scope SCOPE]... [--project UUID]... [--expires 90d]
   npm run --silent token -- list
   npm run --silent token -- revoke ID
 
 SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
+--project binds the token to a project, or to several (at most ${MOST_PROJECTS}); without it a token has all.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
 create prints the token as its last line: it is shown only this once.`,
   run: (call) => withTokens(call, parse(call.args)),
@@ -37,8 +40,8 @@ type Act = (tokens: AccessTokenService) => Promise<string>;
 function parse(args: readonly string[]): Act {
   const { values, positionals } = parseOptions(args);
   const [verb, id, ...more] = positionals;
-  if (verb !== 'create' && (values.name ?? values.scope ?? values.expires) !== undefined) {
-    throw new UsageError('--name, --scope and --expires go with create');
+  if (verb !== 'create' && (values.name ?? values.scope ?? values.project ?? values.expires) !== undefined) {
+    throw new UsageError('--name, --scope, --project and --expires go with create');
   }
   if (verb === 'create' && id === undefined) return create(values);
   if (verb === 'list' && id === undefined)
@@ -55,6 +58,7 @@ function parseOptions(args: readonly string[]) {
       options: {
         name: { type: 'string' },
         scope: { type: 'string', multiple: true },
+        project: { type: 'string', multiple: true },
         expires: { type: 'string' },
       },
     });
@@ -63,22 +67,44 @@ function parseOptions(args: readonly string[]) {
   }
 }
 
-function create({ name, scope, expires }: { name?: string; scope?: string[]; expires?: string }): Act {
+interface Wanted {
+  name?: string;
+  scope?: string[];
+  project?: string[];
+  expires?: string;
+}
+
+function create({ name, scope, project, expires }: Wanted): Act {
   if (!name?.trim()) throw new UsageError('create needs --name NAME, which says who the token is for');
   if (!/^[\P{Cc}]{1,200}$/u.test(name))
     throw new UsageError('--name takes at most 200 characters, without control characters');
   const unknown = scope?.find((given) => !SCOPES.includes(given));
   if (unknown !== undefined) throw new UsageError(`there is no scope ${JSON.stringify(unknown)}`);
   const wanted = scope ?? defaultScopes;
+  const projects = project && projectsOf(project);
   const expiresAt = expires === undefined ? undefined : instantAfter(expires);
   return async (tokens) => {
     const { id, token } = await tokens.create({
       name,
       scopes: SCOPES.filter((known) => wanted.includes(known)),
+      projects,
       expiresAt,
     });
     return `Token ${id} for ${name}, shown only this once:\n${token}`;
   };
+}
+
+function projectsOf(given: readonly string[]): readonly string[] {
+  if (!given.every((project) => UUID.test(project)))
+    throw new UsageError(
+      '--project takes the UUID of a project, such as 3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43',
+    );
+  const projects = new Set(given.map((project) => project.toLowerCase()));
+  if (projects.size > MOST_PROJECTS)
+    throw new UsageError(
+      `a token can be bound to at most ${MOST_PROJECTS} projects; these are ${projects.size}`,
+    );
+  return [...projects];
 }
 
 function instantAfter(lifetime: string): Date {

@@ -28,6 +28,7 @@ const RELEASED = {
   KeepDurationSums1764547300000: 'f8e96e71e537035a343b7b615c557cec',
   RequireDurationSums1764547400000: '46cd454d024134977b1b9e637608ba67',
   SumDurations1764547500000: 'fa0fc47c39651410a7ee4324772f2e01',
+  BindAccessTokens1764806300000: '21f2ae9187710f933ce630102991b33a',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

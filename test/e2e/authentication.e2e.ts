@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService } from '../../src/access-token/index.js';
+import { AccessTokenService, AccessTokenVerifier } from '../../src/access-token/index.js';
 import { eventually } from '../faults/support/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { missingDatabase } from '../support/outage.js';
@@ -301,12 +301,16 @@ describe('authentication', () => {
   });
 
   it('refuses a revoked token within 5 seconds', async () => {
-    const { id, token } = await service.create({ name: 'to be revoked', scopes: [] });
-    const authorization = `Authorization: Bearer ${token}`;
-    expect(await raw([authorization])).toEqual([200, null, 'OK']);
-    await service.revoke(id);
+    const wanted = { name: 'to be revoked', scopes: [] };
+    const made = [
+      await service.create(wanted),
+      await service.create({ ...wanted, projects: [LOG.projectId] }),
+    ];
+    const answers = () => Promise.all(made.map(({ token }) => raw([`Authorization: Bearer ${token}`])));
+    expect(await answers()).toEqual(Array(2).fill([200, null, 'OK']));
+    for (const { id } of made) await service.revoke(id);
     await delay(5_000);
-    expect(await raw([authorization])).toEqual([401, INVALID, unauthorized]);
+    expect(await answers()).toEqual(Array(2).fill([401, INVALID, unauthorized]));
   });
 
   it('refuses a token from the moment that it expires', async () => {
@@ -316,6 +320,25 @@ describe('authentication', () => {
     expect(await raw([`Authorization: Bearer ${token}`])).toEqual([200, null, 'OK']);
     await delay(expiresAt.getTime() - Date.now() + 200);
     expect(await raw([`Authorization: Bearer ${token}`])).toEqual([401, INVALID, unauthorized]);
+  });
+
+  it('knows what projects a token is bound to, from the database and then from memory', async () => {
+    const verifier = app.app.get(AccessTokenVerifier);
+    const [one, two] = ['ABCDEFAB-CDEF-4ABC-8DEF-ABCDEFABCDEF', '11111111-1111-1111-1111-111111111111'];
+    const bounds = [undefined, [], [one, two]];
+    const made = await Promise.all(
+      bounds.map((projects) => service.create({ name: 'bound', scopes: [], projects })),
+    );
+    const known = async () =>
+      Promise.all(made.map(async ({ token }) => (await verifier.verify(token))?.projects));
+    const asked = [undefined, [], [one.toLowerCase(), two]];
+    const counts = await statementsDuring(async () => {
+      expect(await known()).toEqual(asked);
+      expect(await known()).toEqual(asked);
+    });
+    // What comes while one is under way goes into the next.
+    expect(counts.lookups).toBeLessThanOrEqual(2);
+    expect((await verifier.verify(DECLARED[0]!))!.projects).toBeUndefined();
   });
 
   it('keeps the SHA-256 of a token, and nothing else of it', async () => {

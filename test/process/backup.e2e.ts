@@ -160,8 +160,9 @@ describe('backup and restore by DATABASE_URL', () => {
     await withSql(source, async (sql) => {
       await addOddRows(sql);
       await sql.query(
-        `insert into access_tokens (id, name, digest, scopes, created_at)
-         values (gen_random_uuid(), 'Ada', sha256('token'), '{time-logs:read}', now())`,
+        `insert into access_tokens (id, name, digest, scopes, created_at, projects)
+         select gen_random_uuid(), 'Ada', sha256(coalesce(projects, 'all')::bytea), '{time-logs:read}', now(), projects::uuid[]
+           from (values ('{}'), ('{11111111-1111-1111-1111-111111111111}'), (null)) bounds (projects)`,
       );
     });
     await run('backup', [saved], { DATABASE_URL: source });

@@ -5,12 +5,18 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { accessTokens } from '../../src/access-token/index.js';
+import { migrate } from '../../src/database-setup/index.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** As many projects, each another one. */
+const uuids = (count: number) =>
+  Array.from({ length: count }, (_, index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
 
 describe('the token command', () => {
   let database: TestDatabase;
@@ -78,6 +84,19 @@ describe('the token command', () => {
     expect(await deletes('time-logs:correct')).toBe(404);
   });
 
+  it('makes a token that is bound to projects, each named once, and list shows them', async () => {
+    const [one, two] = ['abcdefab-cdef-4abc-8def-abcdefabcdef', '11111111-1111-1111-1111-111111111111'];
+    const bound = [one.toUpperCase(), two, one].flatMap((project) => ['--project', project]);
+    expect((await token('create', '--name', 'Bound', ...bound)).code).toBe(0);
+    expect((await token('create', '--name', 'Free')).code).toBe(0);
+    const lines = (await token('list')).stdout.trimEnd().split('\n');
+    const after = (name: string) => lines[lines.findIndex((line) => line.includes(` ${name} `)) + 1];
+    expect([after('Bound'), after('Free')]).toEqual([`  bound to ${one} ${two}`, undefined]);
+    const most = uuids(100).flatMap((project) => ['--project', project]);
+    expect((await token('create', '--name', 'Wide', ...most, ...most)).code).toBe(0);
+    expect((await token('list')).stdout).toContain(`\n  bound to ${uuids(100).join(' ')}\n`);
+  });
+
   it('revokes a token by the id that list shows', async () => {
     const made = lastLineOf(await token('create', '--name', 'Short'));
     expect(await statusWith(made)).toBe(200);
@@ -95,6 +114,13 @@ describe('the token command', () => {
     [['create'], 'create needs --name NAME'],
     [['create', '--name', 'x', '--scope', 'everything'], 'there is no scope "everything"'],
     [['create', '--name', 'x', '--expires', 'soon'], '--expires takes a number and d, h or m'],
+    [['create', '--name', 'x', '--project', 'secret'], '--project takes the UUID of a project, such as'],
+    [['create', '--name', 'x', '--project', ''], '--project takes the UUID of a project, such as'],
+    [
+      ['create', '--name', 'x', ...uuids(101).flatMap((project) => ['--project', project])],
+      'a token can be bound to at most 100 projects; these are 101',
+    ],
+    [['list', '--project', uuids(1)[0]!], '--name, --scope, --project and --expires go with create'],
     [['revoke', 'x'], 'revoke takes the id of a token'],
     [['burn'], 'say create, list or revoke ID'],
     [['list', '--nam', 'x'], "Unknown option '--nam'"],
@@ -103,6 +129,22 @@ describe('the token command', () => {
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(message);
     expect(stderr).toContain('Usage:');
+    expect(stderr).not.toContain('secret');
+  });
+
+  it('says what to do where the database is of an older version', async () => {
+    const older = await createTestDatabase();
+    try {
+      await migrate({ url: older.url, migrations: accessTokens.migrations.slice(0, 1) });
+      expect(await run('token', ['list'], { DATABASE_URL: older.url })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          'the tables of the database are of an older version: npm run migrate brings them up to date\n',
+      });
+    } finally {
+      await older.drop();
+    }
   });
 
   it('says so where there is no token of an id', async () => {

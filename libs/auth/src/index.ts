@@ -9,7 +9,7 @@ export { type Caller, callerOf, type CallerOf, MessageCaller } from './caller.js
 export { DescribesGuarded } from './describes-guarded.decorator.js';
 export { Open, OpenRoute } from './open.decorator.js';
 export { Scopes } from './scopes.decorator.js';
-export { soundProjects } from './projects.js';
+export { MOST_PROJECTS, soundProjects } from './projects.js';
 export { type Principal, TokenVerifier } from './token-verifier.js';
 export { VerdictCache } from './verdict-cache.js';
 export { rateLimit } from './rate-limit.js';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 
 /** The most projects that a caller can be bound to. */
-const MOST_PROJECTS = 100;
+export const MOST_PROJECTS = 100;
 /** Any version and variant, in any case. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const logger = new Logger('Projects');
