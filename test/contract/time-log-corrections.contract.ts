@@ -152,5 +152,8 @@ export function describeCorrections({
     expect(times).toBe(1);
     await repository().delete(log.id);
     expect(times).toBe(2);
+    await repository().delete(log.id);
+    await repository().correct(log);
+    expect(times).toBe(2);
   });
 }

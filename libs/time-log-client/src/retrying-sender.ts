@@ -21,8 +21,8 @@ export interface Call<T> {
   readonly requestId?: string;
   /** Makes a request safe to repeat that is not safe by itself. */
   readonly idempotencyKey?: string;
-  /** Of a request that changes something: what it may have done where its outcome is unknown, and what to do then. */
-  readonly mayHave?: string;
+  /** Of a request that changes a log: what that may have been where the outcome is unknown, and what to do then. */
+  readonly mayHaveBeen?: string;
   /** What the outcome of a try means where an earlier one may have done the work; by default the same. */
   readonly again?: (outcome: Outcome<T>) => Outcome<T>;
 }
@@ -39,7 +39,7 @@ interface Sent {
   readonly requestId?: string;
   readonly isOutcomeUnknown?: boolean;
   readonly idempotencyKey?: string;
-  readonly mayHave?: string;
+  readonly mayHaveBeen?: string;
 }
 
 interface SenderOptions {
@@ -67,7 +67,7 @@ export class RetryingSender {
       const outcome = await this.attempt(call, token, end, signal);
       const result: Outcome<T> = isOutcomeUnknown && call.again ? call.again(outcome) : outcome;
       if ('value' in result) return result.value;
-      isOutcomeUnknown ||= call.mayHave !== undefined && leavesOutcomeUnknown(result);
+      isOutcomeUnknown ||= call.mayHaveBeen !== undefined && leavesOutcomeUnknown(result);
       const mayGoOn = isTransient(result) && count < tries;
       const failure = mayGoOn ? await this.pause(result, count, end, signal) : result;
       if (failure) throw errorOf(failure, { count, isOutcomeUnknown, ...call });
@@ -134,7 +134,7 @@ function errorOf(
 ): TimeLogError {
   const parts = [message];
   if (count > 1) parts.push(`gave up after ${count} tries`);
-  if (isOutcomeUnknown) parts.push(`the log may have been ${sent.mayHave}`);
+  if (isOutcomeUnknown) parts.push(`the log may have been ${sent.mayHaveBeen}`);
   return new TimeLogError(code, parts.join('; '), {
     ...(cause !== undefined && { cause }),
     status,

@@ -82,7 +82,7 @@ export class TimeLogClient implements TimeLogs {
       body: JSON.stringify(log),
       read: ({ status, text }) => (status === 201 ? logIn(parsed(text)) : undefined),
     });
-    const sending = { ...call, idempotencyKey, mayHave: MAY_BE_RECORDED };
+    const sending = { ...call, idempotencyKey, mayHaveBeen: MAY_BE_RECORDED };
     return this.sender.call(sending, { tries: this.tries, signal });
   }
 
@@ -105,7 +105,7 @@ export class TimeLogClient implements TimeLogs {
       read: ({ status, text }) => (status === 200 ? logIn(parsed(text)) : undefined),
     });
     return this.sender.call(
-      { ...call, mayHave: 'corrected: correct it again' },
+      { ...call, mayHaveBeen: 'corrected: correct it again' },
       { tries: this.tries, signal },
     );
   }
@@ -120,7 +120,7 @@ export class TimeLogClient implements TimeLogs {
     // An earlier try has removed it.
     const again = (outcome: Outcome<true>): Outcome<true> =>
       'code' in outcome && outcome.code === 'NOT_FOUND' ? { value: true } : outcome;
-    const sending = { ...call, mayHave: 'deleted: delete it again', again };
+    const sending = { ...call, mayHaveBeen: 'deleted: delete it again', again };
     await this.sender.call(sending, { tries: this.tries, signal });
   }
 

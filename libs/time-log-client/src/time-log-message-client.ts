@@ -121,7 +121,7 @@ export class TimeLogMessageClient implements TimeLogs {
   ): Promise<T> {
     const call = {
       send: (token: string | undefined, ended: AbortSignal) => this.send(message, token, ended),
-      ...(idempotencyKey !== undefined && { idempotencyKey, mayHave: MAY_BE_RECORDED }),
+      ...(idempotencyKey !== undefined && { idempotencyKey, mayHaveBeen: MAY_BE_RECORDED }),
     };
     return this.sender.call(call, { tries: this.tries, signal });
   }

@@ -42,8 +42,9 @@ export class TimeLogService {
   }
 
   /**
-   * Records a log, unless the key has recorded one before: then it returns that one. Resolves like `record`. Throws
-   * like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
+   * Records a log, unless the key has recorded one before: then it returns that one as it was recorded, whatever became
+   * of it. Resolves like `record`. Throws like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded
+   * other values.
    */
   async recordOnce(
     values: TimeLogValues,
@@ -52,6 +53,7 @@ export class TimeLogService {
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
     const log = TimeLog.record(values, this.ids.next());
     const id = await this.storeOf(manager).addOnce(log, key);
+    // The key was given with these values the first time too, so the first answer is made without a look at the log.
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
   }
 

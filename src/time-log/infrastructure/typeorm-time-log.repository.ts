@@ -228,7 +228,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
        select id from ${this.table} where id = $1`,
     );
     const found = await within.change(statement, timeLogValues(log));
-    this.changed(within);
+    if (found.length > 0) this.changed(within);
     return found.length > 0;
   }
 
@@ -239,7 +239,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const deleted = await within.change(statement, [id]).catch((error: unknown) => {
       throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
     });
-    this.changed(within);
+    if (deleted.length > 0) this.changed(within);
     return deleted.length > 0;
   }
 

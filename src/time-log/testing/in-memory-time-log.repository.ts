@@ -44,9 +44,9 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
   }
 
   override async delete(id: string): Promise<boolean> {
-    const isThere = this.logs.delete(id);
+    if (!this.logs.delete(id)) return false;
     this.recorded();
-    return isThere;
+    return true;
   }
 
   /** Changes stay after a rollback: this repository knows nothing of transactions. */
