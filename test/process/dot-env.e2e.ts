@@ -38,13 +38,16 @@ describe('a .env in the project', () => {
         .join(''),
     );
   const said = () => `settings that the environment leaves out are read from ${project}/.env`;
-  const migrate = (env: Record<string, string> = {}) =>
+  const run = (program: string, env: Record<string, string>) =>
     new Promise((resolve) => {
-      const command = join(project, 'dist', 'src', 'commands', 'migrate.command.js');
-      execFile(process.execPath, [command], { env: { PATH, ...env } }, (error, stdout, stderr) =>
+      const file = join(project, 'dist', 'src', program);
+      execFile(process.execPath, [file], { env: { PATH, ...env } }, (error, stdout, stderr) =>
         resolve([error ? error.code : 0, stdout, stderr]),
       );
     });
+  const migrate = (env: Record<string, string> = {}) => run(join('commands', 'migrate.command.js'), env);
+  /** Says what is wrong with the settings before it loads the service. */
+  const start = () => run('main.js', {});
 
   it('says what the environment leaves out, and the log says so in one line', async () => {
     await writeDotEnv({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKENS.file, PORT: '1' });
@@ -89,7 +92,7 @@ describe('a .env in the project', () => {
 
   it('is named where a setting is wrong', async () => {
     await writeDotEnv({ PORT: 'http' });
-    expect(await migrate()).toEqual([
+    expect(await start()).toEqual([
       1,
       '',
       `PORT: must be a whole number from 0 to 65535\nThe settings come from the environment and from ${project}/.env\n`,
@@ -98,6 +101,6 @@ describe('a .env in the project', () => {
 
   it('is refused where it cannot be read', async () => {
     await mkdir(join(project, '.env'));
-    expect(await migrate()).toEqual([1, '', `${project}/.env: must be a file that can be read\n`]);
+    expect(await start()).toEqual([1, '', `${project}/.env: must be a file that can be read\n`]);
   });
 });

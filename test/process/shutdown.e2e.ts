@@ -10,6 +10,7 @@ import { DataSource } from 'typeorm';
 import { environment } from '../support/environment.js';
 import { answersIn } from '../support/raw-http.js';
 import { outcome, refusal } from '../support/requests.js';
+import { startHere } from '../support/service-here.js';
 import { endProcess, type ServiceProcess, spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -142,7 +143,7 @@ describe('shutdown', () => {
   });
 
   it('answers a request that is not received in time with 408', async () => {
-    const { port, child } = await start();
+    const { port, end } = await startHere({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
     const socket = connect(port, '127.0.0.1');
     const chunks: string[] = [];
     socket.on('data', (chunk) => chunks.push(String(chunk)));
@@ -152,10 +153,9 @@ describe('shutdown', () => {
     // The service has the request.
     await once(socket, 'data');
     socket.write('{');
-    const exit = once(child, 'exit');
-    child.kill('SIGTERM');
+    const ended = end();
     await once(socket, 'close');
-    expect(await exit).toEqual([0, null]);
+    await ended;
     const timedOut = refusal('REQUEST_TIMEOUT', 'the request was not received in time');
     expect(answersIn(chunks.join('')).map(outcome)).toEqual([[408, timedOut]]);
   });
