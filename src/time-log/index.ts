@@ -49,6 +49,7 @@ export {
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
+  type TimeLogWrites,
 } from './domain/time-log.repository.js';
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
