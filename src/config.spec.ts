@@ -68,6 +68,7 @@ describe('loadConfig', () => {
         CORS_ORIGINS: 'https://app.example, http://localhost:5173',
         RATE_LIMIT: '600/minute',
         ...JWT,
+        AUTH_PROJECTS_CLAIM: 'https://issuer.example/projects',
         EVENTS_URL: 'nats://user:password@broker:4222',
         AUTH_ACCESS_TOKENS: 'on',
         SHUTDOWN_DELAY: '15',
@@ -97,7 +98,12 @@ describe('loadConfig', () => {
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       rateLimit: { requests: 600, seconds: 60 },
       takesAccessTokens: true,
-      jwt: { jwksUrl: JWT.AUTH_JWKS_URL, issuer: JWT.AUTH_ISSUER, audience: JWT.AUTH_AUDIENCE },
+      jwt: {
+        jwksUrl: JWT.AUTH_JWKS_URL,
+        issuer: JWT.AUTH_ISSUER,
+        audience: JWT.AUTH_AUDIENCE,
+        projectsClaim: 'https://issuer.example/projects',
+      },
       shutdownDelay: 15,
       apiDocs: false,
       limits: {
@@ -253,6 +259,7 @@ describe('loadConfig', () => {
       AUTH_JWKS_URL: 'secret-10',
       AUTH_ISSUER: 'secret 11',
       AUTH_AUDIENCE: 'secret 12',
+      AUTH_PROJECTS_CLAIM: 'secret 14',
       AUTH_ACCESS_TOKENS: 'secret-13',
       CORS_ORIGINS: 'secret-8',
       RATE_LIMIT: 'secret-9',
@@ -266,6 +273,7 @@ describe('loadConfig', () => {
       'AUTH_AUDIENCE',
       'AUTH_ISSUER',
       'AUTH_JWKS_URL',
+      'AUTH_PROJECTS_CLAIM',
       'CORS_ORIGINS',
       'DATABASE_URL',
       'LOG_LEVEL',
@@ -330,6 +338,8 @@ describe('the settings of JWTs', () => {
     ['AUTH_ISSUER', 'x'.repeat(256)],
     ['AUTH_AUDIENCE', 'one two'],
     ['AUTH_AUDIENCE', 'time-logs\n'],
+    ['AUTH_PROJECTS_CLAIM', 'two words'],
+    ['AUTH_PROJECTS_CLAIM', 'x'.repeat(256)],
   ])('refuse %s=%j in one line that names it', (name, value) => {
     expect(faultsOf({ ...JWT, [name]: value })).toEqual([expect.stringMatching(`^${name}: must be `)]);
   });
@@ -340,6 +350,13 @@ describe('the settings of JWTs', () => {
       `${missing}: is missing; AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE go together`;
     expect(faultsOf({ [name]: JWT[name as keyof typeof JWT] })).toEqual(others.map(isMissing));
     expect(faultsOf({ ...JWT, [name]: '' })).toEqual([isMissing(name)]);
+  });
+
+  it('are needed where a claim binds callers to projects, which none does by itself', () => {
+    expect(faultsOf({ AUTH_PROJECTS_CLAIM: 'projects' })).toEqual([
+      'AUTH_PROJECTS_CLAIM: is of JWTs; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE',
+    ]);
+    expect(loadConfig(JWT, false).jwt?.projectsClaim).toBeUndefined();
   });
 
   it('can switch off access tokens', () => {

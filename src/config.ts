@@ -127,10 +127,8 @@ const eventsUrl = z
 const jwksUrl = z
   .string()
   .refine(isPlainHttpUrl, 'must be an https or http URL, without a user name or password');
-const claim = (name: string) =>
-  z
-    .string()
-    .regex(/^\S{1,255}$/, `must be the ${name} of the tokens: at most 255 characters, no white space`);
+const word = (what: string) =>
+  z.string().regex(/^\S{1,255}$/, `must be ${what}: at most 255 characters, no white space`);
 
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
@@ -143,8 +141,9 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LEVELS, `must be one of ${LEVELS.join(', ')}`).default('info'),
   ACCESS_TOKEN: tokens.optional(),
   AUTH_JWKS_URL: jwksUrl.optional(),
-  AUTH_ISSUER: claim('iss').optional(),
-  AUTH_AUDIENCE: claim('aud').optional(),
+  AUTH_ISSUER: word('the iss of the tokens').optional(),
+  AUTH_AUDIENCE: word('the aud of the tokens').optional(),
+  AUTH_PROJECTS_CLAIM: word('the name of a claim').optional(),
   AUTH_ACCESS_TOKENS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CORS_ORIGINS: origins.default([]),
   RATE_LIMIT: rate.optional(),
@@ -262,6 +261,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
             jwksUrl: data.AUTH_JWKS_URL,
             issuer: data.AUTH_ISSUER!,
             audience: data.AUTH_AUDIENCE!,
+            projectsClaim: data.AUTH_PROJECTS_CLAIM,
           },
     corsOrigins: data.CORS_ORIGINS,
     rateLimit: data.RATE_LIMIT,
@@ -295,6 +295,8 @@ function tokenFaults(given: Record<string, string | undefined>): string[] {
   const missing = JWT_SETTINGS.filter((name) => given[name] === undefined);
   const hasJwts = missing.length < JWT_SETTINGS.length;
   const faults = hasJwts ? missing.map((name) => `${name}: is missing; ${together} go together`) : [];
+  if (!hasJwts && given.AUTH_PROJECTS_CLAIM !== undefined)
+    faults.push(`AUTH_PROJECTS_CLAIM: is of JWTs; it needs ${together}`);
   const isOff = given.AUTH_ACCESS_TOKENS === 'off';
   if (isOff && !hasJwts)
     faults.push(`AUTH_ACCESS_TOKENS: off leaves no token that is good; it needs ${together}`);

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { exportSPKI } from 'jose';
+import { AUTH_OPTIONS, type AuthOptions } from '../../libs/auth/src/index.js';
 import { loadConfig } from '../../src/config.js';
 import { type Claims, Issuer, type IssuerKey, makeKey, MISBEHAVIOURS, seconds } from '../support/issuer.js';
 import {
@@ -61,6 +62,23 @@ async function askEverywhere(app: TestApp, token: string): Promise<Answer[]> {
 async function expectRefused(app: TestApp, token: string): Promise<void> {
   for (const answer of await askEverywhere(app, token)) expect(refusalIn(answer)).toEqual(refused);
 }
+
+it('a JWT is for the projects of the claim that the settings name; other tokens have all', async () => {
+  const app = await startTestApp({
+    jwt: { ...issuer.settings, projectsClaim: 'teams' },
+    declaredTokens: [DECLARED],
+  });
+  try {
+    const { verifier } = app.app.get<AuthOptions>(AUTH_OPTIONS, { strict: false });
+    const projectsOf = async (token: string) => (await verifier.verify(token))!.projects;
+    expect(await projectsOf(await issuer.sign({ teams: [LOG.projectId] }))).toEqual([LOG.projectId]);
+    expect(await projectsOf(await issuer.sign({ projects: [LOG.projectId] }))).toEqual([]);
+    for (const token of [await issuer.sign({ teams: ['*'] }), app.token, DECLARED])
+      expect(await projectsOf(token)).toBeUndefined();
+  } finally {
+    await app.close();
+  }
+});
 
 describe('a JWT beside access tokens', () => {
   let app: TestApp;

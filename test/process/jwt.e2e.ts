@@ -29,7 +29,12 @@ describe('the service with JWTs', () => {
 
   it('starts while the issuer is away, says what is wrong, and never shows a token', async () => {
     await issuer.close();
-    const service = await startHere({ DATABASE_URL: database.url, LOG_LEVEL: 'trace', ...settings() });
+    const service = await startHere({
+      DATABASE_URL: database.url,
+      LOG_LEVEL: 'trace',
+      AUTH_PROJECTS_CLAIM: 'teams',
+      ...settings(),
+    });
     const good = await issuer.sign();
     while ((await health(service.url, good)) === 503) await issuer.open().catch(() => undefined);
     const expired = await issuer.sign({ exp: seconds() - 60 });
@@ -41,10 +46,11 @@ describe('the service with JWTs', () => {
       );
       return token.replace(/^[^.]*/, header);
     });
-    const tokens = [good, expired, tampered, unknown, critical];
+    const bound = await issuer.sign({ teams: ['secret'] });
+    const tokens = [good, expired, tampered, unknown, critical, bound];
     const statuses = [];
     for (const token of tokens) statuses.push(await health(service.url, token));
-    expect(statuses).toEqual([200, 401, 401, 401, 401]);
+    expect(statuses).toEqual([200, 401, 401, 401, 401, 200]);
     await service.end();
     const output = service.written.log;
     expect(output).toContain('the keys of the token issuer cannot be fetched: ECONNREFUSED');
@@ -56,6 +62,9 @@ describe('the service with JWTs', () => {
       'ERR_JOSE_NOT_SUPPORTED',
     ]) {
       expect(output).toContain(`JWT refused: ${reason}`);
+    }
+    for (const reason of ['is missing', 'holds something other than a UUID']) {
+      expect(output).toContain(`a caller is bound to no project: the claim teams ${reason}`);
     }
     const parts = tokens.flatMap((token) => token.split('.'));
     for (const word of [...parts, 'secret']) expect(output).not.toContain(word);

@@ -33,12 +33,16 @@ describe('JwtVerifier', () => {
   let keys: FakeKeySet;
   let now: number;
   let verifier: JwtVerifier;
+  /** What the log says at `debug`. */
+  let lines: unknown[];
 
   beforeAll(async () => {
     key = await makeKey('ES256', 'a');
   });
   beforeEach(() => {
-    Logger.overrideLogger(false);
+    lines = [];
+    const nothing = () => undefined;
+    Logger.overrideLogger({ debug: (line) => lines.push(line), log: nothing, warn: nothing, error: nothing });
     keys = new FakeKeySet(key);
     now = NOW * 1_000;
     verifier = new JwtVerifier(
@@ -85,6 +89,57 @@ describe('JwtVerifier', () => {
       [{}, []],
     ])('with the scopes of %j: %j', async (claims, scopes) => {
       expect(await verify(claims)).toMatchObject({ scopes });
+    });
+
+    describe('where a claim binds callers to projects,', () => {
+      const CLAIM = 'https://issuer.example/projects';
+      const [one, two] = ['abcdefab-cdef-4abc-8def-abcdefabcdef', '11111111-1111-1111-1111-111111111111'];
+      const uuids = (count: number) =>
+        Array.from({ length: count }, (_, index) => `${String(index).padStart(8, '0')}${one.slice(8)}`);
+      const projectsOf = async (claims: Claims) => {
+        const expected = { issuer: ISSUER, audience: 'api', projectsClaim: CLAIM };
+        const binding = new JwtVerifier(
+          jose,
+          keys,
+          expected,
+          10,
+          () => now,
+          () => now,
+        );
+        const token = await sign(claims);
+        const principal = await binding.verify(token);
+        expect(await binding.verify(token)).toBe(principal);
+        return principal!.projects;
+      };
+
+      it.each([
+        ['those that it names, in lower case', [one.toUpperCase(), two, one], [one, two]],
+        ['none', [], []],
+        ['all', ['*'], undefined],
+        ['100', uuids(100), uuids(100)],
+      ])('with %s', async (_what, claim, projects) => {
+        expect(await projectsOf({ [CLAIM]: claim })).toEqual(projects);
+        expect(lines).toEqual([]);
+      });
+
+      it.each([
+        [undefined, 'is missing'],
+        [null, 'is no array of UUIDs'],
+        ['*', 'is no array of UUIDs'],
+        [one, 'is no array of UUIDs'],
+        [{ 0: '*', length: 1 }, 'is no array of UUIDs'],
+        [['*', '*'], 'holds something other than a UUID'],
+        [[one, '*'], 'holds something other than a UUID'],
+        [[one, 'secret'], 'holds something other than a UUID'],
+        [uuids(101), 'holds more than 100 projects'],
+      ])('with none for another claim, and says why: %#', async (claim, reason) => {
+        expect(await projectsOf({ [CLAIM]: claim, projects: [one] })).toEqual([]);
+        expect(lines).toEqual([`a caller is bound to no project: the claim ${CLAIM} ${reason}`]);
+      });
+
+      it('else with all, whatever a token holds', async () => {
+        expect((await verify({ projects: [one], [CLAIM]: [one] }))!.projects).toBeUndefined();
+      });
     });
 
     it('where the key says nothing of its use, and the token nothing of its key, if one alone fits', async () => {

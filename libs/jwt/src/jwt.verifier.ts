@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import type * as Jose from 'jose';
-import { type Principal, TokenVerifier, VerdictCache } from '../../auth/src/index.js';
+import { type Principal, soundProjects, TokenVerifier, VerdictCache } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { hasJwtForm } from './jwt-form.js';
 import type { RemoteKeySet } from './remote-key-set.js';
@@ -25,6 +25,8 @@ export interface ExpectedClaims {
   readonly issuer: string;
   /** The value that `aud` must have or hold. */
   readonly audience: string;
+  /** The name of the claim with the projects that the caller is bound to; undefined: every caller has all. */
+  readonly projectsClaim?: string | undefined;
 }
 
 /**
@@ -61,7 +63,11 @@ export class JwtVerifier extends TokenVerifier {
     if (!claims) return undefined;
     // As JSON each pair of issuer and subject has an id of its own, which no other kind of token can have.
     const id = JSON.stringify([this.expected.issuer, claims.sub]);
-    const principal = { id, scopes: scopesOf(claims.scope ?? claims.scp) };
+    const principal = {
+      id,
+      scopes: scopesOf(claims.scope ?? claims.scp),
+      projects: projectsOf(claims, this.expected.projectsClaim),
+    };
     const left = (claims.exp + CLOCK_TOLERANCE) * 1_000 - this.now();
     const validUntil = begun + Math.min(VERDICT_LIFETIME, left);
     this.verdicts.set(digest, { principal, validUntil });
@@ -70,12 +76,14 @@ export class JwtVerifier extends TokenVerifier {
 
   /** The claims of a valid token; undefined for any other. */
   private async claimsOf(token: string): Promise<Claims | undefined> {
+    const { issuer, audience } = this.expected;
     try {
       const { payload, protectedHeader } = await this.jose.jwtVerify<Claims>(
         token,
         (...header) => this.keys.find(...header),
         {
-          ...this.expected,
+          issuer,
+          audience,
           algorithms: ALGORITHMS,
           requiredClaims: ['exp', 'sub'],
           clockTolerance: CLOCK_TOLERANCE,
@@ -106,6 +114,7 @@ interface Claims {
   readonly exp: number;
   readonly scope?: unknown;
   readonly scp?: unknown;
+  readonly [name: string]: unknown;
 }
 
 /** What is wrong with a token whose signature, issuer, audience and time are right. */
@@ -119,4 +128,12 @@ function faultOf(typ: unknown, sub: unknown): string | undefined {
 function scopesOf(claim: unknown): readonly string[] {
   const names: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return names.filter((name): name is string => typeof name === 'string' && name !== '');
+}
+
+/** UUIDs in an array; `["*"]` is for all. Whatever else the claim is, and none, is for no project. */
+function projectsOf(claims: Claims, claim: string | undefined): readonly string[] | undefined {
+  if (claim === undefined) return undefined;
+  const given = claims[claim];
+  const isForAll = Array.isArray(given) && given.length === 1 && given[0] === '*';
+  return isForAll ? undefined : soundProjects(given, `the claim ${claim}`);
 }
