@@ -3,5 +3,5 @@ export { Database, type Statements } from './database.js';
 export { DatabaseModule, databaseOf, registerEntities } from './database.module.js';
 export { PreparedStatement, type TextRow, TextStatement } from './prepared-statements.js';
 export { RAISE_SYNCHRONOUS_COMMIT } from './transaction.js';
-export { isReferredTo, isRefusalOfRow, isUnknownRoutine } from './unavailability.js';
+export { hasState, isReferredTo, isRefusalOfRow, isUnknownRoutine } from './unavailability.js';
 export { dataSourceOf, fullyQualified, qualified } from './qualified.js';

@@ -53,7 +53,8 @@ export function isUnknownRoutine(error: unknown): boolean {
   return hasState(error, /^(?:42883|3F000)$/);
 }
 
-function hasState(error: unknown, state: RegExp): boolean {
+/** True where the server refused a statement with such a SQLSTATE. */
+export function hasState(error: unknown, state: RegExp): boolean {
   return (
     error instanceof QueryFailedError && state.test(String((error.driverError as { code?: unknown }).code))
   );

@@ -15,12 +15,14 @@ import { AddDurationSums1764547200000 } from './infrastructure/migrations/176454
 import { KeepDurationSums1764547300000 } from './infrastructure/migrations/1764547300000-keep-duration-sums.js';
 import { RequireDurationSums1764547400000 } from './infrastructure/migrations/1764547400000-require-duration-sums.js';
 import { SumDurations1764547500000 } from './infrastructure/migrations/1764547500000-sum-durations.js';
+import { TellCorrections1764547600000 } from './infrastructure/migrations/1764547600000-tell-corrections.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import {
   keepTimeLogPositions,
   unreachedTimeLogPosition,
 } from './infrastructure/feed/keep-time-log-positions.js';
 import { IDEMPOTENCY_KEY_REUSED } from './domain/idempotency-key.js';
+import { FEED_GONE } from './domain/time-log-event.js';
 import { TIME_LOGS_TAG } from './api/time-log.documentation.js';
 import type { TimeLogLimits } from './time-log.limits.js';
 import { TimeLogModule } from './time-log.module.js';
@@ -42,7 +44,7 @@ export { type RecordOptions, TimeLogService } from './application/time-log.servi
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
 export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';
 export { Period } from './domain/period.js';
-export { type FeedPlace, placeOf, TimeLogEvent } from './domain/time-log-event.js';
+export { type DeletedTimeLog, type FeedPlace, placeOf, TimeLogEvent } from './domain/time-log-event.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export {
   type Backlog,
@@ -56,6 +58,7 @@ export { TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { type Grouping, type PeriodSum, type ProjectSum, type Sum, type Totals } from './domain/totals.js';
 export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
 export { type Transaction } from './domain/transaction.js';
+export { TimeLogDeletions } from './infrastructure/feed/time-log-deletions.js';
 export { TimeLogCounts } from './infrastructure/counts/time-log-counts.js';
 export {
   TypeOrmTimeLogRepository,
@@ -87,6 +90,7 @@ export const timeLogMigrations = [
   KeepDurationSums1764547300000,
   RequireDurationSums1764547400000,
   SumDurations1764547500000,
+  TellCorrections1764547600000,
 ];
 
 /** The module, as the service binds it. */
@@ -98,7 +102,7 @@ export const timeLogs = {
   note: unreachedTimeLogPosition,
   afterRestore: keepTimeLogPositions,
   scopes: timeLogScopes,
-  errors: [IDEMPOTENCY_KEY_REUSED],
+  errors: [FEED_GONE, IDEMPOTENCY_KEY_REUSED],
   headers: { accepted: ['Idempotency-Key'], exposed: ['Link', 'Idempotency-Replayed'] },
   tags: [TIME_LOGS_TAG],
 };

@@ -18,7 +18,14 @@ const NAMES = migrations
   .toSorted((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
 /** How to operate the service. */
 const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
-const TABLES = ['access_tokens', 'time_log_counts', 'time_log_keys', 'time_log_relays', 'time_logs'];
+const TABLES = [
+  'access_tokens',
+  'time_log_counts',
+  'time_log_deletions',
+  'time_log_keys',
+  'time_log_relays',
+  'time_logs',
+];
 
 let database: TestDatabase;
 let opened: DataSource[];

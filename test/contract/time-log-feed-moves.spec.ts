@@ -80,6 +80,11 @@ describe('after a move of the database', () => {
     expect(is).not.toBe(was);
     await dataSource.query(`comment on function keep_time_log_positions() is '${is}'`);
   };
+  /** So that nothing tells what was there, not even deletions. */
+  const withoutTriggers = (statement: string) =>
+    dataSource.query(
+      `begin; alter table time_logs disable trigger user; ${statement}; alter table time_logs enable trigger user; commit`,
+    );
   /** A reader's place after three logs, between which much else was written, and which are gone. */
   const placeOfReader = async (): Promise<FeedPlace> => {
     const ids: string[] = [];
@@ -94,7 +99,7 @@ describe('after a move of the database', () => {
       expect(events.map(({ log }) => log.id)).toEqual(ids);
       return events.at(-1)!;
     });
-    await dataSource.query('delete from time_logs');
+    await withoutTriggers('delete from time_logs');
     return { position: last.position, logId: last.log.id };
   };
   /** Logs are written and all reach a reader. Resolves with the position of the first. */
@@ -126,7 +131,7 @@ describe('after a move of the database', () => {
     const place = await placeOfReader();
     // Nothing is noted: no start has seen this table.
     await write();
-    await dataSource.query('update time_logs set position = 1');
+    await withoutTriggers('update time_logs set position = 1');
     await start();
     expect((await readOn(place)) / RANGE).toBe(1n);
   });

@@ -321,6 +321,40 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       });
     });
 
+    it('tells a correction and a deletion in the place of what it told before, at the end of the feed', async () => {
+      const told = await create();
+      const logs = [newLog(), newLog(), newLog()];
+      for (const log of logs) await told.add(log);
+      const after = (place: string | undefined, count: number) =>
+        eventually(async () => {
+          const events = await told.eventsAfter(place === undefined ? undefined : placeOf(place), 1000);
+          expect(events).toHaveLength(count);
+          return events;
+        });
+      const before = await after(undefined, 3);
+      const correction = TimeLog.restore({ ...valuesOf(logs[0]!), duration: 2 });
+      expect(await told.correct(correction)).toBe(true);
+      expect(await told.correct(correction)).toBe(true);
+      expect(await told.delete(logs[1]!.id)).toBe(true);
+      expect(await told.delete(logs[1]!.id)).toBe(false);
+      const [created, corrected, deleted] = await after(undefined, 3);
+      expect([created, corrected!.log, deleted!.log]).toEqual([
+        before[2],
+        correction,
+        { id: logs[1]!.id, projectId: logs[1]!.projectId },
+      ]);
+      expect([created, corrected, deleted].map((event) => event!.type)).toEqual([
+        'created',
+        'corrected',
+        'deleted',
+      ]);
+      for (const { time } of [corrected!, deleted!])
+        expect(Math.abs(time.getTime() - Date.now())).toBeLessThan(600_000);
+      for (const { id } of before.slice(0, 2)) expect((await after(id, 3))[0]).toEqual(before[2]);
+      expect(await after(before[2]!.id, 2)).toEqual([corrected, deleted]);
+      expect(await told.backlog(placeOf(before[2]!.id), 5)).toEqual({ events: 2, oldest: corrected!.time });
+    });
+
     describe('tells events', () => {
       let told: TimeLogRepository;
       let logs: TimeLog[];

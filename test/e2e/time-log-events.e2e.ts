@@ -10,6 +10,7 @@ const TYPE = 'application/cloudevents-batch+json; charset=utf-8';
 
 interface Event {
   readonly id: string;
+  readonly type: string;
   readonly data: { readonly id: string; readonly description: string };
 }
 
@@ -92,16 +93,51 @@ describe('GET /api/v1/time-logs/events', () => {
     expect(eventsIn(await feed(`lastEventId=${all[0]!.id.toUpperCase()}&limit=0001`))).toEqual([all[1]]);
   });
 
-  it('goes on after a log that is gone, and tells one that was corrected as it is now, in its place', async () => {
-    const [first, second, third] = eventsIn(await fullFeed());
+  it('tells a correction and a deletion, by HTTP and by SQL: who applies them has the logs that are there', async () => {
+    const before = eventsIn(await fullFeed());
+    const [first, second, third] = before;
+    const copy = new Map(before.map(({ data }) => [data.id, data]));
     await app.dataSource.query('delete from time_logs where id = $1', [first!.data.id]);
-    await app.dataSource.query(`update time_logs set description = 'corrected' where id = $1`, [
-      second!.data.id,
+    const corrected = { ...LOG, description: 'corrected' };
+    const { token } = await app.app
+      .get(AccessTokenService)
+      .create({ name: 'clerk', scopes: ['time-logs:correct'] });
+    const clerk = { ...app, token };
+    await send(clerk, `${TIME_LOGS}/${second!.data.id}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(corrected),
+    });
+    const data = { ...second!.data, ...corrected };
+    const told = await fullFeed(2, `lastEventId=${third!.id}`);
+    const event = {
+      specversion: '1.0',
+      source: TIME_LOGS,
+      subject: PROJECT,
+      datacontenttype: 'application/json',
+    };
+    const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/) as unknown;
+    const id = (log: string) => expect.stringMatching(new RegExp(`^[1-9]\\d*-${log}$`)) as unknown;
+    expect(outcome(told)).toEqual([
+      200,
+      [
+        {
+          ...event,
+          id: id(first!.data.id),
+          type: 'time-log.deleted',
+          time,
+          data: { id: first!.data.id, projectId: PROJECT },
+        },
+        { ...event, id: id(data.id), type: 'time-log.corrected', time, data },
+      ],
     ]);
-    const corrected = { ...second, data: { ...second!.data, description: 'corrected' } };
-    expect(eventsIn(await feed())).toEqual([corrected, third]);
-    expect(eventsIn(await feed(`lastEventId=${first!.id}`))).toEqual([corrected, third]);
-    recorded = recorded.slice(1);
+    for (const { type, data } of eventsIn(told))
+      if (type === 'time-log.deleted') copy.delete(data.id);
+      else copy.set(data.id, data);
+    const all = eventsIn(await fullFeed(3));
+    const logs = all.filter(({ type }) => type !== 'time-log.deleted');
+    expect(copy).toEqual(new Map(logs.map(({ data }) => [data.id, data])));
+    recorded = all.map(({ data }) => ({ id: data.id, createdAt: '' }));
   });
 
   it('tells a log with a key once', async () => {
@@ -186,6 +222,15 @@ describe('GET /api/v1/time-logs/events', () => {
   it.each([`9223372036854775807-${log}`, `0-${log}`])('takes the place %s', async (place) => {
     const count = place.startsWith('0') ? recorded.length + 150 : 0;
     await fullFeed(count, `lastEventId=${place}&limit=1000`);
+  });
+
+  it('answers 410 for a place from before TRUNCATE, and never without a place', async () => {
+    const [first] = eventsIn(await feed());
+    await app.dataSource.query('truncate time_logs');
+    const gone = 'the feed no longer reaches back to this event: begin anew with an empty copy';
+    for (const query of [`lastEventId=${first!.id}`, `lastEventId=${first!.id}&limit=1000`])
+      expect(outcome(await feed(query))).toEqual([410, refusal('GONE', gone)]);
+    expect(outcome(await feed())).toEqual([200, []]);
   });
 
   it('is for the holder of a token with the scope', async () => {

@@ -169,7 +169,7 @@ describe('a host that chooses', () => {
         .get<DataSource>('workDataSource')
         .entityMetadatas.map(({ name }) => name)
         .sort(),
-    ).toEqual(['TimeLog', 'TimeLogKey']);
+    ).toEqual(['TimeLog', 'TimeLogDeletion', 'TimeLogKey']);
     expect(app!.get(DataSource).entityMetadatas).toEqual([]);
   });
 

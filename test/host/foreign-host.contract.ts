@@ -92,7 +92,7 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
         [SCHEMA],
       );
       const names = rows.map(({ table_name }) => table_name);
-      const tables = ['approvals', 'time_log_counts', 'time_log_keys', 'time_logs'];
+      const tables = ['approvals', 'time_log_counts', 'time_log_deletions', 'time_log_keys', 'time_logs'];
       expect(names).toEqual(['migrations', ...tables.map((table) => `our_${table}`)]);
     });
 

@@ -81,13 +81,13 @@ describe('backup and restore on the embedded database', () => {
     const [file, target] = [fresh(), fresh()];
     expect(await runCommand('backup', [file], { DATA_DIR: source })).toEqual({
       code: 0,
-      stdout: `saved ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
+      stdout: `saved ${file}: access_tokens 1 rows, time_log_deletions 0 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
       stderr: '',
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await runCommand('restore', [file], { DATA_DIR: target })).toEqual({
       code: 0,
-      stdout: `restored ${file}: access_tokens 1 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
+      stdout: `restored ${file}: access_tokens 1 rows, time_log_deletions 0 rows, time_log_keys 1 rows, time_log_relays 0 rows, time_logs ${2_491 + ODD_ROWS.length} rows\n`,
       stderr: `made a new database in ${target}, where there was none\n`,
     });
     const before = await withSqlIn(source, everything);
@@ -113,7 +113,9 @@ describe('backup and restore on the embedded database', () => {
     const lines = gunzipSync(await readFile(file)).toString();
     const tables = [...lines.matchAll(/^\{"table":"(\w+)","columns":\["\w+"(?:,"\w+")*\]\}$/gm)];
     expect(tables.map(([, name]) => name).sort()).toEqual(Object.keys(await withSqlIn(source, everything)));
-    expect(lines).toMatch(/^[-0-9a-f]{36}\t[-0-9a-f]{36}\t0\.1\ta\\\\b \\\\n "quoted" .*\t2024-02-29\t\d+$/m);
+    expect(lines).toMatch(
+      /^[-0-9a-f]{36}\t[-0-9a-f]{36}\t0\.1\ta\\\\b \\\\n "quoted" .*\t2024-02-29\t\d+\t\\N$/m,
+    );
   });
 
   it('work while the service runs, and leave it running', async () => {
@@ -406,7 +408,7 @@ describe('backup and restore by DATABASE_URL', () => {
   it('add nothing where a row is refused in the middle', async () => {
     const [file, target] = [fresh(), await migrated()];
     const text = gunzipSync(await readFile(saved)).toString();
-    const [row = ''] = /^.*2024-02-29\t\d+\n/m.exec(text) ?? [];
+    const [row = ''] = /^.*2024-02-29\t\d+\t\\N\n/m.exec(text) ?? [];
     const rows = ODD_ROWS.length + 1;
     await writeFile(
       file,

@@ -7,7 +7,7 @@ import { runProgram } from '../support/commands.js';
 import { type CommandName, runHere } from '../support/commands-here.js';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json');
-const NAMES = ['backup', 'counts', 'migrate', 'openapi', 'pack:lib', 'restore', 'start', 'token'];
+const NAMES = ['backup', 'counts', 'forget', 'migrate', 'openapi', 'pack:lib', 'restore', 'start', 'token'];
 /** What npm runs for those that no other test runs as the program of a process, with arguments. */
 const PROGRAMS: Record<string, string> = {
   openapi: 'dist/src/commands/openapi.command.js',

@@ -298,3 +298,39 @@ describe('the counts command', () => {
     expect(stderr).toContain('Usage:');
   });
 });
+
+describe('the forget command', () => {
+  let database: TestDatabase;
+  const forget = (...args: string[]) => run('forget', args, { DATABASE_URL: database.url });
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it('says what to do where there is nothing to forget, and which day it needs', async () => {
+    expect(await forget('2026-01-31')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'the database has no deletions yet: npm run migrate makes them\n',
+    });
+    for (const args of [[], ['2026-02-30'], ['2026-01-31', 'more']])
+      expect((await forget(...args)).stderr).toMatch(/^say which DAY, such as 2026-01-31\n\nUsage:\n/);
+  });
+
+  it('forgets the deletions of before a day', async () => {
+    await run('migrate', [], { DATABASE_URL: database.url });
+    const sql = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    try {
+      await sql.query(
+        `insert into time_log_deletions values (1, gen_random_uuid(), gen_random_uuid(), '2026-01-30T23:59:59Z'),
+                                               (2, gen_random_uuid(), gen_random_uuid(), '2026-01-31T00:00:00Z')`,
+      );
+      expect(await forget('2026-01-31')).toEqual({ code: 0, stdout: 'forgot 1 deletions\n', stderr: '' });
+      expect(await sql.query('select position from time_log_deletions where project_id is not null')).toEqual(
+        [{ position: '2' }],
+      );
+    } finally {
+      await sql.destroy();
+    }
+  });
+});

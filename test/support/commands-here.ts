@@ -1,5 +1,6 @@
 import { backupCommand } from '../../src/commands/backup.command.js';
 import { countsCommand } from '../../src/commands/counts.command.js';
+import { forgetCommand } from '../../src/commands/forget.command.js';
 import { migrateCommand } from '../../src/commands/migrate.command.js';
 import { openapiCommand } from '../../src/commands/openapi.command.js';
 import { restoreCommand } from '../../src/commands/restore.command.js';
@@ -12,6 +13,7 @@ import { environment } from './environment.js';
 const COMMANDS = {
   backup: backupCommand,
   counts: countsCommand,
+  forget: forgetCommand,
   migrate: migrateCommand,
   openapi: openapiCommand,
   restore: restoreCommand,

@@ -74,12 +74,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow what is recorded
-         * @description The feed: an event for each recorded log, as CloudEvents 1.0, oldest first, those after `lastEventId`. Ask again and again with the id of the last event that you got; an empty page means that there is nothing new.
+         * Follow what is recorded, corrected and deleted
+         * @description The feed: what happened to logs, as CloudEvents 1.0, oldest first, after `lastEventId`. Ask again and again with the id of the last event that you got; an empty page means that there is nothing new.
          *
-         *     **Every log once.** Whoever goes on like that gets every log once, in an order that never changes and is the same for all, whoever commits when. It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that had written something and was open when the log was stored.
+         *     **A copy.** Whoever goes on like that, and sets each log under its id, or removes it where it was deleted, has the logs of the service. Whoever begins at the start gets every log once, as it is, and the deletions that are kept. What is corrected moves to the end, as an event with a new `id`. Over SQL too: nobody need call this service. Whoever reads only one project is not told that a log has left it.
          *
-         *     **Corrections.** A log that was deleted by SQL is not there any more; one that was corrected is there as it is now. A token that may read sees every log of the deployment.
+         *     **Order.** It never changes and is the same for all, whoever commits when. It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that had written something and was open when the log was stored.
+         *
+         *     **Begin anew.** Old deletions may be forgotten, or all logs be removed at once. Then a `lastEventId` of before is answered with `410`: read on without it, into an empty copy. A token that may read sees every log of the deployment.
          */
         get: operations["listTimeLogEvents"];
         put?: never;
@@ -269,7 +271,7 @@ export interface components {
              * @description For programs: one code for each status.
              * @enum {string}
              */
-            error: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+            error: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "GONE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
             /** @description For people: names the field and the rule, several of them joined with `; `, and never repeats a value that was sent. */
             message: string;
         };
@@ -350,8 +352,39 @@ export interface components {
             data: (components["schemas"]["ProjectTotal"] | components["schemas"]["PeriodTotal"])[];
             meta: components["schemas"]["TotalsMeta"];
         };
-        /** @description A log was recorded (CloudEvents 1.0, JSON format). */
-        TimeLogEvent: {
+        /** @description A log was recorded, or corrected: `data` has it as it is (CloudEvents 1.0, JSON format). */
+        TimeLogStored: {
+            /** @constant */
+            specversion: "1.0";
+            /** @description Never changes, and says where to go on: give it as `lastEventId`. */
+            id: string;
+            /** @constant */
+            source: "/api/v1/time-logs";
+            /** @enum {string} */
+            type: "time-log.created" | "time-log.corrected";
+            /** @description The project of the log. */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When that happened. The order of events is another.
+             */
+            time: string;
+            /** @constant */
+            datacontenttype: "application/json";
+            data: components["schemas"]["RecordedTimeLog"];
+        };
+        /** @description What is left of a log that was deleted. */
+        DeletedTimeLog: {
+            /**
+             * Format: uuid
+             * @description Made by the service: a UUIDv7, whose time part is the instant of `createdAt`.
+             */
+            id: string;
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
+            projectId: string;
+        };
+        /** @description A log was deleted (CloudEvents 1.0, JSON format). */
+        TimeLogDeleted: {
             /** @constant */
             specversion: "1.0";
             /** @description Never changes, and says where to go on: give it as `lastEventId`. */
@@ -359,18 +392,20 @@ export interface components {
             /** @constant */
             source: "/api/v1/time-logs";
             /** @constant */
-            type: "time-log.created";
-            /** @description The project of the log. */
+            type: "time-log.deleted";
+            /** @description The last project of the log. */
             subject: string;
             /**
              * Format: date-time
-             * @description When the log was recorded. The order of events is another.
+             * @description When the log was deleted. The order of events is another.
              */
             time: string;
             /** @constant */
             datacontenttype: "application/json";
-            data: components["schemas"]["RecordedTimeLog"];
+            data: components["schemas"]["DeletedTimeLog"];
         };
+        /** @description What happened to a log: set it in your copy under its id, or remove it. */
+        TimeLogEvent: components["schemas"]["TimeLogStored"] | components["schemas"]["TimeLogDeleted"];
         /** @description The events in the order of the feed; empty where there is nothing new. */
         TimeLogEvents: components["schemas"]["TimeLogEvent"][];
         /** @description A log to be recorded. A member that is not named here is refused. */
@@ -579,6 +614,19 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"] & {
                     /** @constant */
                     error: "IDEMPOTENCY_KEY_REUSED";
+                };
+            };
+        };
+        /** @description What came after this event is forgotten in part. */
+        Gone: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"] & {
+                    /** @constant */
+                    error: "GONE";
                 };
             };
         };
@@ -809,6 +857,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            410: components["responses"]["Gone"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -1078,4 +1127,5 @@ type ReadonlyArray<T> = [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiV1TimeLogsTotalsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/totals"]["get"]["parameters"]["query"]["by"]> = ["project", "day", "week", "month"];
-export const errorBodyErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ErrorBody"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
+export const errorBodyErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ErrorBody"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "GONE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
+export const timeLogStoredTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TimeLogStored"]["type"]> = ["time-log.created", "time-log.corrected"];

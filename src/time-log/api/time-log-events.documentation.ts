@@ -2,11 +2,24 @@ import { DescribesGuarded } from '../../../libs/auth/src/index.js';
 import { errorAnswer } from '../../../libs/errors/src/index.js';
 import { type Headers, withExamples } from '../../../libs/open-api/src/index.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
-import { EVENT_SOURCE, EVENT_TYPE } from '../wire/cloud-event.js';
+import { type CloudEvent, EVENT_SOURCE } from '../wire/cloud-event.js';
 import { RECORDED_EXAMPLE, TIME_LOGS_TAG } from './time-log.documentation.js';
+import { FEED_GONE } from '../domain/time-log-event.js';
 import { EVENT_ID_PATTERN, TIME_LOG_EVENTS } from './time-log.schemas.js';
 
-const id = `84211-${RECORDED_EXAMPLE.id}`;
+const idAt = (position: number) => `${position}-${RECORDED_EXAMPLE.id}`;
+const id = idAt(84211);
+/** An event of the log of the examples. */
+const example = (told: Pick<CloudEvent, 'id' | 'type' | 'time' | 'data'>) => ({
+  specversion: '1.0',
+  source: EVENT_SOURCE,
+  subject: RECORDED_EXAMPLE.projectId,
+  datacontenttype: 'application/json',
+  ...told,
+});
+const { createdAt } = RECORDED_EXAMPLE;
+const CORRECTED = { ...RECORDED_EXAMPLE, duration: 15 };
+const DELETED = { id: RECORDED_EXAMPLE.id, projectId: RECORDED_EXAMPLE.projectId };
 
 const LINK: Headers = {
   Link: {
@@ -25,15 +38,19 @@ const LINK: Headers = {
 export const EventsDocumentation = DescribesGuarded({
   operationId: 'listTimeLogEvents',
   tags: [TIME_LOGS_TAG.name],
-  summary: 'Follow what is recorded',
+  summary: 'Follow what is recorded, corrected and deleted',
   description: [
-    'The feed: an event for each recorded log, as CloudEvents 1.0, oldest first, those after `lastEventId`. ' +
+    'The feed: what happened to logs, as CloudEvents 1.0, oldest first, after `lastEventId`. ' +
       'Ask again and again with the id of the last event that you got; an empty page means that there is nothing new.',
-    '**Every log once.** Whoever goes on like that gets every log once, in an order that never changes and is the same for all, whoever commits when. ' +
+    '**A copy.** Whoever goes on like that, and sets each log under its id, or removes it where it was deleted, has the logs of the service. ' +
+      'Whoever begins at the start gets every log once, as it is, and the deletions that are kept. ' +
+      'What is corrected moves to the end, as an event with a new `id`. Over SQL too: nobody need call this service. ' +
+      'Whoever reads only one project is not told that a log has left it.',
+    '**Order.** It never changes and is the same for all, whoever commits when. ' +
       'It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that ' +
       'had written something and was open when the log was stored.',
-    '**Corrections.** A log that was deleted by SQL is not there any more; one that was corrected is there as it is now. ' +
-      'A token that may read sees every log of the deployment.',
+    '**Begin anew.** Old deletions may be forgotten, or all logs be removed at once. Then a `lastEventId` of before is answered with `410`: ' +
+      'read on without it, into an empty copy. A token that may read sees every log of the deployment.',
   ].join('\n\n'),
   parameters: [
     {
@@ -59,17 +76,28 @@ export const EventsDocumentation = DescribesGuarded({
           schema: TIME_LOG_EVENTS,
           examples: {
             events: {
+              value: [example({ id, type: 'time-log.created', time: createdAt, data: RECORDED_EXAMPLE })],
+            },
+            corrected: {
+              summary: 'Corrected',
               value: [
-                {
-                  specversion: '1.0',
-                  id,
-                  source: EVENT_SOURCE,
-                  type: EVENT_TYPE,
-                  subject: RECORDED_EXAMPLE.projectId,
-                  time: RECORDED_EXAMPLE.createdAt,
-                  datacontenttype: 'application/json',
-                  data: RECORDED_EXAMPLE,
-                },
+                example({
+                  id: idAt(84305),
+                  type: 'time-log.corrected',
+                  time: '2026-02-02T08:12:45.678Z',
+                  data: CORRECTED,
+                }),
+              ],
+            },
+            deleted: {
+              summary: 'Deleted',
+              value: [
+                example({
+                  id: idAt(84377),
+                  type: 'time-log.deleted',
+                  time: '2026-02-03T16:20:00.001Z',
+                  data: DELETED,
+                }),
               ],
             },
             nothingNew: { summary: 'Nothing new', value: [] },
@@ -84,5 +112,6 @@ export const EventsDocumentation = DescribesGuarded({
         'unknown parameter: page',
       ],
     }),
+    410: errorAnswer(FEED_GONE, 'What came after this event is forgotten in part.'),
   },
 });

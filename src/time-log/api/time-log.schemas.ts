@@ -1,6 +1,6 @@
 import type { SchemaObject } from '../../../libs/open-api/src/index.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
-import { EVENT_SOURCE, EVENT_TYPE } from '../wire/cloud-event.js';
+import { type CloudEvent, EVENT_SOURCE } from '../wire/cloud-event.js';
 import { EVENT_ID_FORM } from '../domain/time-log-event.js';
 import { DESCRIPTION_LENGTH, UUID_FORM } from '../domain/time-log.rules.js';
 import { LISTED_FIELDS } from '../wire/time-log-bodies.js';
@@ -124,13 +124,20 @@ export const TIME_LOG_LIST: SchemaObject = {
   },
 };
 
+interface EventTexts {
+  readonly description: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly data: SchemaObject;
+}
+
 /** A position, and the id of a log. */
 export const EVENT_ID_PATTERN = `^${EVENT_ID_FORM}$`;
 
-const TIME_LOG_EVENT: SchemaObject = {
-  title: 'TimeLogEvent',
+const eventOf = (title: string, types: readonly CloudEvent['type'][], about: EventTexts): SchemaObject => ({
+  title,
   type: 'object',
-  description: 'A log was recorded (CloudEvents 1.0, JSON format).',
+  description: `${about.description} (CloudEvents 1.0, JSON format).`,
   required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'datacontenttype', 'data'],
   properties: {
     specversion: { type: 'string', enum: ['1.0'] },
@@ -140,15 +147,37 @@ const TIME_LOG_EVENT: SchemaObject = {
       description: 'Never changes, and says where to go on: give it as `lastEventId`.',
     },
     source: { type: 'string', enum: [EVENT_SOURCE] },
-    type: { type: 'string', enum: [EVENT_TYPE] },
-    subject: { ...recorded.projectId, description: 'The project of the log.' },
-    time: {
-      ...recorded.createdAt,
-      description: 'When the log was recorded. The order of events is another.',
-    },
+    type: { type: 'string', enum: [...types] },
+    subject: { ...recorded.projectId, description: about.subject },
+    time: { ...recorded.createdAt, description: `${about.time} The order of events is another.` },
     datacontenttype: { type: 'string', enum: ['application/json'] },
-    data: RECORDED_TIME_LOG,
+    data: about.data,
   },
+});
+
+const TIME_LOG_EVENT: SchemaObject = {
+  title: 'TimeLogEvent',
+  description: 'What happened to a log: set it in your copy under its id, or remove it.',
+  oneOf: [
+    eventOf('TimeLogStored', ['time-log.created', 'time-log.corrected'], {
+      description: 'A log was recorded, or corrected: `data` has it as it is',
+      subject: 'The project of the log.',
+      time: 'When that happened.',
+      data: RECORDED_TIME_LOG,
+    }),
+    eventOf('TimeLogDeleted', ['time-log.deleted'], {
+      description: 'A log was deleted',
+      subject: 'The last project of the log.',
+      time: 'When the log was deleted.',
+      data: {
+        title: 'DeletedTimeLog',
+        type: 'object',
+        description: 'What is left of a log that was deleted.',
+        required: ['id', 'projectId'],
+        properties: only('id', 'projectId'),
+      },
+    }),
+  ],
 };
 
 export const TIME_LOG_EVENTS: SchemaObject = {

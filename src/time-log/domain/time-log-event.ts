@@ -1,5 +1,5 @@
-import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import type { TimeLog } from './time-log.js';
+import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
+import { createdAtOf, TimeLog } from './time-log.js';
 import { UUID_FORM } from './time-log.rules.js';
 
 /** A regular expression for the id of an event: a position, up to 2^63-1, and the id of a log. */
@@ -8,6 +8,13 @@ const EVENT_ID = new RegExp(`^${EVENT_ID_FORM}$`);
 const LAST_POSITION = 2n ** 63n - 1n;
 const FAULT = 'lastEventId must be the id of an event';
 
+/** Deletions that came after a place have been forgotten. */
+export const FEED_GONE: ErrorKind = {
+  code: 'GONE',
+  status: 410,
+  message: 'the feed no longer reaches back to this event: begin anew with an empty copy',
+};
+
 /** A place in the feed: right after the event of this log, whether or not the log is still there. */
 export interface FeedPlace {
   /** A decimal number. */
@@ -15,17 +22,36 @@ export interface FeedPlace {
   readonly logId: string;
 }
 
-/** A log was recorded. Events have one order, that of position and log: it never changes and is the same for all. */
+/** What is left of a log that was deleted. */
+export type DeletedTimeLog = Pick<TimeLog, 'id' | 'projectId'>;
+
+/**
+ * A log was recorded, corrected or deleted. Events have one order, that of position and log: it never changes and is the
+ * same for all.
+ */
 export class TimeLogEvent {
   constructor(
     /** A decimal number, up to 2^63-1. */
     readonly position: string,
-    readonly log: TimeLog,
+    /** As it is now. Of one that was deleted id and last project are left. */
+    readonly log: TimeLog | DeletedTimeLog,
+    /** When the log was corrected or deleted. */
+    private readonly changedAt?: Date,
   ) {}
 
   /** Says where to go on, also when the log is gone. */
   get id(): string {
     return `${this.position}-${this.log.id}`;
+  }
+
+  get type(): 'created' | 'corrected' | 'deleted' {
+    if (!(this.log instanceof TimeLog)) return 'deleted';
+    return this.changedAt === undefined ? 'created' : 'corrected';
+  }
+
+  /** When that happened. Events come in another order. */
+  get time(): Date {
+    return this.changedAt ?? new Date(createdAtOf(this.log.id));
   }
 }
 

@@ -1,6 +1,7 @@
 import { TimeLog } from '../domain/time-log.js';
+import { TimeLogDeletion } from './time-log-deletion.entity.js';
 import { TimeLogKey } from './time-log-key.entity.js';
 import './time-log.mapping.js';
 
 /** The entities that a DataSource needs to store time logs. */
-export const timeLogEntities = [TimeLog, TimeLogKey];
+export const timeLogEntities = [TimeLog, TimeLogKey, TimeLogDeletion];

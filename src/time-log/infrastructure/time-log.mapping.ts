@@ -53,6 +53,17 @@ const position: ColumnOptions = {
   update: false,
 };
 Column(position)(TimeLog.prototype, 'position');
+// Of the feed too. Triggers write it.
+const correctedAt: ColumnOptions = {
+  type: 'timestamptz',
+  precision: 3,
+  name: 'corrected_at',
+  nullable: true,
+  select: false,
+  insert: false,
+  update: false,
+};
+Column(correctedAt)(TimeLog.prototype, 'correctedAt');
 Entity('time_logs')(TimeLog);
 Index('time_logs_project_id_date_id_idx', ['projectId', 'date', 'id'])(TimeLog);
 Index('time_logs_date_id_idx', ['date', 'id'])(TimeLog);

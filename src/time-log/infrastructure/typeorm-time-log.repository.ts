@@ -57,7 +57,7 @@ const LOG = timeLogSelection('log');
 /** The functions of the database that are called, here and by the sweep. */
 const ROUTINES = [
   'time_log_page_v2',
-  'time_log_events',
+  'time_log_events_v2',
   'fold_time_log_counts',
   'keep_time_log_positions',
   ...TOTALS_ROUTINES,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
@@ -7,7 +8,7 @@ import {
   type TimeLogPage,
   TimeLogRepository,
 } from '../domain/time-log.repository.js';
-import { type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
+import { type DeletedTimeLog, type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import { totalsOf } from './totals-of.js';
@@ -19,6 +20,8 @@ import { totalsOf } from './totals-of.js';
 export class InMemoryTimeLogRepository extends TimeLogRepository {
   private readonly logs = new Map<string, TimeLog>();
   private readonly keys = new Map<string, TimeLog>();
+  private readonly events = new Map<string, TimeLogEvent>();
+  private position = 0;
 
   override async add(log: TimeLog): Promise<void> {
     this.keep(log);
@@ -37,15 +40,19 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
   }
 
   override async correct(log: TimeLog): Promise<boolean> {
-    if (!this.logs.has(log.id)) return false;
+    const before = this.logs.get(log.id);
+    if (before === undefined) return false;
     this.logs.set(log.id, log);
-    this.recorded();
+    if (isDeepStrictEqual(before, log)) this.recorded();
+    else this.tell(log, new Date());
     return true;
   }
 
   override async delete(id: string): Promise<boolean> {
-    if (!this.logs.delete(id)) return false;
-    this.recorded();
+    const before = this.logs.get(id);
+    if (before === undefined) return false;
+    this.logs.delete(id);
+    this.tell({ id, projectId: before.projectId }, new Date());
     return true;
   }
 
@@ -70,14 +77,12 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
 
   override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
     const start = Number(place?.position ?? 0);
-    return [...this.logs.values()]
-      .slice(start, start + limit)
-      .map((log, index) => new TimeLogEvent(String(start + index + 1), log));
+    return [...this.events.values()].filter(({ position }) => Number(position) > start).slice(0, limit);
   }
 
   override async backlog(place: FeedPlace, most: number): Promise<Backlog> {
     const events = await this.eventsAfter(place, most);
-    return { events: events.length, oldest: events[0]?.log.createdAt };
+    return { events: events.length, oldest: events[0]?.time };
   }
 
   private matching({ projectId, period }: TimeLogFilter): TimeLog[] {
@@ -89,6 +94,13 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
   private keep(log: TimeLog): void {
     if (this.logs.has(log.id)) throw new Error(`there is a log ${log.id} already`);
     this.logs.set(log.id, log);
+    this.tell(log);
+  }
+
+  /** Of each log the last event is told, at the end. */
+  private tell(log: TimeLog | DeletedTimeLog, changedAt?: Date): void {
+    this.events.delete(log.id);
+    this.events.set(log.id, new TimeLogEvent(String(++this.position), log, changedAt));
     this.recorded();
   }
 }

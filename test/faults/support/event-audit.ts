@@ -55,6 +55,7 @@ export async function auditEvents(url: string, deliveries: readonly Delivery[]):
 function isOf(row: Row, id: string | undefined, event: Delivery['event']): boolean {
   const { data } = event;
   return (
+    'date' in data &&
     event.id === `${row.position}-${row.id}` &&
     id === event.id &&
     event.subject === row.projectId &&

@@ -115,7 +115,7 @@ export class Movers {
     clock: Clock,
     create: (transactions: number) => Promise<Place>,
   ): Promise<() => Promise<Place>> {
-    const tables = ['time_logs', 'time_log_relays'];
+    const tables = ['time_logs', 'time_log_deletions', 'time_log_relays'];
     const [dumped] = await queryOnce<{
       shift: string;
       note: string | null;

@@ -8,7 +8,12 @@ export async function feedNamesIn(runner: QueryRunner) {
   const name = (text: string) => fullyQualified(runner, text);
   return {
     logs: await name('time_logs'),
+    deletions: await name('time_log_deletions'),
     events: await name('time_log_events'),
+    eventsV2: await name('time_log_events_v2'),
+    tellCorrection: await name('tell_time_log_correction'),
+    forgetDeletions: await name('forget_time_log_deletions'),
+    tellDeletions: await name('tell_time_log_deletions'),
     keep: await name('keep_time_log_positions'),
     move: await name('move_time_log_positions'),
   };

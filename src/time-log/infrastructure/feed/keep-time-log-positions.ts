@@ -1,6 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import { dataSourceOf, qualified } from '../../../database/index.js';
 import { feedNamesIn } from './feed-names.js';
+import { newestPosition } from './move-time-log-positions.v2.js';
 import { nextPosition, notedPosition, RATE, unreached } from './position-bounds.v1.js';
 
 /** A position that none has reached, and when that was so, in seconds since 1970. */
@@ -12,8 +13,8 @@ export async function unreachedTimeLogPosition(runner: QueryRunner): Promise<Unr
   const [row] = (await runner.query(
     `select ${unreached('newest', 'next', 'noted')}::text as "unreachedPosition",
             extract(epoch from clock_timestamp())::text as "unreachedAt"
-       from (select max("position") as newest, ${nextPosition(names)} as next, ${notedPosition(names)} as noted
-               from ${names.logs}) bounds`,
+       from (select ${newestPosition(names)} as newest, ${nextPosition(names)} as next,
+                    ${notedPosition(names)} as noted) bounds`,
   )) as [UnreachedPosition];
   return row;
 }

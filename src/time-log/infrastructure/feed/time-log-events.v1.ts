@@ -2,7 +2,7 @@ import type { FeedNames } from './feed-names.js';
 import { storedShift } from './positions.v1.js';
 
 /** Along the index whatever the statistics say: they may be stale or missing. */
-const ALONG_THE_INDEX = `set plan_cache_mode = force_generic_plan
+export const ALONG_THE_INDEX = `set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
 
 /**

@@ -1,10 +1,28 @@
-import { type Database, PreparedStatement } from '../../../database/index.js';
+import { DomainError } from '../../../../libs/errors/src/index.js';
+import { type Database, hasState, PreparedStatement, type TextRow } from '../../../database/index.js';
 import type { Backlog } from '../../domain/time-log.repository.js';
-import { type FeedPlace, TimeLogEvent } from '../../domain/time-log-event.js';
-import { TimeLog } from '../../domain/time-log.js';
+import { FEED_GONE, type FeedPlace, TimeLogEvent } from '../../domain/time-log-event.js';
+import { createdAtOf, TimeLog } from '../../domain/time-log.js';
+import { TimeLogDeletion } from '../time-log-deletion.entity.js';
 import { timeLogOf, timeLogSelection, timeLogWeight } from '../time-log-rows.js';
+import { GONE } from './time-log-events.v2.js';
 
-/** Reads the feed. Throws DomainError SERVICE_UNAVAILABLE where the database is away. */
+const IS_GONE = new RegExp(`^${GONE}$`);
+
+/** Of a time, whatever the form that the server gives to times. */
+const millisecondsOf = (time: string) => `(1000 * extract(epoch from ${time}))::bigint`;
+/** What follows the values of a log in a row. */
+const BESIDE_LOG = [
+  '(deletion).id',
+  '(deletion).project_id',
+  millisecondsOf('coalesce((log).corrected_at, (deletion).deleted_at)'),
+  'position',
+];
+
+/**
+ * Reads the feed. Throws DomainError SERVICE_UNAVAILABLE where the database is away, or GONE where what came after a
+ * place is forgotten.
+ */
 export class TimeLogFeed {
   private events: PreparedStatement | undefined;
 
@@ -13,36 +31,54 @@ export class TimeLogFeed {
   /** The next events after a place, or from the beginning. */
   async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
     // One statement: the rows, and how far they are final, must be of one snapshot.
-    this.events ??= new PreparedStatement(`select ${timeLogSelection('log')}, position from ${this.routine}`);
-    const rows = await this.database.query(this.events, [place?.position, place?.logId, limit]);
-    return rows.map((row) => new TimeLogEvent(row.at(-1)!, timeLogOf(row)));
+    this.events ??= new PreparedStatement(
+      `select ${timeLogSelection('log')}, ${BESIDE_LOG.map((column, index) => `${column} as beside_${index}`).join()} from ${this.routine}`,
+    );
+    const rows = await this.database
+      .query(this.events, [place?.position, place?.logId, limit])
+      .catch(refuseGone);
+    return rows.map(eventOf);
   }
 
   /** How many bytes the texts of the next events have. */
   async weigh(place: FeedPlace | undefined, limit: number): Promise<number> {
-    const [row] = await this.database.query<{ bytes: number | null }>(
-      `select sum(${timeLogWeight('log')})::int as bytes from ${this.routine}`,
-      [place?.position, place?.logId, limit],
-    );
+    const [row] = await this.database
+      .query<{ bytes: number | null }>(
+        `select sum(${timeLogWeight('log')})::int as bytes from ${this.routine}`,
+        [place?.position, place?.logId, limit],
+      )
+      .catch(refuseGone);
     return row!.bytes ?? 0;
   }
 
   private get routine(): string {
-    return `${this.database.routine('time_log_events')}($1, $2, $3)`;
+    return `${this.database.routine('time_log_events_v2')}($1, $2, $3)`;
   }
 
-  /** How many logs come after a place, at most so many, and when the first of them was recorded. */
+  /** How many events come after a place, at most so many, and when the first of them happened. */
   async backlog(place: FeedPlace, most: number): Promise<Backlog> {
-    const [row] = await this.database.query<{ events: number; first: string | null }>(
-      `select count(*)::int as events, (array_agg(id))[1] as first
-         from (select id from ${this.database.table(TimeLog)}
-                where (position, id) > ($1, $2) order by position, id limit $3) following`,
+    const following = (columns: string, table: string) =>
+      `(select position, ${columns} from ${table}
+         where (position, id) > ($1, $2) order by position, id limit $3)`;
+    const [row] = await this.database.query<{ events: number; id: string | null; changed: string | null }>(
+      `select least(count(*), $3)::int as events, (array_agg(id order by position, id))[1] as id,
+              (array_agg(${millisecondsOf('changed')} order by position, id))[1] as changed
+         from (${following('id, corrected_at as changed', this.database.table(TimeLog))}
+               union all ${following('id, deleted_at', this.database.table(TimeLogDeletion))}) following`,
       [place.position, place.logId, most],
     );
-    const { events, first } = row!;
-    return {
-      events,
-      oldest: first === null ? undefined : Object.assign(TimeLog.blank(), { id: first }).createdAt,
-    };
+    const { events, id, changed } = row!;
+    if (id === null) return { events, oldest: undefined };
+    return { events, oldest: changed === null ? new Date(createdAtOf(id)) : new Date(Number(changed)) };
   }
+}
+
+function eventOf(row: TextRow): TimeLogEvent {
+  const [deletedId, projectId, milliseconds, position] = row.slice(-BESIDE_LOG.length);
+  const log = deletedId == null ? timeLogOf(row) : { id: deletedId, projectId: projectId! };
+  return new TimeLogEvent(position!, log, milliseconds == null ? undefined : new Date(Number(milliseconds)));
+}
+
+function refuseGone(error: unknown): never {
+  throw hasState(error, IS_GONE) ? new DomainError(FEED_GONE, undefined, { cause: error }) : error;
 }

@@ -1,0 +1,28 @@
+import { migrations } from '../app.module.js';
+import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
+import { Database } from '../database/index.js';
+import { type BadNews, type Call, withDatabase } from './run-command.js';
+
+/** SQLSTATE: there is no such function. */
+const UNDEFINED_FUNCTION = '42883';
+
+/** Does what functions of the configured database do, by the role that owns them. `what` they keep is told where they lack. */
+export function withFunctions(
+  call: Call,
+  what: string,
+  act: (database: Database) => Promise<string | BadNews>,
+): Promise<string | BadNews> {
+  return withDatabase(call, async ({ migrationUrl: url, migrationSetting: setting }, { databaseUrl }) => {
+    // Only the service and `npm run migrate` change the schema of an external database.
+    if (databaseUrl === undefined) await migrate({ url, migrations });
+    const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 1 }, setting);
+    try {
+      return await act(new Database(dataSource));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== UNDEFINED_FUNCTION) throw error;
+      throw new Error(`the database has no ${what} yet: npm run migrate makes them`, { cause: error });
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+}

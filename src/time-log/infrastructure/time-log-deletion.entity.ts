@@ -1,0 +1,21 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** What is left of a deleted log, for the feed (feed/README.md). Triggers write it. */
+@Entity('time_log_deletions')
+@Index('time_log_deletions_mark_idx', ['position', 'id'], { where: 'project_id IS NULL' })
+export class TimeLogDeletion {
+  /** The place of the deletion in the feed, a decimal number. */
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'time_log_deletions_pkey' })
+  readonly position!: string;
+
+  /** Of the log. */
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'time_log_deletions_pkey' })
+  readonly id!: string;
+
+  /** The last project of the log; null in the mark, up to which deletions are forgotten. */
+  @Column({ type: 'uuid', name: 'project_id', nullable: true })
+  readonly projectId!: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3, name: 'deleted_at' })
+  readonly deletedAt!: Date;
+}

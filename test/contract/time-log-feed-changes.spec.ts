@@ -1,0 +1,399 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { migrations } from '../../src/app.module.js';
+import { Database } from '../../src/database/index.js';
+import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import {
+  keepTimeLogPositions,
+  placeOf,
+  TimeLog,
+  TimeLogDeletions,
+  timeLogEntities,
+  type TimeLogEvent,
+  TypeOrmTimeLogRepository,
+} from '../../src/time-log/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const [PROJECT, OTHER] = [randomUUID(), randomUUID()];
+const GONE = {
+  code: 'GONE',
+  status: 410,
+  message: 'the feed no longer reaches back to this event: begin anew with an empty copy',
+};
+/** The first day of which none of a test is. */
+const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+
+type Sql = Pick<DataSource, 'query'>;
+
+// SQL changes logs here, in one way each; test/contract/time-log-feed.property.spec.ts mixes all of them.
+describe('the feed tells what SQL does', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let repository: TypeOrmTimeLogRepository;
+  let lastId: number;
+
+  beforeEach(async () => {
+    lastId = 0;
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    const options = { ...plainOptions(database.url), entities: timeLogEntities };
+    dataSource = await new DataSource(options).initialize();
+    repository = new TypeOrmTimeLogRepository(new Database(dataSource));
+  });
+  afterEach(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  const newId = () => `019c1370-4e1b-7000-8000-${String(++lastId).padStart(12, '0')}`;
+  const write = async (sql: Sql = dataSource, id = newId(), date = '2026-01-31') => {
+    await sql.query(
+      `insert into time_logs (id, project_id, duration, description, date) values ($1, $2, 1, '', $3)`,
+      [id, PROJECT, date],
+    );
+    return id;
+  };
+  const set = (values: string, id: string, sql: Sql = dataSource) =>
+    sql.query(`update time_logs set ${values} where id = $1`, [id]);
+  const remove = (id: string, sql: Sql = dataSource) =>
+    sql.query('delete from time_logs where id = $1', [id]);
+  const within = (act: (runner: QueryRunner) => Promise<unknown>) =>
+    dataSource.transaction(({ queryRunner }) => act(queryRunner!));
+
+  const told = ({ type, log }: TimeLogEvent) => `${type} ${Number(log.id.slice(-12))}`;
+  /** What is told after a place, by pages of so many. */
+  async function after(id: string | undefined, limit = 1000): Promise<TimeLogEvent[]> {
+    const all: TimeLogEvent[] = [];
+    for (let last = id; ; last = all.at(-1)!.id) {
+      const page = await repository.eventsAfter(last === undefined ? undefined : placeOf(last), limit);
+      if (page.length === 0) return all;
+      all.push(...page);
+    }
+  }
+  /** The same as soon as the feed has told a log of now: transactions of other tests may hold it back. */
+  async function settled(id?: string, limit?: number): Promise<TimeLogEvent[]> {
+    const last = await write(dataSource, '019c1370-4e1b-7000-8000-999999999999');
+    await eventually(async () => expect((await after(undefined)).map(({ log }) => log.id)).toContain(last));
+    const events = await after(id, limit);
+    await dataSource.query(
+      `begin; alter table time_logs disable trigger user; delete from time_logs where id = '${last}';
+       alter table time_logs enable trigger user; commit`,
+    );
+    return events.filter(({ log }) => log.id !== last);
+  }
+  const tells = async (expected: readonly string[], id?: string, limit?: number) => {
+    const events = await settled(id, limit);
+    expect(events.map(told)).toEqual(expected);
+    return events;
+  };
+
+  it('to one log and to many at once: they move to the end, with their new values and the time of the change', async () => {
+    const ids = [await write(), await write(), await write()];
+    const before = await tells(['created 1', 'created 2', 'created 3']);
+    const begun = Date.now();
+    await set('duration = 1.5', ids[1]!);
+    const [, , corrected] = await tells(['created 1', 'created 3', 'corrected 2']);
+    expect(corrected!.log).toEqual(await repository.get(ids[1]!));
+    expect(corrected!.log).toMatchObject({ id: ids[1], duration: 1.5 });
+    expect(Math.abs(corrected!.time.getTime() - begun)).toBeLessThan(60_000);
+    await dataSource.query(`update time_logs set project_id = $1, date = '2026-02-01', description = 'x'`, [
+      OTHER,
+    ]);
+    const after = await tells(['corrected 1', 'corrected 2', 'corrected 3']);
+    expect(after.map(({ log }) => log.projectId)).toEqual([OTHER, OTHER, OTHER]);
+    await tells(after.map(told), before.at(-1)!.id);
+  });
+
+  it.each([
+    'duration = duration',
+    'duration = 1.0, description = description',
+    `corrected_at = now()`,
+    `date = '2026-01-31', project_id = upper(project_id::text)::uuid`,
+  ])('and nothing where nothing changes: %s', async (values) => {
+    const id = await write();
+    const [event] = await tells(['created 1']);
+    await set(values, id);
+    expect(await settled()).toEqual([event]);
+  });
+
+  it('as created where it is recorded and corrected in one transaction', async () => {
+    const id = newId();
+    await within(async (runner) => {
+      await write(runner, id);
+      await set('duration = 2', id, runner);
+      await runner.query('savepoint part');
+      await set('duration = 3', id, runner);
+    });
+    const [event] = await tells(['created 1']);
+    expect(event!.log).toMatchObject({ duration: 3 });
+    await within(async (runner) => {
+      await set('duration = 4', id, runner);
+      await set('duration = 5', id, runner);
+    });
+    await tells(['corrected 1'], event!.id);
+  });
+
+  it('after what a trigger of a host makes of it', async () => {
+    await dataSource.query(
+      `create function trim_it() returns trigger language plpgsql as
+         'begin new.description := trim(new.description); return new; end';
+       create trigger trim_it before update on time_logs for each row execute function trim_it()`,
+    );
+    const id = await write();
+    await set(`description = '  '`, id);
+    await tells(['created 1']);
+    await set(`description = ' x '`, id);
+    const [event] = await tells(['corrected 1']);
+    expect(event!.log).toMatchObject({ description: 'x' });
+  });
+
+  it('where it deletes: id, last project and time are left', async () => {
+    const ids = [await write(), await write(), await write()];
+    const before = await tells(['created 1', 'created 2', 'created 3']);
+    await set(`project_id = '${OTHER}'`, ids[2]!);
+    await dataSource.query('delete from time_logs where id <> $1', [ids[0]]);
+    const [, second, third] = await tells(['created 1', 'deleted 2', 'deleted 3']);
+    expect([second!.log, third!.log]).toEqual([
+      { id: ids[1], projectId: PROJECT },
+      { id: ids[2], projectId: OTHER },
+    ]);
+    expect(second!.log).not.toBeInstanceOf(TimeLog);
+    expect(Math.abs(second!.time.getTime() - Date.now())).toBeLessThan(60_000);
+    await tells(['deleted 2', 'deleted 3'], before.at(-1)!.id, 1);
+    await remove(ids[2]!);
+    await write(dataSource, ids[2]);
+    await remove(ids[2]!);
+    await tells(['deleted 3'], third!.id);
+  });
+
+  it('where it deletes a log and stores it again in one transaction: the log wins', async () => {
+    const id = await write();
+    const [before] = await tells(['created 1']);
+    await within(async (runner) => {
+      await remove(id, runner);
+      await write(runner, id);
+    });
+    await tells(['created 1']);
+    await tells(['created 1'], before!.id);
+    // The id of that event is never that of a deletion.
+    await set('duration = 2', id);
+    await tells(['corrected 1'], before!.id);
+    await within(async (runner) => {
+      for (const project of [PROJECT, OTHER]) {
+        await remove(id, runner);
+        await write(runner, id);
+        await set(`project_id = '${project}'`, id, runner);
+      }
+      await remove(id, runner);
+    });
+    const [deletion] = await tells(['deleted 1']);
+    expect(deletion!.log.projectId).toBe(OTHER);
+  });
+
+  it('to many logs at one place, page by page: each once', async () => {
+    const ids = Array.from({ length: 30 }, newId);
+    await within(async (runner) => {
+      for (const id of ids) await write(runner, id);
+    });
+    const before = await settled();
+    expect(before).toHaveLength(30);
+    await within(async (runner) => {
+      await runner.query('delete from time_logs');
+      for (const id of ids.filter((_id, index) => index % 3 > 0)) await write(runner, id);
+    });
+    const expected = ids.map((_id, index) => `${index % 3 > 0 ? 'created' : 'deleted'} ${index + 1}`);
+    for (const limit of [1, 2, 7, 1000]) await tells(expected, before.at(-1)!.id, limit);
+    await tells(expected, undefined, 7);
+  });
+
+  it('to the id of a log: one is deleted, and one created', async () => {
+    const [id, other] = [await write(), await write()];
+    await tells(['created 1', 'created 2']);
+    const next = newId();
+    await set(`id = '${next}', duration = 2`, id);
+    await tells(['created 2', 'deleted 1', 'created 3']);
+    const [fourth, before] = [newId(), (await settled()).at(-1)!.id];
+    await dataSource.query(
+      `begin; update time_logs set id = '${fourth}' where id = '${next}';
+       update time_logs set id = '${next}' where id = '${other}';
+       update time_logs set id = '${other}' where id = '${fourth}'; commit`,
+    );
+    // Both ids are in use again.
+    await tells(['created 2', 'created 3', 'deleted 4'], before);
+  });
+
+  it('to its place by hand: never before one that a reader has passed', async () => {
+    const [id, last] = [await write(), await write()];
+    await tells(['created 1', 'created 2']);
+    const place = (await settled()).at(-1)!.id;
+    await set('position = 1', id);
+    await tells(['created 1'], place);
+    await set('position = 5, duration = 2', last);
+    await tells(['created 1', 'corrected 2'], place);
+    await set('position = default', id);
+    await tells(['corrected 2', 'created 1'], place);
+  });
+
+  it.each(['REPEATABLE READ', 'SERIALIZABLE'])(
+    'in a %s transaction whose snapshot is older than a move of positions: it comes after it',
+    async (isolation) => {
+      // In years of their own: counts of others cannot be changed in an older snapshot.
+      const corrected = await write(dataSource, newId(), '1801-01-01');
+      const deleted = await write(dataSource, newId(), '1901-01-01');
+      const late = dataSource.createQueryRunner();
+      // Its session has plans for the triggers.
+      await set('duration = 2', corrected, late);
+      await late.query(`begin isolation level ${isolation}`);
+      await late.query('select from access_tokens');
+      await dataSource.transaction(({ queryRunner }) => keepTimeLogPositions(queryRunner!));
+      await write();
+      const place = (await settled()).at(-1)!;
+      await set('duration = 3', corrected, late);
+      await remove(deleted, late);
+      await late.query('commit');
+      await late.release();
+      await tells(['corrected 1', 'deleted 2'], place.id);
+      await tells(['created 3', 'corrected 1', 'deleted 2']);
+    },
+  );
+
+  describe('and TRUNCATE, of which it tells nothing:', () => {
+    it('whoever has read before begins anew', async () => {
+      await write();
+      await remove(await write());
+      const [first, last] = await tells(['created 1', 'deleted 2']);
+      await dataSource.query('truncate time_logs');
+      for (const place of [first!.id, last!.id, `0-${newId()}`])
+        await expect(repository.eventsAfter(placeOf(place), 1)).rejects.toMatchObject(GONE);
+      await expect(repository.weighEvents(placeOf(last!.id), 1)).rejects.toMatchObject(GONE);
+      expect(await repository.eventsAfter(undefined, 1)).toEqual([]);
+      const id = await write();
+      const [event] = await tells(['created 4']);
+      await set('duration = 2', id);
+      await tells(['corrected 4'], event!.id);
+    });
+
+    it('a transaction that began before it, and writes after it, hides nothing', async () => {
+      const early = dataSource.createQueryRunner();
+      await early.startTransaction();
+      await early.query('select pg_current_xact_id()');
+      await dataSource.query('truncate time_logs');
+      await write(early);
+      const late = await write();
+      expect(await repository.eventsAfter(undefined, 10)).toEqual([]);
+      await early.commitTransaction();
+      await early.release();
+      await tells(['created 1', 'created 2'], undefined, 1);
+      await remove(late);
+      await tells(['created 1', 'deleted 2'], undefined, 1);
+    });
+
+    it('what its own transaction stores is told', async () => {
+      await write();
+      await within(async (runner) => {
+        await runner.query('truncate time_logs');
+        await write(runner);
+        await runner.query('truncate time_logs');
+        for (let n = 0; n < 3; n++) await write(runner);
+      });
+      await tells(['created 3', 'created 4', 'created 5'], undefined, 1);
+    });
+  });
+
+  describe('until deletions are forgotten:', () => {
+    const forget = async (before = TOMORROW) => new TimeLogDeletions(new Database(dataSource)).forget(before);
+    /** Forgets so many, as soon as transactions of other tests let them be final. */
+    const forgets = async (count: number) => {
+      await eventually(async () => {
+        await dataSource.query('select pg_current_xact_id()');
+        const late = await dataSource.query<unknown[]>(
+          `select from time_log_deletions where project_id is not null
+              and position + 1 >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
+        );
+        expect(late).toEqual([]);
+      });
+      expect(await forget()).toBe(count);
+    };
+
+    it('whoever has not read them begins anew, all others go on, and so does whoever begins then, page by page', async () => {
+      const ids = [await write(), await write(), await write()];
+      const before = await tells(['created 1', 'created 2', 'created 3']);
+      await remove(ids[1]!);
+      const deletion = (await tells(['created 1', 'created 3', 'deleted 2'])).at(-1)!;
+      expect(await forget(new Date().toISOString().slice(0, 10))).toBe(0);
+      await forgets(1);
+      for (const { id } of before)
+        await expect(repository.eventsAfter(placeOf(id), 1)).rejects.toMatchObject(GONE);
+      await tells([], deletion.id);
+      await write();
+      await tells(['created 4'], deletion.id);
+      for (const limit of [1, 2, 3, 1000])
+        await tells(['created 1', 'created 3', 'created 4'], undefined, limit);
+      // Again, after deletions that one who has begun since may not miss either.
+      const [first] = await tells(['created 1', 'created 3', 'created 4']);
+      await remove(ids[2]!);
+      await tells(['deleted 3'], (await settled()).at(-2)!.id);
+      await tells(['created 4', 'deleted 3'], first!.id, 1);
+      await forgets(1);
+      await expect(repository.eventsAfter(placeOf(first!.id), 1)).rejects.toMatchObject(GONE);
+      for (const limit of [1, 1000]) await tells(['created 1', 'created 4'], undefined, limit);
+      expect(await forget()).toBe(0);
+    });
+
+    it('whoever stands at a log from before them, and it is gone, begins anew', async () => {
+      const ids = [await write(), await write(), await write()];
+      await remove(ids[2]!);
+      await tells(['created 1', 'created 2', 'deleted 3']);
+      await forgets(1);
+      const [first, second] = await tells(['created 1', 'created 2']);
+      expect(first!.id).not.toContain('NaN');
+      await remove(ids[0]!);
+      await expect(repository.eventsAfter(placeOf(first!.id), 1)).rejects.toMatchObject(GONE);
+      await tells(['deleted 1'], second!.id);
+      await tells(['created 2', 'deleted 1'], undefined, 1);
+    });
+
+    it('of one transaction those are kept that another place follows', async () => {
+      const ids = Array.from({ length: 4 }, newId);
+      for (const id of ids) await write(dataSource, id);
+      await within((runner) => runner.query('delete from time_logs'));
+      const events = await tells(ids.map((_id, index) => `deleted ${index + 1}`));
+      await dataSource.query(
+        `update time_log_deletions set deleted_at = deleted_at - interval '2 days' where id <= $1`,
+        [ids[1]],
+      );
+      expect(await forget(new Date().toISOString().slice(0, 10))).toBe(2);
+      await expect(repository.eventsAfter(placeOf(events[0]!.id), 1)).rejects.toMatchObject(GONE);
+      await tells(['deleted 3', 'deleted 4'], events[1]!.id, 1);
+      await tells(['deleted 3', 'deleted 4'], undefined, 1);
+    });
+  });
+
+  it('as those who do not know of corrections read it, while instances are replaced', async () => {
+    const [id, gone] = [await write(), await write()];
+    await set('duration = 2', id);
+    await remove(gone);
+    await settled();
+    expect(
+      await dataSource.query('select (log).id, (log).duration from time_log_events(null, null, 10)'),
+    ).toEqual([{ id, duration: '2' }]);
+  });
+
+  it('and how much comes after a place, with the instant of the first', async () => {
+    const [id, gone] = [await write(), await write()];
+    const [first, second] = await tells(['created 1', 'created 2']);
+    expect(await repository.backlog(placeOf(first!.id), 10)).toEqual({ events: 1, oldest: second!.time });
+    await remove(gone);
+    await set('duration = 2', id);
+    const [deletion, correction] = await tells(['deleted 2', 'corrected 1'], second!.id);
+    const place = placeOf(second!.id);
+    expect(await repository.backlog(place, 10)).toEqual({ events: 2, oldest: deletion!.time });
+    expect(await repository.backlog(place, 1)).toEqual({ events: 1, oldest: deletion!.time });
+    expect(await repository.backlog(placeOf(deletion!.id), 10)).toEqual({
+      events: 1,
+      oldest: correction!.time,
+    });
+  });
+});
