@@ -9,12 +9,12 @@ import {
 } from '@nestjs/common';
 import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import { OutageLatch, Database } from '../database/index.js';
-import { TimeLogRepository } from '../time-log/index.js';
+import { type FeedPlace, type TimeLogEvent, TimeLogRepository } from '../time-log/index.js';
 import { WakeSignal } from './wake-signal.js';
 import { EventPublisher } from './event-publisher.js';
 import { EventSink } from './event-sink.js';
 import { EventWindow } from './event-window.js';
-import { RelayLease } from './relay-lease.js';
+import { BEGINNING, RelayLease } from './relay-lease.js';
 
 /** Milliseconds between two looks at the feed without a signal; shorter while events are under way, to note how far they got. */
 const POLL = 1_000;
@@ -24,11 +24,12 @@ const READ_PAUSE = 50;
 /** The most events of one read, and the size of the window at which it reads no more. */
 const PAGE = 250;
 const ENOUGH = 500;
+const FORGOTTEN = Symbol('forgotten');
 /** Milliseconds that the end waits for events under way. */
 const PATIENCE = 2_000;
 
 /**
- * Publishes the event of every recorded log, at least once, and each project's in the order of the feed. Of all
+ * Publishes what the feed tells, at least once, and what it tells of one project, and of one log, in its order. Of all
  * instances one does so at a time.
  */
 @Injectable()
@@ -122,7 +123,11 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     this.isRelaying = true;
     while (!this.isStopped && lease.isHeld) {
       const begun = performance.now();
-      const events = isFull ? [] : await this.tried(() => this.timeLogs.eventsAfter(read, PAGE));
+      const events = isFull ? [] : await this.tried(() => this.eventsAfter(read));
+      if (events === FORGOTTEN) {
+        read = BEGINNING;
+        continue;
+      }
       const last = events?.at(-1);
       if (last) read = { position: last.position, logId: last.log.id };
       window.add(events ?? []);
@@ -141,6 +146,20 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     this.isRelaying = false;
     await publisher.stop(PATIENCE);
     await this.tried(() => lease.giveUp(window.settled));
+  }
+
+  private async eventsAfter(place: FeedPlace): Promise<readonly TimeLogEvent[] | typeof FORGOTTEN> {
+    // Who reads from the beginning is never told that it is forgotten.
+    const from = place.position === BEGINNING.position ? undefined : place;
+    try {
+      return await this.timeLogs.eventsAfter(from, PAGE);
+    } catch (error) {
+      if (!(error instanceof DomainError && error.code === 'GONE')) throw error;
+      this.logger.warn(
+        `the feed no longer reaches back to what ${this.sink.name} got last: all logs are published again, and whoever keeps a copy must begin anew`,
+      );
+      return FORGOTTEN;
+    }
   }
 
   /** The result, or undefined where the database is away, which is logged elsewhere, or fails. */

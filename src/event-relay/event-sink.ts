@@ -10,7 +10,7 @@ export abstract class EventSink {
 
   /**
    * Resolves when the place keeps the event. Rejects with the reason where that is not certain: the same event comes
-   * again. It is called for several events at once, of each project for one at a time.
+   * again. It is called for several events at once, of each project and of each log for one at a time.
    */
   abstract publish(event: CloudEvent): Promise<void>;
 

@@ -61,4 +61,19 @@ describe('EventWindow', () => {
     window.acknowledge(failed);
     expect([window.next()!.event.log.id, window.hasFailed]).toEqual(['log 1', false]);
   });
+
+  it('hands out an event of a log when those before it are acknowledged, whatever their projects', () => {
+    const window = new EventWindow(START);
+    const moved = eventsOf('a', 'b', 'b', 'c');
+    // The second event is the log of the first one, in another project; so is the last.
+    for (const index of [1, 3]) Object.assign(moved[index]!.log, { id: 'log 0' });
+    window.add(moved);
+    const first = window.next()!;
+    expect(namesOf(window)).toEqual([]);
+    window.acknowledge(first);
+    const second = window.next()!;
+    expect([second.event, window.next()]).toEqual([moved[1], undefined]);
+    window.acknowledge(second);
+    expect([window.next()!.event, window.next()!.event]).toEqual([moved[2], moved[3]]);
+  });
 });

@@ -3,6 +3,8 @@ import type { FeedPlace, TimeLogEvent } from '../time-log/index.js';
 /** An event that was read and is not settled. */
 export interface WaitingEvent {
   readonly event: TimeLogEvent;
+  /** The names of its project and its log. */
+  readonly queues: readonly string[];
   isAcknowledged: boolean;
   /** Milliseconds of its last pause after a failure; 0 while it has not failed. */
   pause: number;
@@ -11,14 +13,14 @@ export interface WaitingEvent {
 }
 
 /**
- * Events that were read and are not yet settled. Hands out each project's events one after the other: the next one when
- * the last one is acknowledged.
+ * Events that were read and are not yet settled. An event is handed out when every earlier one of its project, and of its
+ * log, which may have been of another project, is acknowledged.
  */
 export class EventWindow {
   /** In the order of the feed, from the first that is not acknowledged. */
   private readonly order: WaitingEvent[] = [];
-  /** Of each project what is not acknowledged, in order. The first one is ready or under way. */
-  private readonly projects = new Map<string, WaitingEvent[]>();
+  /** Of each project, and of each log, what is not acknowledged, in order. What is first in both is ready or under way. */
+  private readonly queues = new Map<string, WaitingEvent[]>();
   private readonly ready: WaitingEvent[] = [];
   /** What failed and is not due. */
   private readonly putOff = new Set<WaitingEvent>();
@@ -47,15 +49,16 @@ export class EventWindow {
   /** Takes events that follow those that are here. */
   add(events: readonly TimeLogEvent[]): void {
     for (const event of events) {
-      const entry: WaitingEvent = { event, isAcknowledged: false, pause: 0, dueAt: 0 };
+      const { id, projectId } = event.log;
+      const queues = [`project ${projectId}`, `log ${id}`];
+      const entry: WaitingEvent = { event, queues, isAcknowledged: false, pause: 0, dueAt: 0 };
       this.order.push(entry);
-      const { projectId } = event.log;
-      const waiting = this.projects.get(projectId);
-      if (waiting) waiting.push(entry);
-      else {
-        this.projects.set(projectId, [entry]);
-        this.ready.push(entry);
+      for (const name of entry.queues) {
+        const queue = this.queues.get(name);
+        if (queue) queue.push(entry);
+        else this.queues.set(name, [entry]);
       }
+      if (this.isFirst(entry)) this.ready.push(entry);
     }
   }
 
@@ -75,11 +78,15 @@ export class EventWindow {
   acknowledge(entry: WaitingEvent): void {
     entry.isAcknowledged = true;
     if (entry.pause > 0) this.failed--;
-    const { projectId } = entry.event.log;
-    const waiting = this.projects.get(projectId)!;
-    waiting.shift();
-    if (waiting[0]) this.ready.push(waiting[0]);
-    else this.projects.delete(projectId);
+    // Of both queues it may be the same.
+    const next = new Set<WaitingEvent>();
+    for (const name of entry.queues) {
+      const queue = this.queues.get(name)!;
+      queue.shift();
+      if (queue[0]) next.add(queue[0]);
+      else this.queues.delete(name);
+    }
+    for (const following of next) if (this.isFirst(following)) this.ready.push(following);
     while (this.order[0]?.isAcknowledged) {
       const { position, log } = this.order.shift()!.event;
       this.last = { position, logId: log.id };
@@ -92,13 +99,17 @@ export class EventWindow {
   }
 
   /**
-   * It failed, and comes again after so many milliseconds, and after all that are ready then. Only its own project
-   * waits for it: the broker may refuse this one event for ever.
+   * It failed, and comes again after so many milliseconds, and after all that are ready then. Only its own project and
+   * log wait for it: the broker may refuse this one event for ever.
    */
   postpone(entry: WaitingEvent, pause: number): void {
     if (entry.pause === 0) this.failed++;
     entry.pause = pause;
     entry.dueAt = performance.now() + pause;
     this.putOff.add(entry);
+  }
+
+  private isFirst(entry: WaitingEvent): boolean {
+    return entry.queues.every((name) => this.queues.get(name)![0] === entry);
   }
 }

@@ -14,7 +14,7 @@ const END = `clock_timestamp() + ${LEASE} * interval '1 millisecond'`;
 const RENEWAL = 3_000;
 const NOTE_PAUSE = 250;
 /** Before the first event. */
-const BEGINNING: FeedPlace = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+export const BEGINNING: FeedPlace = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
 
 interface Told {
   /** Another instance has the lease, and this one waits until then. */

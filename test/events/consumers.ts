@@ -44,17 +44,17 @@ export class EventQueue {
     private readonly queue = 'events',
   ) {}
 
-  async bind(): Promise<void> {
+  async bind(key = 'time-log.*'): Promise<void> {
     await this.with(async (channel) => {
       await channel.assertExchange('time-logs', 'topic', { durable: true });
       await channel.assertQueue(this.queue, { durable: true });
-      await channel.bindQueue(this.queue, 'time-logs', 'time-log.created');
+      await channel.bindQueue(this.queue, 'time-logs', key);
     });
   }
 
   async unbind(): Promise<void> {
     await this.with(async (channel) => {
-      await channel.unbindQueue(this.queue, 'time-logs', 'time-log.created');
+      await channel.unbindQueue(this.queue, 'time-logs', 'time-log.*');
     });
   }
 

@@ -91,6 +91,50 @@ describe('the relay', () => {
     expect(order(sink)).toEqual(ids);
   });
 
+  it('publishes corrections and deletions, by SQL too, those of one log one after the other, in whatever project', async () => {
+    const sink = new MemorySink();
+    const host = await start(sink);
+    const [from, to] = [randomUUID(), randomUUID()];
+    const log = await record(host, from);
+    await arrived(sink, 1);
+    const gate = sink.hold(to);
+    await host.timeLogs.correct(log.id, { projectId: to, duration: 2, description: '', date: '2026-01-31' });
+    await eventually(() => expect(sink.most.inAll).toBe(1), 20_000);
+    // Its event is under way: what follows of the log waits, though it is of a project of which nothing else is.
+    const busy = await record(host);
+    await arrived(sink, 2);
+    await queryOnce(database.url, 'update time_logs set project_id = $1 where id = $2', [from, log.id]);
+    await record(host, from);
+    await delay(1_000);
+    expect(order(sink)).toEqual([log.id, busy.id]);
+    gate.open();
+    await arrived(sink, 4 + 1);
+    await queryOnce(database.url, 'delete from time_logs where id = $1', [log.id]);
+    await arrived(sink, 6);
+    const told = sink.kept.filter(({ data }) => data.id === log.id);
+    expect(told.map(({ type, subject }) => [type, subject])).toEqual([
+      ['time-log.created', from],
+      ['time-log.corrected', to],
+      ['time-log.corrected', from],
+      ['time-log.deleted', from],
+    ]);
+    expect(told.at(-1)!.data).toEqual({ id: log.id, projectId: from });
+  });
+
+  it('publishes all that is there again where the feed no longer reaches back, and says so once', async () => {
+    const sink = new MemorySink();
+    const host = await start(sink);
+    await record(host);
+    await arrived(sink, 1);
+    await queryOnce(database.url, 'truncate time_logs');
+    const logs = [await record(host), await record(host)];
+    await arrived(sink, 3);
+    expect(order(sink).slice(1).sort()).toEqual(logs.map(({ id }) => id).sort());
+    expect(host.lines).toEqual([
+      expect.stringMatching(/^the feed no longer reaches back to what memory got last: /),
+    ]);
+  });
+
   it('waits while nobody takes an event, says so once, and loses nothing', async () => {
     const sink = new MemorySink();
     const host = await start(sink);

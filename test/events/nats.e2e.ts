@@ -16,7 +16,7 @@ import { expectNoConnectionLeft } from './early-end.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from './relay-host.js';
 
 const KEEPS_ALL = {
-  subjects: ['time-log.created'],
+  subjects: ['time-log.*'],
   storage: 'file',
   retention: 'limits',
   discard: 'new',
@@ -85,6 +85,45 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
       },
     });
     expect(from.lines).toEqual([]);
+  });
+
+  it('tell what becomes of a log, each with its type as the subject', async () => {
+    const from = await start();
+    const { id, projectId } = await record(from);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2));
+    await from.timeLogs.delete(id);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(3));
+    const [, corrected, deleted] = (await eventsOfStream(broker.url)).map(({ event }) => event);
+    expect(corrected).toMatchObject({ type: 'time-log.corrected', data: { id, duration: 2 } });
+    expect(deleted).toMatchObject({ type: 'time-log.deleted', subject: projectId, data: { id, projectId } });
+    const { state } = await withStreams((streams) => streams.info('time-logs', { subjects_filter: '>' }));
+    expect(state.subjects).toEqual({
+      'time-log.created': 1,
+      'time-log.corrected': 1,
+      'time-log.deleted': 1,
+    });
+    expect(from.lines).toEqual([]);
+  });
+
+  it('wait for a stream that takes the old subject alone, which is said with the missing one', async () => {
+    const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const };
+    await withStreams((streams) => streams.add(mine));
+    const from = await start();
+    const { id, projectId } = await record(from);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        line(
+          'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.corrected: start nats-server with -js, and see its stream',
+        ),
+      ]),
+    );
+    await withStreams((streams) => streams.update('time-logs', { ...mine, subjects: ['time-log.*'] }));
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2), 20_000);
+    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
   });
 
   it('leave a stream as it is, with a warning where it discards', async () => {

@@ -71,6 +71,44 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     await eventually(() => expect(from.lines.slice(1)).toEqual([`events go to ${place()} again`]));
   });
 
+  it('tell what becomes of a log, each with its type as the routing key', async () => {
+    const [all, deletions] = [new EventQueue(broker.url), new EventQueue(broker.url, 'deletions')];
+    await all.bind();
+    await deletions.bind('time-log.deleted');
+    const from = await start();
+    const { id, projectId } = await record(from);
+    await eventually(async () => expect(await all.events()).toHaveLength(1));
+    await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
+    await eventually(async () => expect(await all.events()).toHaveLength(2));
+    await from.timeLogs.delete(id);
+    await eventually(async () => expect(await all.events()).toHaveLength(3));
+    const told = (await all.events()).map(({ event }) => event);
+    expect(told.map(({ type }) => type)).toEqual([
+      'time-log.created',
+      'time-log.corrected',
+      'time-log.deleted',
+    ]);
+    expect(told[1]).toMatchObject({ data: { id, duration: 2 } });
+    expect((await deletions.events()).map(({ event }) => event)).toEqual([told[2]]);
+    expect(from.lines).toEqual([]);
+  });
+
+  it('wait for a queue that is bound for what is recorded alone, which is said with the missing key', async () => {
+    const queue = new EventQueue(broker.url);
+    await queue.bind('time-log.created');
+    const from = await start();
+    const { id } = await record(from);
+    await eventually(async () => expect(await queue.events()).toHaveLength(1));
+    await from.timeLogs.delete(id);
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        `events wait for ${place()}: no queue is bound to the exchange time-logs for time-log.deleted: bind one`,
+      ]),
+    );
+    await queue.bind();
+    await eventually(async () => expect(await queue.events()).toHaveLength(2), 20_000);
+  });
+
   it('go to an exchange that is durable and routes by topic, and leave one of another kind as it is', async () => {
     const queue = new EventQueue(broker.url);
     const from = await start();

@@ -51,7 +51,7 @@ export async function startRelayHost(url: string, sink: EventSink): Promise<Rela
     app,
     timeLogs: app.get(TimeLogService),
     get lines() {
-      return lines.filter((line) => line.includes('event'));
+      return lines.filter((line) => /event|feed/.test(line));
     },
     close: () => app.close(),
   };

@@ -51,7 +51,7 @@ async function natsForEvents(): Promise<EventBroker> {
   };
   const shape = {
     name: 'time-logs',
-    subjects: ['time-log.created'],
+    subjects: ['time-log.*'],
     discard: 'new' as const,
     // In nanoseconds, the least that there is: repeats must be seen.
     duplicate_window: 100_000_000,

@@ -14,7 +14,7 @@ import { reasonOf } from '../../../libs/errors/src/index.js';
 import { brokerName } from '../../../libs/messages/src/index.js';
 import { type CloudEvent, DESCRIPTION_LENGTH } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';
+import { CONTENT_TYPE, NAME, SUBJECTS, UNWANTED } from './topology.js';
 
 /** Milliseconds to connect, and to get an acknowledgement. */
 const LIMIT = 5_000;
@@ -63,14 +63,14 @@ export class NatsSink extends EventSink {
     const about = headers();
     about.set('content-type', CONTENT_TYPE);
     try {
-      await this.session!.stream.publish(SUBJECT, JSON.stringify(event), {
+      await this.session!.stream.publish(event.type, JSON.stringify(event), {
         msgID: event.id,
         headers: about,
         expect: { streamName: NAME },
         timeout: LIMIT,
       });
     } catch (error) {
-      throw new Error(adviceFor(error), { cause: error });
+      throw new Error(adviceFor(error, event.type), { cause: error });
     }
   }
 
@@ -120,7 +120,7 @@ export class NatsSink extends EventSink {
         throw error;
       await streams.add({
         name: NAME,
-        subjects: [SUBJECT],
+        subjects: [SUBJECTS],
         storage: StorageType.File,
         retention: RetentionPolicy.Limits,
         discard: DiscardPolicy.New,
@@ -144,10 +144,10 @@ function faultOf(config: StreamConfig): string | undefined {
   return undefined;
 }
 
-function adviceFor(error: unknown): string {
+function adviceFor(error: unknown, subject: CloudEvent['type'] = 'time-log.created'): string {
   const message = reasonOf(error);
   if (/jetstream is not enabled|no responders/i.test(message)) {
-    return `no JetStream answers, or no stream ${NAME} takes ${SUBJECT}: start nats-server with -js, and see its stream`;
+    return `no JetStream answers, or no stream ${NAME} takes ${subject}: start nats-server with -js, and see its stream`;
   }
   // Before those of a full stream: it says `maximum` too.
   if (/message size|payload/i.test(message)) {

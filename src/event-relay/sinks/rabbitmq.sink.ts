@@ -3,7 +3,7 @@ import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { brokerName } from '../../../libs/messages/src/index.js';
 import type { CloudEvent } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, NAME, SUBJECT, UNWANTED } from './topology.js';
+import { CONTENT_TYPE, NAME, UNWANTED } from './topology.js';
 
 /** Milliseconds to connect, and to get a confirmation. */
 const LIMIT = 5_000;
@@ -12,7 +12,7 @@ const GOODBYE = 1_000;
 /** Seconds between two signs of life on a connection. After two that are missed it ends. */
 const HEARTBEAT = 5;
 /** A message that no queue takes comes back with its id, before its confirmation (RabbitMQ, publisher confirms). */
-const UNROUTABLE = `no queue is bound to the exchange ${NAME} for ${SUBJECT}: bind one`;
+const unroutable = (key: string) => `no queue is bound to the exchange ${NAME} for ${key}: bind one`;
 
 interface Destroyable {
   destroy(error: Error): void;
@@ -53,7 +53,7 @@ export class RabbitMqSink extends EventSink {
       this.verdicts.set(id, tell);
       timer = setTimeout(() => tell(`RabbitMQ gave no confirmation within ${LIMIT} ms`), LIMIT);
       const options = { messageId: id, contentType: CONTENT_TYPE, persistent: true, mandatory: true };
-      this.channel!.publish(NAME, SUBJECT, Buffer.from(JSON.stringify(event)), options, (error: unknown) =>
+      this.channel!.publish(NAME, event.type, Buffer.from(JSON.stringify(event)), options, (error: unknown) =>
         tell(error ? `RabbitMQ did not keep it (${(error as Error).message})` : undefined),
       );
     }).finally(() => {
@@ -92,7 +92,9 @@ export class RabbitMqSink extends EventSink {
     );
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
-    channel.on('return', ({ properties }) => this.verdicts.get(String(properties.messageId))?.(UNROUTABLE));
+    channel.on('return', ({ properties, fields }) =>
+      this.verdicts.get(String(properties.messageId))?.(unroutable(fields.routingKey)),
+    );
     await channel.assertExchange(NAME, 'topic', { durable: true });
     // Whoever has taken the turn has ended this connection.
     if (turn !== this.turn) throw new Error(UNWANTED);
