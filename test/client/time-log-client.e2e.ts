@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type NewTimeLog, TimeLogClient, TimeLogError, type TimeLogEvent } from '@time-logs/client';
+import {
+  type NewTimeLog,
+  type RecordedTimeLog,
+  TimeLogClient,
+  TimeLogError,
+  type TimeLogEvent,
+} from '@time-logs/client';
 import { AccessTokenService } from '../../src/access-token/index.js';
 import { TimeLogIds } from '../../src/time-log/index.js';
 import { expectedLog } from '../support/expected-logs.js';
@@ -99,6 +105,36 @@ describe('the client and the service', () => {
       expect(await failure(call())).toMatchObject({ code: 'NOT_FOUND', status: 404 });
     }
     expect(await totalOf(log.projectId)).toBe(0);
+  });
+
+  it('agree on a copy, which follows what becomes of logs', async () => {
+    const copy: Parameters<TimeLogClient['follow']>[0] = new Map();
+    let last: string | undefined;
+    const followed = async (ids: readonly string[]) => {
+      // Transactions of other tests, on the same server, may hold events back.
+      for (;;) {
+        for await (const { id } of client.follow(copy, { after: last, pageSize: 3 })) last = id;
+        const all = new Map();
+        for await (const { id } of client.list()) all.set(id, await client.get(id));
+        if (all.size === copy.size && ids.every((id) => copy.has(id))) {
+          expect(copy).toEqual(all);
+          return;
+        }
+      }
+    };
+    const logs: RecordedTimeLog[] = [];
+    while (logs.length < 7) logs.push(await client.record(newLog()));
+    await followed(logs.map(({ id }) => id));
+    const [deleted, corrected] = logs as [RecordedTimeLog, RecordedTimeLog];
+    await client.delete(deleted.id);
+    await client.correct(corrected.id, { ...newLog(), duration: 7 });
+    const { id } = await client.record(newLog());
+    await followed([id]);
+    expect([copy.has(deleted.id), copy.get(corrected.id)?.duration]).toEqual([false, 7]);
+    await app.dataSource.query('truncate time_logs');
+    const { id: first } = await client.record(newLog());
+    await followed([first]);
+    expect([...copy.keys()]).toEqual([first]);
   });
 
   it('agree on health', async () => {

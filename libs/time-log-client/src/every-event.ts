@@ -1,6 +1,8 @@
 import type { components } from './openapi.js';
+import { TimeLogError } from './time-log.error.js';
+import type { RecordedTimeLog } from './time-logs.js';
 
-/** A log was recorded, as CloudEvents 1.0 has it. */
+/** A log was recorded, corrected or deleted, as CloudEvents 1.0 has it. */
 export type TimeLogEvent = components['schemas']['TimeLogEvent'];
 
 export interface FollowedFeed {
@@ -24,6 +26,43 @@ export async function* everyEvent(
     if (events.length >= pageSize) continue;
     if (!pause) return;
     await pause();
+  }
+}
+
+/**
+ * Applies the events of the feed to a copy of the logs, and yields each when that is done. Where the feed no longer
+ * reaches back to the last one, it empties the copy and begins anew.
+ */
+export async function* everyChange(
+  copy: Map<string, RecordedTimeLog>,
+  eventsAfter: (last: string | undefined) => AsyncIterable<TimeLogEvent>,
+  after: string | undefined,
+): AsyncGenerator<TimeLogEvent, void, undefined> {
+  for (let last = after; ;) {
+    try {
+      for await (const event of eventsAfter(last)) {
+        apply(event, copy);
+        last = event.id;
+        yield event;
+      }
+      return;
+    } catch (error) {
+      if (last === undefined || !(error instanceof TimeLogError && error.code === 'GONE')) throw error;
+      copy.clear();
+      last = undefined;
+    }
+  }
+}
+
+/** What a later version tells beside is not for a copy. */
+function apply(event: TimeLogEvent, copy: Map<string, RecordedTimeLog>): void {
+  switch (event.type) {
+    case 'time-log.created':
+    case 'time-log.corrected':
+      copy.set(event.data.id, event.data);
+      return;
+    case 'time-log.deleted':
+      copy.delete(event.data.id);
   }
 }
 

@@ -768,6 +768,64 @@ describe('events', () => {
     expect(seen).toEqual(PLACES);
   });
 
+  describe('are applied to a copy', () => {
+    const [id, other] = [ITEM.id, '019c1363-4a3b-7245-b697-5dec9f548a59'];
+    const told = (position: number, type: string, data: { id: string }) => ({
+      ...eventOf(`${position}-${data.id}`),
+      type: `time-log.${type}`,
+      data,
+    });
+    const gone = answered(410, {
+      success: false,
+      error: 'GONE',
+      message: 'the feed no longer reaches back to this event: begin anew with an empty copy',
+    });
+    const corrected = { ...RECORDED, id, duration: 2 };
+    const created = told(1, 'created', { ...RECORDED, id: other });
+
+    it('before they are yielded', async () => {
+      const events = [
+        created,
+        told(2, 'corrected', corrected),
+        told(3, 'later', { id: other }),
+        told(4, 'deleted', { id: other }),
+      ];
+      const { client } = clientOf([answered(200, events)]);
+      const copy = new Map<string, typeof corrected>();
+      const sizes = [];
+      for await (const { id } of client.follow(copy)) sizes.push([id, copy.size]);
+      expect(sizes).toEqual(events.map(({ id }, index) => [id, [1, 2, 2, 1][index]]));
+      expect(copy).toEqual(new Map([[id, corrected]]));
+    });
+
+    it('which is filled anew where the feed no longer reaches back', async () => {
+      const { client, runtime } = clientOf([
+        answered(200, [created]),
+        gone,
+        answered(200, [told(7, 'corrected', corrected)]),
+        answered(200, []),
+      ]);
+      const copy = new Map([['before', RECORDED]]) as never as Map<string, never>;
+      const seen = [];
+      for await (const event of client.follow(copy, { after: one, pageSize: 1 })) seen.push(event.id);
+      expect([seen, [...copy.keys()]]).toEqual([[created.id, `7-${id}`], [id]]);
+      expect(queries(runtime)).toEqual([
+        `?lastEventId=${one}&limit=1`,
+        `?lastEventId=${created.id}&limit=1`,
+        '?limit=1',
+        `?lastEventId=7-${id}&limit=1`,
+      ]);
+    });
+
+    it('where the beginning cannot be gone', async () => {
+      const { client } = clientOf([answered(200, [created]), gone, gone]);
+      const copy = new Map<string, never>();
+      const following = client.follow(copy, { pageSize: 1 });
+      await following.next();
+      expect((await failure(following.next())).code).toBe('GONE');
+    });
+  });
+
   it('end with the signal, also while they wait', async () => {
     const { client, runtime } = clientOf([page(one)]);
     runtime.isStill = true;

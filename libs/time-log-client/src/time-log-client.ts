@@ -8,7 +8,7 @@ import {
   requirePlaceInFeed,
   type Token,
 } from './arguments.js';
-import { everyEvent, eventsIn, type TimeLogEvent } from './every-event.js';
+import { everyChange, everyEvent, eventsIn, type TimeLogEvent } from './every-event.js';
 import { everyLog } from './every-log.js';
 import { HttpExchange, type HttpRequest } from './http-exchange.js';
 import { type Outcome, RetryingSender } from './retrying-sender.js';
@@ -150,8 +150,9 @@ export class TimeLogClient implements TimeLogs {
   }
 
   /**
-   * Yields the events of recorded logs, each log once, in an order that never changes: to the end, or for ever where
-   * `wait` is given. Leave the loop, and take it up again with the `id` of the last event as `after`.
+   * Yields what happened to logs, each event once, in an order that never changes: to the end, or for ever where `wait`
+   * is given. Leave the loop, and take it up again with the `id` of the last event as `after`. Rejects with TimeLogError
+   * GONE where the feed no longer reaches back to it: begin anew with an empty copy.
    */
   events({ after, wait, pageSize = EVENT_PAGE, signal }: EventsOptions = {}): AsyncGenerator<
     TimeLogEvent,
@@ -169,6 +170,19 @@ export class TimeLogClient implements TimeLogs {
     const pause =
       wait === undefined ? undefined : () => within(nothing, { milliseconds: wait, signal }, this.schedule);
     return everyEvent({ readPage, pageSize, pause }, after);
+  }
+
+  /**
+   * The same for a copy of the logs, by their ids: an event is yielded when it was applied. Empty at first, it has every
+   * log of the service at the end of the feed. Give `after` only with a copy that is as it was at that event. Where the
+   * feed no longer reaches back to it, the copy is emptied and filled anew.
+   */
+  follow(
+    copy: Map<string, RecordedTimeLog>,
+    { after, ...options }: EventsOptions = {},
+  ): AsyncGenerator<TimeLogEvent, void, undefined> {
+    const eventsAfter = (last: string | undefined) => this.events({ ...options, after: last });
+    return everyChange(copy, eventsAfter, after);
   }
 
   /** Resolves where the service is available now. Else rejects with the reason, after one try. */
