@@ -56,7 +56,11 @@ export function newLog(): TimeLog {
   return TimeLog.record(values, ids.next());
 }
 
-export async function insert(runner: QueryRunner, { id }: TimeLog, date = values.date): Promise<void> {
+export async function insert(
+  runner: Pick<QueryRunner, 'query'>,
+  { id }: TimeLog,
+  date = values.date,
+): Promise<void> {
   await runner.query(
     `insert into time_logs (id, project_id, duration, description, date) values ($1, $2, 1, '', $3)`,
     [id, values.projectId, date],

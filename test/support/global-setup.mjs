@@ -17,7 +17,13 @@ import { removeLibpqVariables } from '../../dist/src/config.js';
  * Nothing is tested here that a crash of the machine could harm, so nobody waits for the disk; every core may run
  * tests.
  */
-const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500', listen_addresses: '' };
+const SETTINGS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '500',
+  max_prepared_transactions: '10',
+  listen_addresses: '',
+};
 /** How initdb of any version makes the files. */
 const INITDB = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
 

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { migrations } from '../../src/app.module.js';
+import { Database } from '../../src/database/index.js';
+import { migrate } from '../../src/database-setup/index.js';
+import { TimeLog, TimeLogDeletions } from '../../src/time-log/index.js';
+import { normalizedValues } from '../../src/time-log/domain/time-log.js';
+import { feedNamesIn } from '../../src/time-log/infrastructure/feed/feed-names.js';
+import { storedShift } from '../../src/time-log/infrastructure/feed/positions.v1.js';
+import { tellTimeLogCorrectionV1 } from '../../src/time-log/infrastructure/feed/tell-time-log-correction.v1.js';
+import { tellTimeLogDeletionsV1 } from '../../src/time-log/infrastructure/feed/tell-time-log-deletions.v1.js';
+import { timeLogEventsV2 } from '../../src/time-log/infrastructure/feed/time-log-events.v2.js';
+import { eventually } from '../faults/support/eventually.js';
+import { isFull } from '../faults/support/extent.js';
+import { Copy, ROWS } from '../support/copies.js';
+import { closeInstances, type Instance, newLog, openInstances } from '../support/feed-traffic.js';
+import { acrossMove, CHANGES, overtaken, transact } from '../support/sql-writers.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const ROUNDS = isFull ? 100 : 4;
+/** The rounds within which a feed with a fault must be seen to be wrong. Each finds every one of these faults. */
+const MOST = 3;
+/** Writers at a time, and transactions of each in a round. */
+const WRITERS = 4;
+const TRANSACTIONS = 4;
+const LIMIT = isFull ? 600_000 : 120_000;
+
+type FeedText = (names: Awaited<ReturnType<typeof feedNamesIn>>) => string;
+
+describe('whoever applies the events of the feed', () => {
+  let database: TestDatabase;
+  let instances: Instance[];
+  let canPrepare: boolean;
+  let told: Map<string, string>;
+  let copies: Copy[];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations });
+    instances = await openInstances(database.url);
+    const [row] = await sql().query<[{ most: string }]>(
+      `select current_setting('max_prepared_transactions') as most`,
+    );
+    canPrepare = row.most !== '0';
+  });
+  beforeEach(async () => {
+    told = new Map();
+    await sql().query('truncate time_logs');
+    copies = [1, 3, 10, 1000].map((limit, index) => new Copy(instances[index % 2]!, limit, told));
+  });
+  afterAll(async () => {
+    await closeInstances(instances);
+    await database.drop();
+  });
+
+  const sql = () => instances[0]!.dataSource;
+  const table = async () =>
+    Object.fromEntries(
+      (await sql().query<{ id: string; row: string }[]>(ROWS)).map(({ id, row }) => [id, row]),
+    );
+
+  /**
+   * Nobody writes, and nothing holds the feed back for long: it tells all, without another transaction. Whoever analyses
+   * tables in the background may hold it back for a moment.
+   */
+  const expectRight = (patience: number) => eventually(seeThatAllIsRight, patience);
+  async function seeThatAllIsRight(): Promise<void> {
+    const rows = await table();
+    for (const copy of copies) {
+      await copy.readOn();
+      expect(copy.rows).toEqual(rows);
+    }
+    const fresh = new Copy(instances[1]!, 7, told);
+    const events = await fresh.readOn();
+    expect(fresh.rows).toEqual(rows);
+    const logs = events.filter(({ type }) => type !== 'deleted').map(({ log }) => log.id);
+    expect(logs.toSorted()).toEqual(Object.keys(rows));
+    const kept = await sql().query<{ id: string }[]>(
+      `select position || '-' || id as id from time_log_deletions
+        where project_id is not null and (position, id) not in (select position, id from time_logs) order by position, id`,
+    );
+    expect(events.filter(({ type }) => type === 'deleted').map(({ id }) => id)).toEqual(
+      kept.map(({ id }) => id),
+    );
+  }
+
+  /** What the service does to logs, at the wish of its callers. */
+  async function serve({ repository }: Instance): Promise<void> {
+    for (let left = 2 * TRANSACTIONS; left > 0; left--) {
+      const log = newLog();
+      if (left % 2 === 0) await repository.add(log);
+      else await repository.addOnce(log, { principal: 'writer', text: log.id });
+      await repository.correct(TimeLog.restore({ ...normalizedValues(log), id: log.id, duration: left }));
+      if (left % 3 === 0) await repository.delete(log.id);
+    }
+  }
+
+  /** Each kind of change at least once, with reads in between; then many at a time, while the followers read and stop. */
+  async function round(patience = 20_000): Promise<void> {
+    const readAll = () => Promise.all(copies.map((copy) => copy.readOn()));
+    // Enough that each change finds some.
+    for (let left = 10; left > 0; left--)
+      await sql().transaction(({ queryRunner }) => CHANGES.insert!(queryRunner!));
+    await readAll();
+    for (const change of Object.values(CHANGES)) {
+      await sql().transaction(({ queryRunner }) => change(queryRunner!));
+      await readAll();
+    }
+    // What is wrong here may be right again after more changes.
+    await expectRight(patience);
+    await overtaken(sql(), readAll);
+    for (const isolation of ['repeatable read', 'serializable'] as const)
+      await acrossMove(sql(), isolation, readAll);
+    const state = { isWriting: true };
+    const writing = Promise.all(
+      Array.from({ length: WRITERS }, async (_writer, index) => {
+        for (let left = TRANSACTIONS; left > 0; left--)
+          await transact(instances[index % 2]!.dataSource, canPrepare);
+      }).concat(instances.map(serve)),
+    ).finally(() => (state.isWriting = false));
+    const [stopped, ...reading] = copies;
+    while (state.isWriting) await Promise.all(reading.map((copy) => copy.next()));
+    await writing;
+    copies = [...reading, stopped!];
+    await expectRight(patience);
+  }
+
+  it(
+    'has the logs of the table, whatever SQL does to them, and no id tells two things',
+    async () => {
+      for (let left = ROUNDS; left > 0; left--) await round();
+      expect(copies.map(({ begun }) => begun)).toEqual([0, 0, 0, 0]);
+    },
+    LIMIT,
+  );
+
+  it(
+    'has them also where deletions are forgotten, and where all logs are removed at once',
+    async () => {
+      await round();
+      const away = new Copy(instances[0]!, 10, told);
+      await away.next();
+      const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+      const forget = async () => {
+        // What is right before the horizon stays.
+        await sql().query('select pg_current_xact_id()');
+        await sql().query('select pg_current_xact_id()');
+        return new TimeLogDeletions(new Database(sql())).forget(tomorrow);
+      };
+      await eventually(async () => expect(await forget()).toBeGreaterThan(0));
+      copies = [...copies, away];
+      await expectRight(20_000);
+      expect(copies.map(({ begun }) => begun)).toEqual([0, 0, 0, 0, 1]);
+      await round();
+      await sql().query('truncate time_logs');
+      await round();
+      expect(copies.every(({ begun }) => begun > 0)).toBe(true);
+    },
+    LIMIT,
+  );
+
+  describe('would see that it is wrong', () => {
+    /** Has the database do something else until the rounds have shown that. */
+    async function isSeen(...statements: readonly string[]): Promise<boolean> {
+      const texts = [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1, timeLogEventsV2];
+      try {
+        for (const statement of statements) await sql().query(statement);
+        for (let left = MOST; left > 0; left--) await round(0);
+        return false;
+      } catch (error) {
+        if (/toEqual|told/.test((error as Error).message)) return true;
+        throw error;
+      } finally {
+        for (const text of texts) await sql().query(await replacing(text));
+      }
+    }
+    async function replacing(text: FeedText, ...changes: readonly (readonly [string, string])[]) {
+      const runner = sql().createQueryRunner();
+      const names = await feedNamesIn(runner);
+      await runner.release();
+      let changed = text(names).replace('create function', 'create or replace function');
+      for (const [from, to] of changes) {
+        expect(changed).toContain(from);
+        changed = changed.replaceAll(from, to);
+      }
+      return changed;
+    }
+    const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift';
+
+    it.each([
+      ['corrections', tellTimeLogCorrectionV1, 'begin\n', 'begin\n return new;\n'],
+      ['deletions', tellTimeLogDeletionsV1, 'begin\n', 'begin\n return null;\n'],
+      ['changes of the id', tellTimeLogDeletionsV1, 'ids := array[old.id]', 'return null'],
+    ])(
+      'without the trigger of %s',
+      async (_what, text, from, to) => {
+        expect(await isSeen(await replacing(text, [from, to]))).toBe(true);
+      },
+      LIMIT,
+    );
+
+    it.each([
+      ['one before the last', `${HORIZON} - 1`],
+      // The oldest transaction under way itself is not seen by anybody else.
+      ['the one after the oldest transaction under way', `${HORIZON} + 2`],
+      ['the next transaction', HORIZON.replace('xmin', 'xmax')],
+    ])(
+      'with a horizon that ends with %s',
+      async (_what, horizon) => {
+        expect(await isSeen(await replacing(timeLogEventsV2, [HORIZON, horizon]))).toBe(true);
+      },
+      LIMIT,
+    );
+
+    it(
+      'if the deletion won where a log is stored again at once',
+      async () => {
+        const isLast = [
+          'order by place, id, deletion is not null',
+          'order by place, id, deletion is null',
+        ] as const;
+        expect(await isSeen(await replacing(timeLogEventsV2, isLast))).toBe(true);
+        const both = ['select distinct on (place, id)', 'select'] as const;
+        expect(await isSeen(await replacing(timeLogEventsV2, both))).toBe(true);
+      },
+      LIMIT,
+    );
+
+    it(
+      'if a deletion stayed where a log was stored again, and left that place',
+      async () => {
+        const stays = ['and id = old.id and project_id is not null', 'and false'] as const;
+        expect(await isSeen(await replacing(tellTimeLogCorrectionV1, stays))).toBe(true);
+        const stays2 = ['and deletion.id = gone.id', 'and false'] as const;
+        expect(await isSeen(await replacing(tellTimeLogDeletionsV1, stays2))).toBe(true);
+      },
+      LIMIT,
+    );
+
+    it(
+      'if the shift were read in the snapshot of whoever writes',
+      async () => {
+        const runner = sql().createQueryRunner();
+        const shift = storedShift(await feedNamesIn(runner));
+        await runner.release();
+        for (const text of [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1])
+          expect(await isSeen(await replacing(text, ['tg_argv[0]::bigint', shift]))).toBe(true);
+      },
+      LIMIT,
+    );
+  });
+});
