@@ -11,6 +11,7 @@ import {
   type Place,
 } from '../faults/support/moves.js';
 import { queryOnce } from '../faults/support/postgres-cluster.js';
+import { Copy, ROWS } from './copies.js';
 import {
   closeInstances,
   follower,
@@ -21,10 +22,14 @@ import {
   type Reader,
   write,
 } from './feed-traffic.js';
+import { CHANGES } from './sql-writers.js';
 
 /** Milliseconds of one time of writing, and for which the longest of its transactions is open. */
 const LENGTH = isFull ? 200 : 50;
 const LONGEST = isFull ? 100 : 25;
+
+/** What becomes of logs beside. */
+const CHANGED = ['insert and update', 'update', 'update of many', 'delete', 'delete of many'];
 
 /** Each with a date in years in which nobody else writes: counts of others cannot be changed in an older snapshot. */
 const LATE = [
@@ -68,6 +73,9 @@ export class FeedJourney {
   private late: { readonly runner: QueryRunner; readonly date: string }[] = [];
   private saved: Saved[] = [];
   private moves = 0;
+  /** What events have told, wherever and whenever. */
+  private readonly told = new Map<string, string>();
+  private copies: readonly Copy[] = [];
   private readonly readers: readonly Reader[] = [1, 7, 1000].map((limit) => follower(this, limit));
 
   private constructor(
@@ -79,6 +87,7 @@ export class FeedJourney {
   static async take(movers: Movers, steps: readonly Step[]): Promise<void> {
     const journey = new FeedJourney(movers, await movers.create());
     try {
+      journey.beginCopies();
       await journey.start();
       await journey.writeAndRead();
       for (const step of steps) {
@@ -100,7 +109,9 @@ export class FeedJourney {
 
   private async writeAndRead(): Promise<void> {
     await write(this.instances, performance.now() + LENGTH, LONGEST);
-    const rows = await queryOnce<{ id: string }>(this.place.url, 'select id from time_logs');
+    for (const change of CHANGED)
+      await this.instances[0]!.dataSource.transaction(({ queryRunner }) => CHANGES[change]!(queryRunner!));
+    const rows = await queryOnce<{ id: string; row: string }>(this.place.url, ROWS);
     expect(rows.length).toBeGreaterThan(0);
     for (const { read, next } of this.readers) {
       await eventually(async () => {
@@ -109,6 +120,17 @@ export class FeedJourney {
         expect([rows.filter(({ id }) => !seen.has(id)), seen.size]).toEqual([[], read.length]);
       }, 5_000);
     }
+    const logs = Object.fromEntries(rows.map(({ id, row }) => [id, row]));
+    for (const copy of this.copies)
+      await eventually(async () => {
+        await copy.readOn();
+        expect(copy.rows).toEqual(logs);
+      }, 5_000);
+  }
+
+  /** Copies of what is there: nobody tells what is undone. */
+  private beginCopies(): void {
+    this.copies = [1, 7, 1000].map((limit) => new Copy(this, limit, this.told));
   }
 
   private async step(step: Step): Promise<void> {
@@ -122,6 +144,7 @@ export class FeedJourney {
       await cluster.end('SIGINT');
       await cluster.start();
     }
+    if (step.act === 'go back') this.beginCopies();
     await this.start();
   }
 

@@ -133,7 +133,8 @@ export function follower(source: { readonly repository: TypeOrmTimeLogRepository
     const events = await source.repository.eventsAfter(place, limit);
     const last = events.at(-1);
     if (last) place = { position: last.position, logId: last.log.id };
-    read.push(...events.filter(({ type }) => type === 'created').map(({ log }) => log.id));
+    for (const { type, log } of events)
+      if (type === 'created' || (type === 'corrected' && !read.includes(log.id))) read.push(log.id);
     return events.length;
   };
   return { name: `follower by ${limit}`, read, next };
