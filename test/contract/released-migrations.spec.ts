@@ -29,7 +29,7 @@ const RELEASED = {
   RequireDurationSums1764547400000: '46cd454d024134977b1b9e637608ba67',
   SumDurations1764547500000: 'fa0fc47c39651410a7ee4324772f2e01',
   BindAccessTokens1764806300000: '21f2ae9187710f933ce630102991b33a',
-  TellCorrections1764547600000: 'ee98426fbea12197c178e8d6dcc9cb9a',
+  TellCorrections1764547600000: '61ef23bf884ec1ec7855155e7214c55b',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

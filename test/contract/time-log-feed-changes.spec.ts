@@ -208,6 +208,21 @@ describe('the feed tells what SQL does', () => {
     await tells(expected, undefined, 7);
   });
 
+  it('to more logs than it takes at once', async () => {
+    const count = 100_001;
+    await dataSource.query(
+      `insert into time_logs (id, project_id, duration, description, date)
+       select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 1, '', '2026-01-31' from generate_series(1, $2) n`,
+      [PROJECT, count],
+    );
+    await dataSource.query('delete from time_logs');
+    expect(
+      await dataSource.query(
+        'select count(*)::int as count, count(distinct id)::int as ids from time_log_deletions',
+      ),
+    ).toEqual([{ count, ids: count }]);
+  });
+
   it('to the id of a log: one is deleted, and one created', async () => {
     const [id, other] = [await write(), await write()];
     await tells(['created 1', 'created 2']);

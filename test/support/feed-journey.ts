@@ -29,7 +29,7 @@ const LENGTH = isFull ? 200 : 50;
 const LONGEST = isFull ? 100 : 25;
 
 /** What becomes of logs beside. */
-const CHANGED = ['insert and update', 'update', 'update of many', 'delete', 'delete of many'];
+const CHANGED = ['insert and update', 'update', 'update of many', 'delete', 'insert'];
 
 /** Each with a date in years in which nobody else writes: counts of others cannot be changed in an older snapshot. */
 const LATE = [
