@@ -11,6 +11,7 @@ import { tellTimeLogDeletionsV1 } from '../../src/time-log/infrastructure/feed/t
 import { timeLogEventsV2 } from '../../src/time-log/infrastructure/feed/time-log-events.v2.js';
 import { eventually } from '../faults/support/eventually.js';
 import { isFull } from '../faults/support/extent.js';
+import { PostgresCluster, queryOnce } from '../faults/support/postgres-cluster.js';
 import { Copy, ROWS } from '../support/copies.js';
 import { closeInstances, type Instance, newLog, openInstances } from '../support/feed-traffic.js';
 import { acrossMove, CHANGES, overtaken, transact } from '../support/sql-writers.js';
@@ -105,7 +106,8 @@ describe('whoever applies the events of the feed', () => {
       await sql().transaction(({ queryRunner }) => change(queryRunner!));
       await readAll();
     }
-    // What is wrong here may be right again after more changes.
+    // No number of a part follows that of this transaction. What is wrong here may be right again after more changes.
+    await sql().transaction(({ queryRunner }) => CHANGES.insert!(queryRunner!));
     await expectRight(patience);
     await overtaken(sql(), readAll);
     for (const isolation of ['repeatable read', 'serializable'] as const)
@@ -154,6 +156,34 @@ describe('whoever applies the events of the feed', () => {
       await sql().query('truncate time_logs');
       await round();
       expect(copies.every(({ begun }) => begun > 0)).toBe(true);
+    },
+    LIMIT,
+  );
+
+  it(
+    'has them also from a standby, which is behind',
+    async () => {
+      const before = { instances, canPrepare };
+      const primary = await PostgresCluster.create();
+      const standby = await primary.createStandby();
+      const url = await primary.createDatabase();
+      const readers: Instance[] = [];
+      try {
+        await migrate({ url, migrations });
+        instances = await openInstances(url);
+        canPrepare = false;
+        const there = url.replace(/@[^/]+/, /@[^/]+/.exec(standby.url)![0]);
+        const arrived = () => queryOnce(there, `select 'time_log_deletions'::regclass`);
+        await eventually(arrived);
+        readers.push(...(await openInstances(there)));
+        copies = [...instances, ...readers].map((instance) => new Copy(instance, 5, told));
+        for (let left = 2; left > 0; left--) await round();
+      } finally {
+        await closeInstances([...readers, ...(instances === before.instances ? [] : instances)]);
+        ({ instances, canPrepare } = before);
+        await standby.remove();
+        await primary.remove();
+      }
     },
     LIMIT,
   );
