@@ -16,6 +16,7 @@ import { KeepDurationSums1764547300000 } from './infrastructure/migrations/17645
 import { RequireDurationSums1764547400000 } from './infrastructure/migrations/1764547400000-require-duration-sums.js';
 import { SumDurations1764547500000 } from './infrastructure/migrations/1764547500000-sum-durations.js';
 import { TellCorrections1764547600000 } from './infrastructure/migrations/1764547600000-tell-corrections.js';
+import { CreateFunctionsOfSeveralProjects1764806400000 } from './infrastructure/migrations/1764806400000-create-functions-of-several-projects.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import {
   keepTimeLogPositions,
@@ -40,7 +41,8 @@ export {
   type TimeLogListResponse,
   type TimeLogResponse,
 } from './wire/time-log-bodies.js';
-export { type RecordOptions, TimeLogService } from './application/time-log.service.js';
+export { type CallOptions, type RecordOptions, TimeLogService } from './application/time-log.service.js';
+export { type Access, ALL_PROJECTS } from './domain/access.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
 export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';
 export { Period } from './domain/period.js';
@@ -91,6 +93,7 @@ export const timeLogMigrations = [
   RequireDurationSums1764547400000,
   SumDurations1764547500000,
   TellCorrections1764547600000,
+  CreateFunctionsOfSeveralProjects1764806400000,
 ];
 
 /** The module, as the service binds it. */

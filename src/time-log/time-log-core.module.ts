@@ -2,6 +2,7 @@ import { Module, type ModuleMetadata } from '@nestjs/common';
 import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
 import { TimeLogService } from './application/time-log.service.js';
+import { TimeLogUseCases } from './application/time-log.use-cases.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { TimeLogMeasures } from './infrastructure/time-log.measures.js';
@@ -25,6 +26,7 @@ export const CORE = {
   imports: [DatabaseModule],
   providers: [
     TimeLogService,
+    TimeLogUseCases,
     // One for requests and messages: they share the memory.
     { provide: LargeAnswers, useFactory: () => new LargeAnswers() },
     TimeLogMeasures,
@@ -59,7 +61,14 @@ export const CORE = {
       useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
     },
   ],
-  exports: [TimeLogService, TimeLogRepository, TypeOrmTimeLogRepository, REQUEST_BOUNDS, LargeAnswers],
+  exports: [
+    TimeLogService,
+    TimeLogUseCases,
+    TimeLogRepository,
+    TypeOrmTimeLogRepository,
+    REQUEST_BOUNDS,
+    LargeAnswers,
+  ],
 } satisfies ModuleMetadata;
 
 /**

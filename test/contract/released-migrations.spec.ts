@@ -30,6 +30,7 @@ const RELEASED = {
   SumDurations1764547500000: 'fa0fc47c39651410a7ee4324772f2e01',
   BindAccessTokens1764806300000: '21f2ae9187710f933ce630102991b33a',
   TellCorrections1764547600000: '61ef23bf884ec1ec7855155e7214c55b',
+  CreateFunctionsOfSeveralProjects1764806400000: '18e8aa8817fd227498efe52fb7397d81',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
 import type { TimeLogRepository } from '../../src/time-log/domain/time-log.repository.js';
@@ -15,9 +16,10 @@ export function describeCorrections({
   readonly repository: () => TimeLogRepository;
   readonly newLog: (values?: Partial<TimeLogValues>) => TimeLog;
 }): void {
-  const logsOf = (projectId: string) => repository().find({ projectId, period: Period.of() }, ALL);
+  const logsOf = (projectId: string) =>
+    repository().find({ projectId, period: Period.of() }, ALL, ALL_PROJECTS);
   const sumOf = async (projectId: string) =>
-    (await repository().totals({ projectId, period: Period.of() }, undefined, ALL)).whole;
+    (await repository().totals({ projectId, period: Period.of() }, undefined, ALL, ALL_PROJECTS)).whole;
   /** What is known of a project: its logs, newest first, and what is counted and summed of them. */
   async function expectLogs(projectId: string, logs: readonly TimeLog[], duration: string): Promise<void> {
     expect(await logsOf(projectId)).toEqual({ logs, total: logs.length });
@@ -40,9 +42,9 @@ export function describeCorrections({
       ];
       const correct = async (values: TimeLogValues) => {
         const correction = TimeLog.record(values, log.id);
-        expect(await repository().correct(correction)).toBe(true);
-        expect(await repository().get(log.id)).toEqual(correction);
-        expect((await repository().get(log.id))!.createdAt).toEqual(log.createdAt);
+        expect(await repository().correct(correction, ALL_PROJECTS)).toBe(true);
+        expect(await repository().get(log.id, ALL_PROJECTS)).toEqual(correction);
+        expect((await repository().get(log.id, ALL_PROJECTS))!.createdAt).toEqual(log.createdAt);
         return correction;
       };
       const values = { projectId: from, duration: 1.5, description: 'work', date: '2026-01-31' };
@@ -61,19 +63,19 @@ export function describeCorrections({
       const values = { duration: 1, description: '', date: '2026-01-31', projectId: randomUUID() };
       const log = await added(values);
       const correction = corrected(log, value);
-      expect(await repository().correct(correction)).toBe(true);
-      expect(await repository().get(log.id)).toEqual(correction);
+      expect(await repository().correct(correction, ALL_PROJECTS)).toBe(true);
+      expect(await repository().get(log.id, ALL_PROJECTS)).toEqual(correction);
     });
 
     it('and says alike that it is there where nothing changes', async () => {
       const log = await added({ duration: 0.1 + 0.2, description: 'é' });
-      expect(await repository().correct(log)).toBe(true);
+      expect(await repository().correct(log, ALL_PROJECTS)).toBe(true);
       await expectLogs(log.projectId, [log], '0.30000000000000004');
     });
 
     it('but makes none', async () => {
       const log = newLog();
-      expect(await repository().correct(log)).toBe(false);
+      expect(await repository().correct(log, ALL_PROJECTS)).toBe(false);
       await expectLogs(log.projectId, [], '0');
     });
 
@@ -86,9 +88,9 @@ export function describeCorrections({
           date: `2026-01-${index + 10}`,
         }),
       );
-      const outcomes = await Promise.all(corrections.map((one) => repository().correct(one)));
+      const outcomes = await Promise.all(corrections.map((one) => repository().correct(one, ALL_PROJECTS)));
       expect(new Set(outcomes)).toEqual(new Set([true]));
-      const last = (await repository().get(log.id))!;
+      const last = (await repository().get(log.id, ALL_PROJECTS))!;
       expect(corrections).toContainEqual(last);
       await expectLogs(log.projectId, [last], String(last.duration));
     });
@@ -101,17 +103,19 @@ export function describeCorrections({
         await added({ projectId, duration: 0.1 }),
         await added({ projectId, duration: 0.2 }),
       ];
-      expect(await repository().delete(log.id)).toBe(true);
-      expect(await repository().get(log.id)).toBeUndefined();
+      expect(await repository().delete(log.id, ALL_PROJECTS)).toBe(true);
+      expect(await repository().get(log.id, ALL_PROJECTS)).toBeUndefined();
       await expectLogs(projectId, [other], '0.2');
-      expect(await repository().delete(log.id)).toBe(false);
-      expect(await repository().correct(log)).toBe(false);
+      expect(await repository().delete(log.id, ALL_PROJECTS)).toBe(false);
+      expect(await repository().correct(log, ALL_PROJECTS)).toBe(false);
       await expectLogs(projectId, [other], '0.2');
     });
 
     it('for one of many who delete it at once', async () => {
       const log = await added();
-      const outcomes = await Promise.all(Array.from({ length: 20 }, () => repository().delete(log.id)));
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, () => repository().delete(log.id, ALL_PROJECTS)),
+      );
       expect(outcomes.filter(Boolean)).toHaveLength(1);
       await expectLogs(log.projectId, [], '0');
     });
@@ -120,8 +124,8 @@ export function describeCorrections({
       const log = await added();
       const corrections = Array.from({ length: 20 }, (_, index) => corrected(log, { duration: index + 2 }));
       const [isDeleted] = await Promise.all([
-        repository().delete(log.id),
-        ...corrections.map((one) => repository().correct(one)),
+        repository().delete(log.id, ALL_PROJECTS),
+        ...corrections.map((one) => repository().correct(one, ALL_PROJECTS)),
       ]);
       expect(isDeleted).toBe(true);
       await expectLogs(log.projectId, [], '0');
@@ -134,12 +138,12 @@ export function describeCorrections({
     const [log, again] = [newLog(values), newLog(values)];
     const retry = () => repository().addOnce(again, key);
     expect(await repository().addOnce(log, key)).toBe(log.id);
-    expect(await repository().correct(corrected(log, { duration: 1.5 }))).toBe(true);
+    expect(await repository().correct(corrected(log, { duration: 1.5 }), ALL_PROJECTS)).toBe(true);
     expect(await retry()).toBe(log.id);
     await expect(repository().addOnce(corrected(again, { duration: 1.5 }), key)).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     });
-    expect(await repository().delete(log.id)).toBe(true);
+    expect(await repository().delete(log.id, ALL_PROJECTS)).toBe(true);
     expect(await retry()).toBe(log.id);
     await expectLogs(log.projectId, [], '0');
   });
@@ -148,12 +152,12 @@ export function describeCorrections({
     const log = await added();
     let times = 0;
     repository().onRecorded(() => times++);
-    await repository().correct(corrected(log, { duration: 2 }));
+    await repository().correct(corrected(log, { duration: 2 }), ALL_PROJECTS);
     expect(times).toBe(1);
-    await repository().delete(log.id);
+    await repository().delete(log.id, ALL_PROJECTS);
     expect(times).toBe(2);
-    await repository().delete(log.id);
-    await repository().correct(log);
+    await repository().delete(log.id, ALL_PROJECTS);
+    await repository().correct(log, ALL_PROJECTS);
     expect(times).toBe(2);
   });
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource, type QueryRunner } from 'typeorm';
+import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database-setup/index.js';
@@ -95,7 +96,7 @@ describe('the feed tells what SQL does', () => {
     const begun = Date.now();
     await set('duration = 1.5', ids[1]!);
     const [, , corrected] = await tells(['created 1', 'created 3', 'corrected 2']);
-    expect(corrected!.log).toEqual(await repository.get(ids[1]!));
+    expect(corrected!.log).toEqual(await repository.get(ids[1]!, ALL_PROJECTS));
     expect(corrected!.log).toMatchObject({ id: ids[1], duration: 1.5 });
     expect(Math.abs(corrected!.time.getTime() - begun)).toBeLessThan(60_000);
     await dataSource.query(`update time_logs set project_id = $1, date = '2026-02-01', description = 'x'`, [

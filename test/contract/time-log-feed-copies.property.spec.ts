@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { migrate } from '../../src/database-setup/index.js';
@@ -90,8 +91,11 @@ describe('whoever applies the events of the feed', () => {
       const log = newLog();
       if (left % 2 === 0) await repository.add(log);
       else await repository.addOnce(log, { principal: 'writer', text: log.id });
-      await repository.correct(TimeLog.restore({ ...normalizedValues(log), id: log.id, duration: left }));
-      if (left % 3 === 0) await repository.delete(log.id);
+      await repository.correct(
+        TimeLog.restore({ ...normalizedValues(log), id: log.id, duration: left }),
+        ALL_PROJECTS,
+      );
+      if (left % 3 === 0) await repository.delete(log.id, ALL_PROJECTS);
     }
   }
 

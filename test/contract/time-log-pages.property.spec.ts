@@ -5,7 +5,14 @@ import { DataSource } from 'typeorm';
 import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database-setup/index.js';
-import { Page, Period, type TimeLogFilter, timeLogEntities } from '../../src/time-log/index.js';
+import {
+  type Access,
+  ALL_PROJECTS,
+  Page,
+  Period,
+  type TimeLogFilter,
+  timeLogEntities,
+} from '../../src/time-log/index.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
 import {
   randomBytesInAdvance,
@@ -46,6 +53,12 @@ const anyFilter: fc.Arbitrary<TimeLogFilter> = fc
       period: isOpenAtStart && to === undefined ? Period.of(undefined, from) : Period.of(from, to),
     };
   });
+
+/** All projects, or none, one, or some of them, also such without logs. */
+const anyAccess: fc.Arbitrary<Access> = fc.oneof(
+  fc.constant(ALL_PROJECTS),
+  fc.subarray([...PROJECTS, randomUUID()]),
+);
 
 /** A page by where it lies in what there is: 0 is the first, 1 the last, and beyond is past the end. */
 const anyPlace = fc.record({
@@ -109,43 +122,44 @@ async function write(isOver: () => boolean): Promise<number> {
 async function oracle(
   { projectId, period }: TimeLogFilter,
   page: Page,
+  access: Access,
 ): Promise<{ total: number; ids: string[] }> {
-  const matching = `from time_logs where ($1::uuid is null or project_id = $1)
+  const matching = `from time_logs where ($1::uuid is null or project_id = $1) and ($4::uuid[] is null or project_id = any($4))
     and date >= coalesce($2::date, '-infinity') and date <= coalesce($3::date, 'infinity')`;
-  const parameters = [projectId, period.from, period.to];
+  const parameters = [projectId, period.from, period.to, access === ALL_PROJECTS ? null : access];
   const [{ total }] = await reading.query<[{ total: string }]>(
     `select count(*) as total ${matching}`,
     parameters,
   );
   const rows = await reading.query<{ id: string }[]>(
-    `select id ${matching} order by date desc, id desc limit $4 offset $5`,
+    `select id ${matching} order by date desc, id desc limit $5 offset $6`,
     [...parameters, page.limit, String(page.offset)],
   );
   return { total: Number(total), ids: rows.map(({ id }) => id) };
 }
 
-it('any page of any filter is what count and offset say, while others write', async () => {
+it('any page of any filter, within any access, is what count and offset say, while others write', async () => {
   await insert(fc.sample(anyDay, 3_000), PROJECTS);
   let isOver = false;
   const writers = [write(() => isOver), write(() => isOver), write(() => isOver)];
   let read = 0;
   try {
     await fc.assert(
-      fc.asyncProperty(anyFilter, anyPlace, async (filter, { limit, place }) => {
+      fc.asyncProperty(anyFilter, anyAccess, anyPlace, async (filter, access, { limit, place }) => {
         await reading.query('begin isolation level repeatable read');
         try {
-          const { total } = await oracle(filter, Page.of(1, 1));
+          const { total } = await oracle(filter, Page.of(1, 1), access);
           const page = Page.of(1 + Math.floor((place * Math.max(0, total - 1)) / limit), limit);
-          const found = await repository.find(filter, page);
+          const found = await repository.find(filter, page, access);
           expect({ total: found.total, ids: found.logs.map(({ id }) => id) }).toEqual(
-            await oracle(filter, page),
+            await oracle(filter, page, access),
           );
           read += found.logs.length;
         } finally {
           await reading.query('commit');
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 500 },
     );
   } finally {
     isOver = true;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
 import { placeOf, type TimeLogEvent } from '../../src/time-log/domain/time-log-event.js';
@@ -8,6 +9,7 @@ import { TimeLog, type TimeLogValues } from '../../src/time-log/domain/time-log.
 import { itemOf } from '../../src/time-log/wire/time-log-bodies.js';
 import { listJson } from '../../src/time-log/wire/time-log-json.js';
 import { eventually } from '../faults/support/eventually.js';
+import { describeAccess } from './time-log-access.contract.js';
 import { describeCorrections } from './time-log-corrections.contract.js';
 import { describeTotals } from './time-log-totals.contract.js';
 
@@ -44,12 +46,12 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
 
     it('is empty at first', async () => {
       const empty = await create();
-      expect(await empty.find(everything, Page.of(1, 50))).toEqual({ logs: [], total: 0 });
+      expect(await empty.find(everything, Page.of(1, 50), ALL_PROJECTS)).toEqual({ logs: [], total: 0 });
     });
 
     it('finds a log as it was added', async () => {
       const { logs, filter } = await addAll([{ duration: 1.5, description: 'work', date: '2024-02-29' }]);
-      const found = await repository.find(filter, Page.of(1, 50));
+      const found = await repository.find(filter, Page.of(1, 50), ALL_PROJECTS);
       expect(found).toEqual({ logs, total: 1 });
       expect(found.logs[0]).toBeInstanceOf(TimeLog);
       expect(found.logs[0]!.createdAt).toEqual(logs[0]!.createdAt);
@@ -64,7 +66,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         ...numbers.map((duration) => ({ duration })),
       ];
       const { logs, filter } = await addAll(values);
-      const page = await repository.find(filter, Page.of(1, 50));
+      const page = await repository.find(filter, Page.of(1, 50), ALL_PROJECTS);
       const items = logs.toReversed().map((log) => JSON.stringify(itemOf(log)));
       expect([...listJson(page, Page.of(1, 50)).items]).toEqual(items);
       expect(page.logs).toEqual(logs.toReversed());
@@ -72,16 +74,16 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
 
     it('gets a log by its id, and nothing under an id that none has', async () => {
       const { logs } = await addAll([{ duration: 0.1, description: 'one' }, { date: '0001-01-01' }]);
-      for (const log of logs) expect(await repository.get(log.id)).toEqual(log);
-      expect(await repository.get(logs[0]!.id)).toBeInstanceOf(TimeLog);
-      expect(await repository.get(randomUUID())).toBeUndefined();
+      for (const log of logs) expect(await repository.get(log.id, ALL_PROJECTS)).toEqual(log);
+      expect(await repository.get(logs[0]!.id, ALL_PROJECTS)).toBeInstanceOf(TimeLog);
+      expect(await repository.get(randomUUID(), ALL_PROJECTS)).toBeUndefined();
     });
 
     it('refuses a second log under the same id and keeps the first', async () => {
       const { logs, projectId, filter } = await addAll([{ description: 'first' }]);
       const second = TimeLog.restore({ ...valuesOf(logs[0]!), projectId, description: 'second' });
       await expect(repository.add(second)).rejects.toThrow();
-      expect(await repository.find(filter, Page.of(1, 50))).toEqual({ logs, total: 1 });
+      expect(await repository.find(filter, Page.of(1, 50), ALL_PROJECTS)).toEqual({ logs, total: 1 });
     });
 
     describe('gives back unchanged', () => {
@@ -101,7 +103,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         9007199254740993.5,
       ])('the duration %p', async (duration) => {
         const { logs, filter } = await addAll([{ duration }]);
-        const found = await repository.find(filter, Page.of(1, 1));
+        const found = await repository.find(filter, Page.of(1, 1), ALL_PROJECTS);
         expect(found.logs[0]!.duration).toBe(logs[0]!.duration);
       });
 
@@ -119,13 +121,13 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         ['text from right to left', 'עברית العربية \u202E'],
       ])('a description of %s', async (_what, description) => {
         const { filter } = await addAll([{ description }]);
-        const found = await repository.find(filter, Page.of(1, 1));
+        const found = await repository.find(filter, Page.of(1, 1), ALL_PROJECTS);
         expect(Buffer.from(found.logs[0]!.description)).toEqual(Buffer.from(description));
       });
 
       it.each(DAYS)('the date %s', async (date) => {
         const { filter } = await addAll([{ date }]);
-        expect((await repository.find(filter, Page.of(1, 1))).logs[0]!.date).toBe(date);
+        expect((await repository.find(filter, Page.of(1, 1), ALL_PROJECTS)).logs[0]!.date).toBe(date);
       });
 
       it.each([
@@ -135,7 +137,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       ])('the projectId %s', async (projectId) => {
         const log = newLog({ projectId });
         await repository.add(log);
-        expect(await repository.find({ ...everything, projectId }, Page.of(1, 1))).toEqual({
+        expect(await repository.find({ ...everything, projectId }, Page.of(1, 1), ALL_PROJECTS)).toEqual({
           logs: [log],
           total: 1,
         });
@@ -146,7 +148,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       it('by date, newest first, whatever the order in which they were added', async () => {
         const dates = [3, 0, 5, 1, 4, 2].map((index) => ({ date: DAYS[index]! }));
         const { filter } = await addAll(dates);
-        const { logs } = await repository.find(filter, Page.of(1, 50));
+        const { logs } = await repository.find(filter, Page.of(1, 50), ALL_PROJECTS);
         expect(logs.map(({ date }) => date)).toEqual(DAYS.toReversed());
       });
 
@@ -154,7 +156,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         const projectId = randomUUID();
         const logs = Array.from({ length: 10 }, () => newLog({ projectId }));
         for (const index of [3, 7, 0, 9, 1, 5, 2, 8, 6, 4]) await repository.add(logs[index]!);
-        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50));
+        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50), ALL_PROJECTS);
         expect(found.logs).toEqual(logs.toReversed());
       });
     });
@@ -163,9 +165,12 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       it('by project, and finds nothing of one that has no logs', async () => {
         const { logs, filter } = await addAll([{}, {}]);
         await addAll([{}]);
-        expect(await repository.find(filter, Page.of(1, 50))).toEqual({ logs: logs.toReversed(), total: 2 });
+        expect(await repository.find(filter, Page.of(1, 50), ALL_PROJECTS)).toEqual({
+          logs: logs.toReversed(),
+          total: 2,
+        });
         const other = { ...everything, projectId: randomUUID() };
-        expect(await repository.find(other, Page.of(1, 50))).toEqual({ logs: [], total: 0 });
+        expect(await repository.find(other, Page.of(1, 50), ALL_PROJECTS)).toEqual({ logs: [], total: 0 });
       });
 
       it.each([
@@ -185,6 +190,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         const { logs, total } = await repository.find(
           { projectId, period: Period.of(from, to) },
           Page.of(1, 50),
+          ALL_PROJECTS,
         );
         expect(logs.map(({ date }) => date)).toEqual(expected.toReversed());
         expect(total).toBe(expected.length);
@@ -207,12 +213,12 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
           const { logs, filter } = await addAll(dates.map((date) => ({ date })));
           const seen: TimeLog[] = [];
           for (let number = 1; number <= Math.ceil(7 / limit); number++) {
-            const page = await repository.find(filter, Page.of(number, limit));
+            const page = await repository.find(filter, Page.of(number, limit), ALL_PROJECTS);
             expect(page.total).toBe(7);
             expect(page.logs.length).toBe(Math.min(limit, 7 - seen.length));
             seen.push(...page.logs);
           }
-          expect(seen).toEqual((await repository.find(filter, Page.of(1, 1000))).logs);
+          expect(seen).toEqual((await repository.find(filter, Page.of(1, 1000), ALL_PROJECTS)).logs);
           expect(new Set(seen.map(({ id }) => id))).toEqual(new Set(logs.map(({ id }) => id)));
         },
       );
@@ -225,12 +231,15 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         [Number.MAX_SAFE_INTEGER, 1000],
       ])('past the end are empty, with the true total: page %i of %i items', async (number, limit) => {
         const { filter } = await addAll([{}, {}]);
-        expect(await repository.find(filter, Page.of(number, limit))).toEqual({ logs: [], total: 2 });
+        expect(await repository.find(filter, Page.of(number, limit), ALL_PROJECTS)).toEqual({
+          logs: [],
+          total: 2,
+        });
       });
 
       it('hold up to 1000 logs', async () => {
         const { filter } = await addAll(Array.from({ length: 1001 }, () => ({})));
-        const { logs, total } = await repository.find(filter, Page.of(1, 1000));
+        const { logs, total } = await repository.find(filter, Page.of(1, 1000), ALL_PROJECTS);
         expect([logs.length, total]).toEqual([1000, 1001]);
       });
     });
@@ -239,12 +248,13 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       const projectId = randomUUID();
       const logs = Array.from({ length: 100 }, () => newLog({ projectId }));
       await Promise.all(logs.map((log) => repository.add(log)));
-      const found = await repository.find({ ...everything, projectId }, Page.of(1, 1000));
+      const found = await repository.find({ ...everything, projectId }, Page.of(1, 1000), ALL_PROJECTS);
       expect(found).toEqual({ logs: logs.toReversed(), total: 100 });
     });
 
     describeTotals({ repository: () => repository, newLog });
     describeCorrections({ repository: () => repository, newLog });
+    describeAccess({ repository: () => repository, newLog });
 
     describe('adds a log once under a key', () => {
       const alice = { principal: 'alice', text: 'key' };
@@ -261,7 +271,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         const key = { principal: randomUUID(), text: ' ~' };
         expect(await repository.addOnce(first, key)).toBe(first.id);
         expect(await repository.addOnce(second, key)).toBe(first.id);
-        expect(await repository.find({ ...everything, projectId }, Page.of(1, 50))).toEqual({
+        expect(await repository.find({ ...everything, projectId }, Page.of(1, 50), ALL_PROJECTS)).toEqual({
           logs: [first],
           total: 1,
         });
@@ -295,7 +305,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         const projectId = randomUUID();
         const logs = Array.from({ length: 50 }, () => newLog({ projectId }));
         const ids = new Set(await outcomesOf(logs));
-        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50));
+        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50), ALL_PROJECTS);
         expect(found.total).toBe(1);
         expect(ids).toEqual(new Set([found.logs[0]!.id]));
       });
@@ -304,7 +314,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         const projectId = randomUUID();
         const logs = [1, 2, 3].map((duration) => newLog({ projectId, duration }));
         const outcomes = await outcomesOf(logs);
-        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50));
+        const found = await repository.find({ ...everything, projectId }, Page.of(1, 50), ALL_PROJECTS);
         expect(found.total).toBe(1);
         expect(outcomes.toSorted()).toEqual(
           [found.logs[0]!.id, 'IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_REUSED'].toSorted(),
@@ -333,10 +343,10 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
         });
       const before = await after(undefined, 3);
       const correction = TimeLog.restore({ ...valuesOf(logs[0]!), duration: 2 });
-      expect(await told.correct(correction)).toBe(true);
-      expect(await told.correct(correction)).toBe(true);
-      expect(await told.delete(logs[1]!.id)).toBe(true);
-      expect(await told.delete(logs[1]!.id)).toBe(false);
+      expect(await told.correct(correction, ALL_PROJECTS)).toBe(true);
+      expect(await told.correct(correction, ALL_PROJECTS)).toBe(true);
+      expect(await told.delete(logs[1]!.id, ALL_PROJECTS)).toBe(true);
+      expect(await told.delete(logs[1]!.id, ALL_PROJECTS)).toBe(false);
       const [created, corrected, deleted] = await after(undefined, 3);
       expect([created, corrected!.log, deleted!.log]).toEqual([
         before[2],
@@ -417,7 +427,7 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       const projectId = randomUUID();
       const adding = Promise.all(Array.from({ length: 60 }, () => repository.add(newLog({ projectId }))));
       const looks = Array.from({ length: 30 }, () =>
-        repository.find({ ...everything, projectId }, Page.of(1, 1000)),
+        repository.find({ ...everything, projectId }, Page.of(1, 1000), ALL_PROJECTS),
       );
       for (const { logs, total } of await Promise.all(looks)) expect(logs.length).toBe(total);
       await adding;

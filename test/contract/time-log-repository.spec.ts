@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { type Access, ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import { migrations } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
@@ -66,13 +67,13 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       { projectId: values.projectId, period: Period.of(undefined, undefined) },
       Page.of(2, 2),
     ];
-    expect(await repository.weigh(filter, page)).toBe(0);
+    expect(await repository.weigh(filter, page, ALL_PROJECTS)).toBe(0);
     expect(await repository.weighEvents(undefined, 2)).toBe(0);
     for (const [number, description] of ['a', 'bc', '😀', 'defgh'].entries()) {
       await repository.add(TimeLog.record({ ...values, description }, logNumber(900 + number).id));
     }
     // The newest log comes first in a page, the oldest in the feed.
-    expect(await repository.weigh(filter, page)).toBe(3);
+    expect(await repository.weigh(filter, page, ALL_PROJECTS)).toBe(3);
     expect(await repository.weighEvents(undefined, 3)).toBe(7);
     await dataSource.query('truncate time_logs');
   });
@@ -95,7 +96,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       expect(await styled.query(`select date '2026-01-31'::text as date`)).toEqual([{ date: '31/01/2026' }]);
       const other = new TypeOrmTimeLogRepository(new Database(styled));
       await other.add(logNumber(5));
-      expect(await other.find(found, Page.of(1, 1))).toMatchObject({ logs: [logNumber(5)] });
+      expect(await other.find(found, Page.of(1, 1), ALL_PROJECTS)).toMatchObject({ logs: [logNumber(5)] });
     } finally {
       await styled.destroy();
     }
@@ -120,19 +121,23 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   describe('where somebody else is changing the log', () => {
     const log = logNumber(20, 15);
     /** Corrects the log while a transaction that has run a statement on it is open, which then ends in this way. */
-    const correctDuring = async (statement: string, end: 'commit' | 'rollback') => {
+    const correctDuring = async (
+      statement: string,
+      end: 'commit' | 'rollback',
+      access: Access = ALL_PROJECTS,
+    ) => {
       await repository.add(log);
       const other = dataSource.createQueryRunner();
       await other.startTransaction();
       try {
         await other.query(statement, [log.id]);
-        const correction = repository.correct(logNumber(20, 1.5));
+        const correction = repository.correct(logNumber(20, 1.5), access);
         await untilSomebodyWaits(dataSource);
         await other.query(end);
-        return [await correction, (await repository.get(log.id))?.duration];
+        return [await correction, (await repository.get(log.id, ALL_PROJECTS))?.duration];
       } finally {
         await other.release();
-        await repository.delete(log.id);
+        await repository.delete(log.id, ALL_PROJECTS);
       }
     };
 
@@ -144,23 +149,32 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       expect(await correctDuring(statement, 'rollback')).toEqual([true, 1.5]);
     });
 
-    it('comes before a deletion that it has met', async () => {
+    it('finds no log where it has met a deletion', async () => {
       const deletion = 'delete from time_logs where id = $1';
-      expect(await correctDuring(deletion, 'commit')).toEqual([true, undefined]);
+      expect(await correctDuring(deletion, 'commit')).toEqual([false, undefined]);
       expect(await correctDuring(deletion, 'rollback')).toEqual([true, 1.5]);
+    });
+
+    it('finds no log where it has met a move to a project beyond the access', async () => {
+      const move = `update time_logs set project_id = '00000000-0000-0000-0000-000000000000' where id = $1`;
+      expect(await correctDuring(move, 'commit', [log.projectId])).toEqual([false, 15]);
+      expect(await correctDuring(move, 'rollback', [log.projectId])).toEqual([true, 1.5]);
     });
 
     it('gives up with SERVICE_UNAVAILABLE where that takes long', async () => {
       await repository.add(log);
       await dataSource.transaction(async (other) => {
         await other.query('select from time_logs where id = $1 for update', [log.id]);
-        const changes = [repository.correct(logNumber(20, 1.5)), repository.delete(log.id)];
+        const changes = [
+          repository.correct(logNumber(20, 1.5), ALL_PROJECTS),
+          repository.delete(log.id, ALL_PROJECTS),
+        ];
         for (const outcome of await Promise.allSettled(changes)) {
           expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable });
         }
       });
-      expect(await repository.get(log.id)).toEqual(log);
-      expect(await repository.delete(log.id)).toBe(true);
+      expect(await repository.get(log.id, ALL_PROJECTS)).toEqual(log);
+      expect(await repository.delete(log.id, ALL_PROJECTS)).toBe(true);
     });
   });
 
@@ -183,7 +197,9 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   it('refuses with SERVICE_UNAVAILABLE where the database is gone', async () => {
     await databases.pop()!.drop();
     await expect(repository.add(logNumber(5))).rejects.toMatchObject(unavailable);
-    await expect(repository.find({ period: Period.of() }, Page.of(1, 1))).rejects.toMatchObject(unavailable);
+    await expect(repository.find({ period: Period.of() }, Page.of(1, 1), ALL_PROJECTS)).rejects.toMatchObject(
+      unavailable,
+    );
   });
 });
 
@@ -211,6 +227,6 @@ async function terminateWaiting(dataSource: DataSource): Promise<void> {
 }
 
 async function idsIn(repository: TypeOrmTimeLogRepository): Promise<string[]> {
-  const { logs } = await repository.find({ period: Period.of() }, Page.of(1, 50));
+  const { logs } = await repository.find({ period: Period.of() }, Page.of(1, 50), ALL_PROJECTS);
   return logs.map(({ id }) => id);
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
 import type { TimeLogRepository } from '../../src/time-log/domain/time-log.repository.js';
@@ -107,7 +108,7 @@ export function describeTotals({ repository, newLog }: Subject): void {
 
     it.each([undefined, ...GROUPINGS])('of no logs are nothing, without groups (by %s)', async (by) => {
       const filter = { projectId: randomUUID(), period: Period.of() };
-      expect(await repository().totals(filter, by, ALL)).toEqual({
+      expect(await repository().totals(filter, by, ALL, ALL_PROJECTS)).toEqual({
         whole: NOTHING,
         groups: [],
         groupCount: 0,
@@ -129,17 +130,17 @@ export function describeTotals({ repository, newLog }: Subject): void {
       const sum = { count: durations.length, duration };
       const { projectId } = filter;
       const day = { from: '2026-01-31', to: '2026-01-31' };
-      expect(await repository().totals(filter, undefined, ALL)).toEqual({
+      expect(await repository().totals(filter, undefined, ALL, ALL_PROJECTS)).toEqual({
         whole: sum,
         groups: [],
         groupCount: 0,
       });
-      expect(await repository().totals(filter, 'day', ALL)).toEqual({
+      expect(await repository().totals(filter, 'day', ALL, ALL_PROJECTS)).toEqual({
         whole: sum,
         groups: [{ ...day, ...sum }],
         groupCount: 1,
       });
-      expect(await repository().totals(filter, 'project', ALL)).toEqual({
+      expect(await repository().totals(filter, 'project', ALL, ALL_PROJECTS)).toEqual({
         whole: sum,
         groups: [{ projectId, ...sum }],
         groupCount: 1,
@@ -160,7 +161,7 @@ export function describeTotals({ repository, newLog }: Subject): void {
           return { from: first!, to: last!, count: Number(count), duration: duration! };
         });
         const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0);
-        expect(await repository().totals(filter, by, ALL)).toEqual({
+        expect(await repository().totals(filter, by, ALL, ALL_PROJECTS)).toEqual({
           whole: {
             count: sum(groups.map(({ count }) => count)),
             duration: String(sum(groups.map(({ duration }) => Number(duration)))),
@@ -170,7 +171,7 @@ export function describeTotals({ repository, newLog }: Subject): void {
         });
         for (const group of groups) {
           const own = { projectId, period: Period.of(group.from, group.to) };
-          expect((await repository().find(own, ALL)).total).toBe(group.count);
+          expect((await repository().find(own, ALL, ALL_PROJECTS)).total).toBe(group.count);
         }
       });
 
@@ -184,6 +185,7 @@ export function describeTotals({ repository, newLog }: Subject): void {
           { projectId, period: Period.of() },
           'month',
           Page.of(number, limit),
+          ALL_PROJECTS,
         );
         expect(totals.groups.map((group) => 'from' in group && group.from)).toEqual(firsts);
         expect(totals).toMatchObject({ whole: { count: 13, duration: '8191' }, groupCount: 6 });
@@ -214,7 +216,7 @@ export function describeTotals({ repository, newLog }: Subject): void {
       });
 
       it('are the largest duration first, then by project', async () => {
-        const { groups, ...rest } = await repository().totals({ period }, 'project', ALL);
+        const { groups, ...rest } = await repository().totals({ period }, 'project', ALL, ALL_PROJECTS);
         expect(groups).toEqual(projects);
         const duration = `20.70000000000000004${MIN.slice(17)}`;
         expect(rest).toEqual({ whole: { count: 11, duration }, groupCount: 7 });
@@ -229,7 +231,12 @@ export function describeTotals({ repository, newLog }: Subject): void {
           [4, 3],
           [MAX_SAFE_INTEGER, 1000],
         ] as const) {
-          const totals = await repository().totals({ period }, 'project', Page.of(number, limit));
+          const totals = await repository().totals(
+            { period },
+            'project',
+            Page.of(number, limit),
+            ALL_PROJECTS,
+          );
           const start = (number - 1) * limit;
           expect(totals.groups).toEqual(projects.slice(start, start + limit));
           expect(totals).toMatchObject({ whole, groupCount: 7 });
@@ -238,18 +245,20 @@ export function describeTotals({ repository, newLog }: Subject): void {
 
       it('leave out projects without logs in the period, and other projects than that of the filter', async () => {
         const before = { period: Period.of('3000-01-01', '3000-01-14') };
-        expect(await repository().totals(before, 'project', ALL)).toEqual({
+        expect(await repository().totals(before, 'project', ALL, ALL_PROJECTS)).toEqual({
           whole: NOTHING,
           groups: [],
           groupCount: 0,
         });
         const { projectId, ...sum } = projects[1]!;
-        expect(await repository().totals({ projectId, period }, 'project', ALL)).toEqual({
+        expect(await repository().totals({ projectId, period }, 'project', ALL, ALL_PROJECTS)).toEqual({
           whole: sum,
           groups: [projects[1]],
           groupCount: 1,
         });
-        expect(await repository().totals({ projectId, period }, 'project', Page.of(2, 1))).toEqual({
+        expect(
+          await repository().totals({ projectId, period }, 'project', Page.of(2, 1), ALL_PROJECTS),
+        ).toEqual({
           whole: sum,
           groups: [],
           groupCount: 1,
@@ -265,13 +274,16 @@ export function describeTotals({ repository, newLog }: Subject): void {
           for (let turn = 0; turn < 5; turn++) await repository().add(newLog({ projectId }));
         }),
       );
-      const looks = Array.from({ length: 30 }, () => repository().totals(filter, by, ALL));
+      const looks = Array.from({ length: 30 }, () => repository().totals(filter, by, ALL, ALL_PROJECTS));
       for (const { whole, groups } of await Promise.all(looks)) {
         expect(whole.duration).toBe(String(whole.count));
         if (by !== undefined) expect(groups).toMatchObject([whole]);
       }
       await adding;
-      expect((await repository().totals(filter, by, ALL)).whole).toEqual({ count: 41, duration: '41' });
+      expect((await repository().totals(filter, by, ALL, ALL_PROJECTS)).whole).toEqual({
+        count: 41,
+        duration: '41',
+      });
     });
   });
 }

@@ -6,7 +6,14 @@ import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database-setup/index.js';
 import type { Grouping, Totals } from '../../src/time-log/domain/totals.js';
-import { Page, Period, type TimeLogFilter, timeLogEntities } from '../../src/time-log/index.js';
+import {
+  type Access,
+  ALL_PROJECTS,
+  Page,
+  Period,
+  type TimeLogFilter,
+  timeLogEntities,
+} from '../../src/time-log/index.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
 import {
   randomBytesInAdvance,
@@ -66,6 +73,11 @@ const anyFilter: fc.Arbitrary<TimeLogFilter> = fc
       period: isOpenAtStart && to === undefined ? Period.of(undefined, from) : Period.of(from, to),
     };
   });
+/** All projects, or none, one, or some of them, also such without logs. */
+const anyAccess: fc.Arbitrary<Access> = fc.oneof(
+  fc.constant(ALL_PROJECTS),
+  fc.subarray([...PROJECTS, randomUUID()]),
+);
 const GROUPINGS = [undefined, 'project', 'day', 'week', 'month'] as const;
 const anyGrouping = fc.constantFrom<Grouping | undefined>(...GROUPINGS);
 const anyPage = fc
@@ -122,9 +134,11 @@ function expected(
   { projectId, period }: TimeLogFilter,
   grouping: Grouping | undefined,
   page: Page,
+  access: Access,
 ): Totals {
   const matching = logs.filter(
     (log) =>
+      (access === ALL_PROJECTS || access.includes(log.projectId)) &&
       (projectId === undefined || log.projectId === projectId) &&
       (period.from === undefined || log.date >= period.from) &&
       (period.to === undefined || log.date <= period.to),
@@ -221,7 +235,7 @@ const anyChange = fc.record({
 });
 
 describe('totals', () => {
-  it('are the sums of the logs one by one, for any filter, grouping and page, after any change', async () => {
+  it('are the sums of the logs one by one, for any filter, access, grouping and page, after any change', async () => {
     let logs: Row[] = fc.sample(anyLogs(600), { numRuns: 1, seed: 7 })[0]!;
     await insert(logs);
     let seen = 0;
@@ -230,7 +244,7 @@ describe('totals', () => {
         fc.option(anyLogs(20), { nil: [] }),
         fc.option(anyChange, { nil: undefined, freq: 2 }),
         fc.constantFrom('alone', 'beside another', 'before a fold'),
-        fc.array(fc.tuple(anyFilter, anyGrouping, anyPage), { minLength: 3, maxLength: 3 }),
+        fc.array(fc.tuple(anyFilter, anyGrouping, anyPage, anyAccess), { minLength: 3, maxLength: 3 }),
         async (more, change, company, questions) => {
           const fresh = more.filter(({ id }) => logs.every((log) => log.id !== id));
           const other = dataSource.createQueryRunner();
@@ -247,9 +261,9 @@ describe('totals', () => {
             await other.release();
           }
           if (company === 'before a fold') await dataSource.query('select fold_time_log_counts(50)');
-          for (const [filter, grouping, page] of questions) {
-            const answer = await repository.totals(filter, grouping, page);
-            expect(answer).toEqual(expected(logs, filter, grouping, page));
+          for (const [filter, grouping, page, access] of questions) {
+            const answer = await repository.totals(filter, grouping, page, access);
+            expect(answer).toEqual(expected(logs, filter, grouping, page, access));
             seen += answer.groups.length;
           }
         },
@@ -282,12 +296,12 @@ describe('totals', () => {
     const everything = { period: Period.of() };
     const one = { projectId: PROJECTS[1]!, date: '2026-01-31', duration: '0.1' };
     await insert(Array.from({ length: 1_000 }, () => ({ id: ids.next(), ...one })));
-    expect((await repository.totals(everything, undefined, Page.of(1, 1))).whole).toEqual({
+    expect((await repository.totals(everything, undefined, Page.of(1, 1), ALL_PROJECTS)).whole).toEqual({
       count: 1_000,
       duration: '100',
     });
     await dataSource.query('delete from time_logs');
-    expect(await repository.totals(everything, 'day', Page.of(1, 1))).toEqual({
+    expect(await repository.totals(everything, 'day', Page.of(1, 1), ALL_PROJECTS)).toEqual({
       whole: { count: 0, duration: '0' },
       groups: [],
       groupCount: 0,
@@ -319,8 +333,13 @@ describe('totals', () => {
     const others = [write(), write(), write(), fold()];
     try {
       await fc.assert(
-        fc.asyncProperty(anyFilter, anyGrouping, async (filter, grouping) => {
-          const { whole, groups, groupCount } = await repository.totals(filter, grouping, Page.of(1, 1000));
+        fc.asyncProperty(anyFilter, anyGrouping, anyAccess, async (filter, grouping, access) => {
+          const { whole, groups, groupCount } = await repository.totals(
+            filter,
+            grouping,
+            Page.of(1, 1000),
+            access,
+          );
           for (const { count, duration } of [whole, ...groups]) expect(duration).toBe(String(count));
           if (grouping === undefined || groupCount > 1000) return;
           expect(groups).toHaveLength(groupCount);
@@ -338,7 +357,7 @@ describe('totals', () => {
   it('by project are summed one after the other, and refused where too many wait', async () => {
     await insert(fc.sample(anyLogs(30), 1)[0]!);
     const one = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 60_000 });
-    const ask = () => one.totals({ period: Period.of() }, 'project', Page.of(1, 50));
+    const ask = () => one.totals({ period: Period.of() }, 'project', Page.of(1, 50), ALL_PROJECTS);
     const holder = dataSource.createQueryRunner();
     try {
       await holder.startTransaction();
@@ -351,7 +370,7 @@ describe('totals', () => {
         );
       while ((await waiting()).length === 0);
       // What is no sum of all projects has no turn, and waits for the table beside it.
-      const other = one.totals({ period: Period.of() }, undefined, Page.of(1, 50));
+      const other = one.totals({ period: Period.of() }, undefined, Page.of(1, 50), ALL_PROJECTS);
       while ((await waiting()).length === 1);
       expect(await waiting()).toHaveLength(2);
       await holder.commitTransaction();

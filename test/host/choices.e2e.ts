@@ -24,6 +24,7 @@ import type { Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { migrate } from '../../src/database-setup/index.js';
 import {
+  ALL_PROJECTS,
   CreateTimeLogDto,
   logResponse,
   Page,
@@ -261,7 +262,7 @@ describe('a host that chooses', () => {
     class Worker {}
     app = await NestFactory.createApplicationContext(Worker, { logger: false, abortOnError: false });
     const log = await app.get(TimeLogService).record(LOG);
-    expect(await app.get(TimeLogRepository).get(log.id)).toEqual(log);
+    expect(await app.get(TimeLogRepository).get(log.id, ALL_PROJECTS)).toEqual(log);
   });
 
   it.each([

@@ -26,6 +26,7 @@ import type { Request, Response } from 'express';
 import { AuthModule, BearerAuthGuard, callerOf, type Principal, Scopes, TokenVerifier } from 'time-logs/auth';
 import { DomainError, ErrorEnvelopeFilter } from 'time-logs/errors';
 import {
+  ALL_PROJECTS,
   Page,
   Period,
   TimeLog,
@@ -152,7 +153,7 @@ class ApprovalController {
   @Get('total/:projectId')
   async total(@Param('projectId') projectId: string): Promise<object> {
     const filter = { projectId, period: Period.of('2026-01-01', '2026-01-31') };
-    return { total: (await this.repository.find(filter, Page.of(1, 1))).total };
+    return { total: (await this.repository.find(filter, Page.of(1, 1), ALL_PROJECTS)).total };
   }
 
   /** Reads and filters through the relation. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Module, type PipeTransform } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -11,6 +12,7 @@ import {
   type TimeLogLimits,
   timeLogMigrations,
   TimeLogModule,
+  timeLogs,
 } from '../../src/time-log/index.js';
 import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
@@ -23,6 +25,17 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
   writer: ['time-logs:write'],
   worker: ['time-logs:read', 'time-logs:write'],
   other: ['time-logs:read', 'time-logs:write'],
+};
+
+/** The projects of the token `bound`. */
+export const BOUND_TO = ['b0000000-0000-4000-8000-00000000000a', 'b0000000-0000-4000-8000-00000000000b'];
+/** What tokens for everything are bound to. */
+const PROJECTS: Readonly<Record<string, readonly string[] | undefined>> = {
+  unbound: undefined,
+  bound: BOUND_TO.map((id) => id.toUpperCase()),
+  'bound-to-none': [],
+  'bound-to-no-uuid': [...BOUND_TO, 'project'],
+  'bound-to-101': [...BOUND_TO, ...Array.from({ length: 99 }, () => randomUUID())],
 };
 
 class HostTokens extends TokenVerifier {
@@ -38,6 +51,8 @@ class HostTokens extends TokenVerifier {
       await this.answered.opened;
       return { id: token, scopes: ['time-logs:write'] };
     }
+    if (token in PROJECTS)
+      return { id: token, scopes: timeLogs.scopes.map(({ name }) => name), projects: PROJECTS[token] };
     const scopes = SCOPES[token];
     return scopes && { id: token, scopes };
   }
@@ -46,7 +61,8 @@ class HostTokens extends TokenVerifier {
 /** As many hosts have one: rebuilds whatever it is given. */
 class CopyingPipe implements PipeTransform {
   transform(value: unknown): unknown {
-    return typeof value === 'object' && value !== null ? { ...value } : value;
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.transform(member)]));
   }
 }
 
@@ -80,7 +96,7 @@ export async function startMessageHost(
   connect = connectMessages,
   limits: Partial<TimeLogLimits> = {},
 ): Promise<MessageHost> {
-  const timeLogs = TimeLogModule.forRoot({ limits });
+  const module = TimeLogModule.forRoot({ limits });
   const database = await createTestDatabase();
   const tokens = new HostTokens();
   await migrate({ url: database.url, migrations: timeLogMigrations });
@@ -91,8 +107,8 @@ export async function startMessageHost(
         connectionOptions(database.url, timeLogEntities, { poolSize: 3, deadline: 2_500 }),
       ),
       AuthModule.forRoot({ verifier: tokens, realm: 'host' }),
-      timeLogs,
-      TimeLogMessagesModule.over(timeLogs),
+      module,
+      TimeLogMessagesModule.over(module),
       RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
     ],
   })

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { MessagesUnderWay } from '../../libs/messages/src/index.js';
-import { TimeLog, TimeLogService } from '../../src/time-log/index.js';
+import { TimeLogUseCases } from '../../src/time-log/application/time-log.use-cases.js';
+import { TimeLog } from '../../src/time-log/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { eventually } from '../faults/support/eventually.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
@@ -130,7 +131,7 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
       /** Starts a host whose records wait for a gate, and sends it 100 messages, the first of which has begun. */
       async function hold(at = url) {
         const host = await startMessageHost(at, undefined, { writeQueue: 1, deadline: 60_000 });
-        const service = host.app.get(TimeLogService);
+        const service = host.app.get(TimeLogUseCases);
         const recordNow = service.record.bind(service);
         const gate = newGate();
         const spy = jest.spyOn(service, 'record').mockImplementation(async (...args) => {
@@ -188,7 +189,7 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
           '019c1370-4e1b-7000-8000-000000000001',
         );
         const list = { logs: Array<TimeLog>(4_000).fill(log), total: 4_000 };
-        const spy = jest.spyOn(host.app.get(TimeLogService), 'list').mockResolvedValueOnce(list);
+        const spy = jest.spyOn(host.app.get(TimeLogUseCases), 'list').mockResolvedValueOnce(list);
         expect(outcomeOf(await sender.ask(LIST))).toMatchObject({ error: { error: 'PAYLOAD_TOO_LARGE' } });
         expect(spy).toHaveBeenCalledTimes(1);
         expect(outcomeOf(await sender.ask(LIST))).toMatchObject(SUCCESS);

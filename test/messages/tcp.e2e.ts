@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { lastValueFrom } from 'rxjs';
-import { TimeLogService } from '../../src/time-log/index.js';
+import { TimeLogUseCases } from '../../src/time-log/application/time-log.use-cases.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
 import { describeBytes, describeDoor, describeJsonSuite } from './door.contract.js';
@@ -109,12 +109,12 @@ describe('a host with messages over TCP', () => {
   });
 
   it('makes one big list at a time, for messages and requests, and waits for its turn to the deadline', async () => {
-    const service = tcp.host.app.get(TimeLogService);
+    const service = tcp.host.app.get(TimeLogUseCases);
     const held = newGate();
     const list = service.list.bind(service);
-    const made = jest.spyOn(service, 'list').mockImplementation(async (filter, page) => {
+    const made = jest.spyOn(service, 'list').mockImplementation(async (filter, page, access) => {
       if (page.limit > 100) await held.opened;
-      return list(filter, page);
+      return list(filter, page, access);
     });
     // Else small ones would be made beside it.
     const weighed = jest.spyOn(service, 'weigh').mockResolvedValue(20e6);

@@ -11,9 +11,10 @@ import {
   withinDeadline,
 } from '../../../libs/strict-request/src/index.js';
 import { CORRECT, READ, WRITE } from '../time-log.scopes.js';
-import { TimeLogService } from '../application/time-log.service.js';
+import { TimeLogUseCases } from '../application/time-log.use-cases.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
+import { accessOf } from '../wire/access-of.js';
 import { EVENTS_TYPE } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
@@ -38,7 +39,7 @@ import { sendList } from './send-list.js';
 @UseFilters(HostErrorFilter)
 export class TimeLogController {
   constructor(
-    private readonly timeLogs: TimeLogService,
+    private readonly timeLogs: TimeLogUseCases,
     private readonly largeAnswers: LargeAnswers,
   ) {}
 
@@ -51,11 +52,12 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
+    const access = accessOf(callerOf(request));
     await sendList(this.largeAnswers, request, response, {
       limit: page.limit,
-      weigh: () => this.timeLogs.weigh(filter, page),
+      weigh: () => this.timeLogs.weigh(filter, page, access),
       make: async () => {
-        const found = await this.timeLogs.list(filter, page);
+        const found = await this.timeLogs.list(filter, page, access);
         return { list: listJson(found, page), link: pageLinks(pathOf(request), filter, page, found.total) };
       },
     });
@@ -71,13 +73,14 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    const access = accessOf(callerOf(request));
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
-      sendJson(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body))));
+      sendJson(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body, access))));
       return;
     }
     const key = keyOf(callerOf(request)?.id, text);
-    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key));
+    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key, access));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
     sendJson(response, 201, logJson(log));
   }
@@ -93,7 +96,10 @@ export class TimeLogController {
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
     const { by } = query;
-    const totals = await withinDeadline(request, this.timeLogs.totals(filter, by, page));
+    const totals = await withinDeadline(
+      request,
+      this.timeLogs.totals(filter, by, page, accessOf(callerOf(request))),
+    );
     response.setHeader('Link', pageLinks(pathOf(request), { ...filter, by }, page, totals.groupCount));
     sendJson(response, 200, totalsJson(totals, page));
   }
@@ -107,11 +113,12 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const limit = Number(query.limit);
+    const access = accessOf(callerOf(request));
     await sendList(this.largeAnswers, request, response, {
       limit,
-      weigh: () => this.timeLogs.weighEvents(query.lastEventId, limit),
+      weigh: () => this.timeLogs.weighEvents(query.lastEventId, limit, access),
       make: async () => {
-        const events = await this.timeLogs.events(query.lastEventId, limit);
+        const events = await this.timeLogs.events(query.lastEventId, limit, access);
         const last = events.at(-1)?.id ?? query.lastEventId;
         return { list: eventsJson(events), link: nextEventsLink(pathOf(request), last, limit) };
       },
@@ -127,7 +134,11 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    sendJson(response, 200, logJson(await withinDeadline(request, this.timeLogs.get(id))));
+    sendJson(
+      response,
+      200,
+      logJson(await withinDeadline(request, this.timeLogs.get(id, accessOf(callerOf(request))))),
+    );
   }
 
   @Put(':id')
@@ -139,7 +150,11 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    sendJson(response, 200, logJson(await withinDeadline(request, this.timeLogs.correct(id, body))));
+    sendJson(
+      response,
+      200,
+      logJson(await withinDeadline(request, this.timeLogs.correct(id, body, accessOf(callerOf(request))))),
+    );
   }
 
   @Delete(':id')
@@ -150,7 +165,7 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await withinDeadline(request, this.timeLogs.delete(id));
+    await withinDeadline(request, this.timeLogs.delete(id, accessOf(callerOf(request))));
     response.writeHead(204).end();
   }
 }

@@ -1,4 +1,5 @@
 import type { ErrorKind } from '../../../libs/errors/src/domain-error.js';
+import type { Access } from './access.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 import type { Page } from './page.js';
 import type { Period } from './period.js';
@@ -36,8 +37,13 @@ export const REFERRED_TO: ErrorKind = {
 /** What changes logs. */
 export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'correct' | 'delete'>;
 
-/** The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. */
+/**
+ * The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. An
+ * access says whose logs there are for the caller: what is beyond it is answered like what is not there.
+ */
 export abstract class TimeLogRepository {
+  /** Whether an adapter obeys the access. One that does not say so is never asked for a caller bound to projects. */
+  readonly obeysAccess: boolean = false;
   private readonly listeners: (() => unknown)[] = [];
 
   /** Resolves when the log is durably stored. */
@@ -63,9 +69,9 @@ export abstract class TimeLogRepository {
    * Gives the log with this id the values of this one, all of them. Resolves when that is durable, with whether there
    * is such a log; it never makes one. What changes nothing writes nothing. Not abstract, like `get`.
    */
-  correct(log: TimeLog): Promise<boolean> {
+  correct(log: TimeLog, access: Access): Promise<boolean> {
     throw new Error(
-      `${this.constructor.name} must implement TimeLogRepository.correct: it was given ${log.id}`,
+      `${this.constructor.name} must implement TimeLogRepository.correct: it was given ${log.id} within ${String(access)}`,
     );
   }
 
@@ -73,24 +79,28 @@ export abstract class TimeLogRepository {
    * Removes the log with an id in lower case. Resolves like `correct`. Throws DomainError CONFLICT where tables of a host
    * refer to it. Not abstract, like `get`.
    */
-  delete(id: string): Promise<boolean> {
-    throw new Error(`${this.constructor.name} must implement TimeLogRepository.delete: it was given ${id}`);
+  delete(id: string, access: Access): Promise<boolean> {
+    throw new Error(
+      `${this.constructor.name} must implement TimeLogRepository.delete: it was given ${id} within ${String(access)}`,
+    );
   }
 
   /** The log with an id in lower case, or undefined. Not abstract: adapters from the time of version 0.1 lack it. */
-  get(id: string): Promise<TimeLog | undefined> {
-    throw new Error(`${this.constructor.name} must implement TimeLogRepository.get: it was asked for ${id}`);
+  get(id: string, access: Access): Promise<TimeLog | undefined> {
+    throw new Error(
+      `${this.constructor.name} must implement TimeLogRepository.get: it was asked for ${id} within ${String(access)}`,
+    );
   }
 
   /** Newest work first: by date, then by creation, both descending. */
-  abstract find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage>;
+  abstract find(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage>;
 
   /**
    * How many logs match, and the exact sum of their durations: of all, and of the groups of a page. Projects come in the
    * order of their sums, the largest first, then by id; periods newest first. Not abstract, like `get`.
    */
-  totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
-    const asked = `page ${page.number} by ${grouping ?? 'nothing'} of ${filter.projectId ?? 'all projects'}`;
+  totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page, access: Access): Promise<Totals> {
+    const asked = `page ${page.number} by ${grouping ?? 'nothing'} of ${filter.projectId ?? String(access)}`;
     throw new Error(`${this.constructor.name} must implement TimeLogRepository.totals: asked for ${asked}`);
   }
 
@@ -98,7 +108,7 @@ export abstract class TimeLogRepository {
    * How many bytes the texts of a page have, found for less than it costs to read them. An adapter may leave it out:
    * then a page is read even where there is no room for it.
    */
-  weigh?(filter: TimeLogFilter, page: Page): Promise<number>;
+  weigh?(filter: TimeLogFilter, page: Page, access: Access): Promise<number>;
 
   /** The same of the next events after a place. */
   weighEvents?(place: FeedPlace | undefined, limit: number): Promise<number>;

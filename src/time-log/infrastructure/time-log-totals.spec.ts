@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Database } from '../../database/index.js';
 import { type Gate, newGate } from '../../../test/support/gate.js';
+import { ALL_PROJECTS } from '../domain/access.js';
 import { Page } from '../domain/page.js';
 import { Period } from '../domain/period.js';
 import { TimeLogTotals } from './time-log-totals.js';
@@ -22,7 +23,7 @@ describe('totals by project', () => {
       },
     } as unknown as Database;
     const totals = new TimeLogTotals(database, { queue: 10, wait: DEADLINE }, () => now);
-    const ask = () => totals.of({ period: Period.of() }, 'project', Page.of(1, 50));
+    const ask = () => totals.of({ period: Period.of() }, 'project', Page.of(1, 50), ALL_PROJECTS);
 
     const first = ask();
     const late = ask();

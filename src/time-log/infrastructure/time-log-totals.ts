@@ -1,29 +1,24 @@
 import { Batcher, type BatcherLimits } from '../../../libs/batching/src/index.js';
 import { type Database, PreparedStatement, type TextRow } from '../../database/index.js';
+import type { Access } from '../domain/access.js';
 import type { Page } from '../domain/page.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
+import { type Whose, whoseOf } from './whose.js';
 
 type Groups = 'none' | 'project' | 'period';
 
-/** The function of each kind of groups, its parameters, and what it tells of a group. */
-const STATEMENTS: Readonly<
-  Record<Groups, { readonly routine: string; readonly parameters: string; readonly group: string }>
-> = {
-  none: { routine: 'time_log_sum', parameters: '$1, $2, $3', group: `'0' as groups` },
-  project: {
-    routine: 'time_log_project_sums',
-    parameters: '$1, $2, $3, $4',
-    group: 'groups::text, project_id::text',
-  },
+/** The function of each kind of groups, and what it tells of a group. */
+const STATEMENTS: Readonly<Record<Groups, { readonly routine: string; readonly group: string }>> = {
+  none: { routine: 'time_log_sum', group: `'0' as groups` },
+  project: { routine: 'time_log_project_sums', group: 'groups::text, project_id::text' },
   period: {
     routine: 'time_log_period_sums',
-    parameters: '$1, $2, $3, $4, $5, $6',
     group: 'groups::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
   },
 };
 /** The functions of the database that are called here. */
-export const TOTALS_ROUTINES = Object.values(STATEMENTS).map(({ routine }) => routine);
+export const TOTALS_ROUTINES = Object.values(STATEMENTS).flatMap(({ routine }) => [routine, `${routine}_of`]);
 
 type Asked = readonly [TimeLogFilter, Page];
 
@@ -35,7 +30,7 @@ const WAIT_SHARE = 0.4;
 
 /** Sums logs by what is summed already. */
 export class TimeLogTotals {
-  private readonly statements: Partial<Record<Groups, PreparedStatement>> = {};
+  private readonly statements = new Map<string, PreparedStatement>();
   /** One at a time: each reads the sums of all projects. */
   private readonly byProject: Batcher<Asked, Totals>;
 
@@ -49,32 +44,53 @@ export class TimeLogTotals {
     this.byProject = new Batcher(([asked]) => this.sumProjects(asked!), limits, now);
   }
 
-  async of(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
-    if (grouping === undefined) return this.read('none', valuesOf(filter));
+  async of(
+    filter: TimeLogFilter,
+    grouping: Grouping | undefined,
+    page: Page,
+    access: Access,
+  ): Promise<Totals> {
+    const whose = whoseOf(filter, access);
+    const values = [whose.project, filter.period.from, filter.period.to];
+    if (grouping === undefined) return this.read('none', whose, values);
     if (grouping !== 'project')
-      return this.read('period', [...valuesOf(filter), grouping, ...placeOf(page)], periodSumOf);
+      return this.read('period', whose, [...values, grouping, ...placeOf(page)], periodSumOf);
+    if (whose.suffix === '_of') return this.read('project', whose, [...values, ...placeOf(page)]);
     // The only group is the whole, as cheap as any other total.
-    if (filter.projectId !== undefined)
-      return onlyGroupOf(filter.projectId, await this.of(filter, undefined, page), page);
+    if (whose.project !== undefined)
+      return onlyGroupOf(whose.project, await this.read('none', whose, values), page);
     return this.byProject.add([filter, page]);
   }
 
   private async sumProjects([{ period }, page]: Asked): Promise<[Totals]> {
-    return [await this.read('project', [period.from, period.to, ...placeOf(page)], projectSumOf)];
+    return [await this.read('project', { suffix: '' }, [period.from, period.to, ...placeOf(page)])];
   }
 
   /** One statement, so that all sums come from one snapshot. Its first row is the whole. */
   private async read(
     kind: Groups,
+    { suffix }: Pick<Whose, 'suffix'>,
     values: readonly unknown[],
     groupOf: (row: TextRow) => ProjectSum | PeriodSum = projectSumOf,
   ): Promise<Totals> {
-    const { routine, parameters, group } = STATEMENTS[kind];
-    this.statements[kind] ??= new PreparedStatement(
+    const [whole, ...groups] = await this.database.query(
+      this.statementOf(kind, suffix, values.length),
+      values,
+    );
+    return { whole: sumOf(whole!), groups: groups.map(groupOf), groupCount: Number(whole![2]) };
+  }
+
+  private statementOf(kind: Groups, suffix: Whose['suffix'], values: number): PreparedStatement {
+    const { group } = STATEMENTS[kind];
+    const routine = STATEMENTS[kind].routine + suffix;
+    const known = this.statements.get(routine);
+    if (known !== undefined) return known;
+    const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`).join(', ');
+    const made = new PreparedStatement(
       `select n::text, trim_scale(duration)::text as duration, ${group} from ${this.database.routine(routine)}(${parameters})`,
     );
-    const [whole, ...groups] = await this.database.query(this.statements[kind], values);
-    return { whole: sumOf(whole!), groups: groups.map(groupOf), groupCount: Number(whole![2]) };
+    this.statements.set(routine, made);
+    return made;
   }
 }
 
@@ -82,10 +98,6 @@ export class TimeLogTotals {
 function onlyGroupOf(projectId: string, { whole }: Totals, { offset }: Page): Totals {
   const groups = whole.count === 0 ? [] : [{ projectId, ...whole }];
   return { whole, groups: offset === 0n ? groups : [], groupCount: groups.length };
-}
-
-function valuesOf({ projectId, period }: TimeLogFilter): unknown[] {
-  return [projectId, period.from, period.to];
 }
 
 function placeOf({ offset, limit }: Page): unknown[] {

@@ -15,6 +15,7 @@ import {
   type Statements,
   TextStatement,
 } from '../../database/index.js';
+import type { Access } from '../domain/access.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import type { FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
@@ -35,6 +36,7 @@ import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import {
   itemJsonOf,
+  NEXT_PARAMETER,
   TIME_LOG_ARRAYS,
   TIME_LOG_COLUMN_NAMES,
   TIME_LOG_VALUE_NAMES,
@@ -48,6 +50,7 @@ import {
 import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { TimeLogTotals, TOTALS_ROUTINES } from './time-log-totals.js';
+import { accessValue, type Whose, whoseOf, withinAccess } from './whose.js';
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
@@ -57,6 +60,7 @@ const LOG = timeLogSelection('log');
 /** The functions of the database that are called, here and by the sweep. */
 const ROUTINES = [
   'time_log_page_v2',
+  'time_log_page_of',
   'time_log_events_v2',
   'fold_time_log_counts',
   'keep_time_log_positions',
@@ -69,12 +73,13 @@ const BATCH = 200;
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
+  override readonly obeysAccess = true;
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
   private readonly sweep: TimeLogSweep;
   private readonly feed: TimeLogFeed;
   private readonly sums: TimeLogTotals;
-  private page: PreparedStatement | undefined;
+  private readonly pages: Partial<Record<Whose['suffix'], PreparedStatement>> = {};
   private insertion: PreparedStatement | undefined;
 
   constructor(
@@ -134,10 +139,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return [this.writes, this.keyedWrites.writes];
   }
 
-  private get pageRoutine(): string {
-    return `${this.database.routine('time_log_page_v2')}($1, $2, $3, $4, $5)`;
-  }
-
   private get table(): string {
     return this.database.table(TimeLog);
   }
@@ -150,12 +151,12 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.add(log, key);
   }
 
-  override correct(log: TimeLog): Promise<boolean> {
-    return this.replace(log, this.database);
+  override correct(log: TimeLog, access: Access): Promise<boolean> {
+    return this.replace(log, access, this.database);
   }
 
-  override delete(id: string): Promise<boolean> {
-    return this.remove(id, this.database);
+  override delete(id: string, access: Access): Promise<boolean> {
+    return this.remove(id, access, this.database);
   }
 
   override within(transaction: Transaction): TimeLogWrites {
@@ -165,33 +166,47 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         await this.insert([log], statements);
       },
       addOnce: (log, key) => this.keyedWrites.add(log, key, statements),
-      correct: (log) => this.replace(log, statements),
-      delete: (id) => this.remove(id, statements),
+      correct: (log, access) => this.replace(log, access, statements),
+      delete: (id, access) => this.remove(id, access, statements),
     };
   }
 
-  override async get(id: string): Promise<TimeLog | undefined> {
+  override async get(id: string, access: Access): Promise<TimeLog | undefined> {
     // Not prepared: the plan of a session that began with an empty table would read all of it.
-    const statement = new TextStatement(`select ${LOG} from ${this.table} log where id = $1`);
-    const [row] = await this.database.query(statement, [id]);
+    const statement = new TextStatement(
+      `select ${LOG} from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)}`,
+    );
+    const [row] = await this.database.query(statement, [id, accessValue(access)]);
     return row && timeLogOf(row);
   }
 
-  override async find(filter: TimeLogFilter, page: Page): Promise<TimeLogPage> {
+  override async find(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage> {
+    const whose = whoseOf(filter, access);
     // One statement, so that page and total come from one snapshot.
-    this.page ??= new PreparedStatement(`select ${LOG}, total from ${this.pageRoutine}`);
+    const statement = (this.pages[whose.suffix] ??= new PreparedStatement(
+      `select ${LOG}, total from ${this.pageOf(whose)}`,
+    ));
     // The first row only has the total.
-    const [first, ...rows] = await this.database.query(this.page, pageValues(filter, page));
+    const [first, ...rows] = await this.database.query(statement, pageValues(whose, filter, page));
     return new LazyPage(Number(first!.at(-1)), rows, MAKING);
   }
 
-  override totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
-    return this.sums.of(filter, grouping, page);
+  override totals(
+    filter: TimeLogFilter,
+    grouping: Grouping | undefined,
+    page: Page,
+    access: Access,
+  ): Promise<Totals> {
+    return this.sums.of(filter, grouping, page, access);
   }
 
-  override async weigh(filter: TimeLogFilter, page: Page): Promise<number> {
-    const statement = `select sum(${timeLogWeight('log')})::int as bytes from ${this.pageRoutine}`;
-    const [row] = await this.database.query<{ bytes: number | null }>(statement, pageValues(filter, page));
+  override async weigh(filter: TimeLogFilter, page: Page, access: Access): Promise<number> {
+    const whose = whoseOf(filter, access);
+    const statement = `select sum(${timeLogWeight('log')})::int as bytes from ${this.pageOf(whose)}`;
+    const [row] = await this.database.query<{ bytes: number | null }>(
+      statement,
+      pageValues(whose, filter, page),
+    );
     return row!.bytes ?? 0;
   }
 
@@ -218,29 +233,42 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return logs.map(() => undefined);
   }
 
-  /** One statement, so that a log is not deleted between the look for it and the answer. Not prepared, like `get`. */
-  private async replace(log: TimeLog, within: Statements): Promise<boolean> {
+  /**
+   * The newest state of the log decides: it is locked, then looked at. So whoever moves it to another project, or deletes
+   * it, comes before or after. Not prepared, like `get`.
+   */
+  private async replace(log: TimeLog, access: Access, within: Statements): Promise<boolean> {
     const statement = new TextStatement(
-      `with corrected as (
-         update ${this.table} set (${TIME_LOG_VALUE_NAMES}) = row(${TIME_LOG_VALUES})
-          where id = $1 and (${TIME_LOG_VALUE_NAMES}) is distinct from (${TIME_LOG_VALUES})
+      `with found as materialized (
+         select id from ${this.table} where id = $1 and ${withinAccess('project_id', NEXT_PARAMETER)} for update
+       ), corrected as (
+         update ${this.table} log set (${TIME_LOG_VALUE_NAMES}) = row(${TIME_LOG_VALUES})
+           from found where log.id = found.id and (${TIME_LOG_VALUE_NAMES}) is distinct from (${TIME_LOG_VALUES})
        )
-       select id from ${this.table} where id = $1`,
+       select id from found`,
     );
-    const found = await within.change(statement, timeLogValues(log));
+    const found = await within.change(statement, [...timeLogValues(log), accessValue(access)]);
     if (found.length > 0) this.changed(within);
     return found.length > 0;
   }
 
-  private async remove(id: string, within: Statements): Promise<boolean> {
+  private async remove(id: string, access: Access, within: Statements): Promise<boolean> {
     const statement = new TextStatement(
-      `with deleted as (delete from ${this.table} where id = $1 returning id) select id from deleted`,
+      `with deleted as (
+         delete from ${this.table} where id = $1 and ${withinAccess('project_id', 2)} returning id
+       )
+       select id from deleted`,
     );
-    const deleted = await within.change(statement, [id]).catch((error: unknown) => {
+    const deleted = await within.change(statement, [id, accessValue(access)]).catch((error: unknown) => {
       throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
     });
     if (deleted.length > 0) this.changed(within);
     return deleted.length > 0;
+  }
+
+  private pageOf({ suffix }: Whose): string {
+    const routine = suffix === '' ? 'time_log_page_v2' : 'time_log_page_of';
+    return `${this.database.routine(routine)}($1, $2, $3, $4, $5)`;
   }
 
   private changed(within: Statements): void {
@@ -250,6 +278,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 }
 
 /** The parameters of the function that finds a page. */
-function pageValues({ projectId, period }: TimeLogFilter, page: Page): unknown[] {
-  return [projectId, period.from, period.to, String(page.offset), page.limit];
+function pageValues({ project }: Whose, { period }: TimeLogFilter, page: Page): unknown[] {
+  return [project, period.from, period.to, String(page.offset), page.limit];
 }

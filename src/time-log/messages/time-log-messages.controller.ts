@@ -9,6 +9,7 @@ import {
   written,
 } from '../../../libs/messages/src/index.js';
 import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
+import { accessOf } from '../wire/access-of.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
@@ -17,7 +18,7 @@ import { listJson } from '../wire/time-log-json.js';
 import { totalsJson, totalsResponse } from '../wire/time-log-totals.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { keyOf } from '../domain/idempotency-key.js';
-import { TimeLogService } from '../application/time-log.service.js';
+import { TimeLogUseCases } from '../application/time-log.use-cases.js';
 import { ListTimeLogsMessage, StrictQueryMessage, TotalTimeLogsMessage } from './query.message.js';
 import { READ, WRITE } from '../time-log.scopes.js';
 import { RecordTimeLogMessage } from './record-time-log.message.js';
@@ -34,7 +35,7 @@ const TO_ONE = { queue: MESSAGE_QUEUE };
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {
   constructor(
-    private readonly timeLogs: TimeLogService,
+    private readonly timeLogs: TimeLogUseCases,
     private readonly largeAnswers: LargeAnswers,
   ) {}
 
@@ -43,14 +44,16 @@ export class TimeLogMessagesController {
   async list(
     @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
     @MessageData() data: object,
+    @MessageCaller() caller: Caller | undefined,
   ): Promise<object | undefined> {
     const { filter, page } = criteriaOf(query);
+    const access = accessOf(caller);
     if (!this.largeAnswers.mayBeLarge(page.limit))
-      return listResponse(await this.timeLogs.list(filter, page), page);
+      return listResponse(await this.timeLogs.list(filter, page, access), page);
     return this.largeAnswers.make(data, outletOf(data), {
-      weigh: () => this.timeLogs.weigh(filter, page),
+      weigh: () => this.timeLogs.weigh(filter, page, access),
       make: async (grow) => {
-        const found = await this.timeLogs.list(filter, page);
+        const found = await this.timeLogs.list(filter, page, access);
         for (const item of listJson(found, page).items) grow(Buffer.byteLength(item));
         return listResponse(found, page);
       },
@@ -61,9 +64,10 @@ export class TimeLogMessagesController {
   @Scopes([READ])
   async totals(
     @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
+    @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     const { filter, page } = criteriaOf(query);
-    const totals = await this.timeLogs.totals(filter, query.by, page);
+    const totals = await this.timeLogs.totals(filter, query.by, page, accessOf(caller));
     return written(totalsResponse(totals, page), totalsJson(totals, page));
   }
 
@@ -74,9 +78,10 @@ export class TimeLogMessagesController {
     { idempotencyKey: text, timeLog }: RecordTimeLogMessage,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
-    if (text === undefined) return logResponse(await this.timeLogs.record(timeLog));
+    const access = accessOf(caller);
+    if (text === undefined) return logResponse(await this.timeLogs.record(timeLog, access));
     const key = keyOf(caller?.id, text);
-    const { log, isReplay } = await this.timeLogs.recordOnce(timeLog, key);
+    const { log, isReplay } = await this.timeLogs.recordOnce(timeLog, key, access);
     return isReplay ? { ...logResponse(log), replayed: true } : logResponse(log);
   }
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
+import { type Access, allows } from '../domain/access.js';
 import type { Page } from '../domain/page.js';
 import {
   type Backlog,
@@ -18,6 +19,7 @@ import { totalsOf } from './totals-of.js';
  * does what the one over PostgreSQL does. Keys do not expire.
  */
 export class InMemoryTimeLogRepository extends TimeLogRepository {
+  override readonly obeysAccess = true;
   private readonly logs = new Map<string, TimeLog>();
   private readonly keys = new Map<string, TimeLog>();
   private readonly events = new Map<string, TimeLogEvent>();
@@ -39,8 +41,8 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return first.id;
   }
 
-  override async correct(log: TimeLog): Promise<boolean> {
-    const before = this.logs.get(log.id);
+  override async correct(log: TimeLog, access: Access): Promise<boolean> {
+    const before = this.seen(log.id, access);
     if (before === undefined) return false;
     this.logs.set(log.id, log);
     if (isDeepStrictEqual(before, log)) this.recorded();
@@ -48,8 +50,8 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return true;
   }
 
-  override async delete(id: string): Promise<boolean> {
-    const before = this.logs.get(id);
+  override async delete(id: string, access: Access): Promise<boolean> {
+    const before = this.seen(id, access);
     if (before === undefined) return false;
     this.logs.delete(id);
     this.tell({ id, projectId: before.projectId }, new Date());
@@ -61,18 +63,25 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return this;
   }
 
-  override async get(id: string): Promise<TimeLog | undefined> {
-    return this.logs.get(id);
+  override async get(id: string, access: Access): Promise<TimeLog | undefined> {
+    return this.seen(id, access);
   }
 
-  override async find(filter: TimeLogFilter, { limit, offset }: Page): Promise<TimeLogPage> {
-    const found = this.matching(filter).sort((a, b) => descending(a.date, b.date) || descending(a.id, b.id));
+  override async find(filter: TimeLogFilter, { limit, offset }: Page, access: Access): Promise<TimeLogPage> {
+    const found = this.matching(filter, access).sort(
+      (a, b) => descending(a.date, b.date) || descending(a.id, b.id),
+    );
     const start = Number(offset);
     return { logs: found.slice(start, start + limit), total: found.length };
   }
 
-  override async totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page): Promise<Totals> {
-    return totalsOf(this.matching(filter), filter.period, grouping, page);
+  override async totals(
+    filter: TimeLogFilter,
+    grouping: Grouping | undefined,
+    page: Page,
+    access: Access,
+  ): Promise<Totals> {
+    return totalsOf(this.matching(filter, access), filter.period, grouping, page);
   }
 
   override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
@@ -85,8 +94,14 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return { events: events.length, oldest: events[0]?.time };
   }
 
-  private matching({ projectId, period }: TimeLogFilter): TimeLog[] {
+  private seen(id: string, access: Access): TimeLog | undefined {
+    const log = this.logs.get(id);
+    return log && allows(access, log.projectId) ? log : undefined;
+  }
+
+  private matching({ projectId, period }: TimeLogFilter, access: Access): TimeLog[] {
     return [...this.logs.values()]
+      .filter((log) => allows(access, log.projectId))
       .filter((log) => projectId === undefined || log.projectId === projectId)
       .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date));
   }

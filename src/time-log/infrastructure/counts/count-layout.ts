@@ -14,6 +14,8 @@ export const NIL = `uuid '00000000-0000-0000-0000-000000000000'`;
 export const DAYS = Array.from({ length: BLOCK }, (_, index) => index);
 /** The rows of one project, or of all where it is null. */
 export const KEY = `of_all = (project is null) and project_id = coalesce(project, ${NIL})`;
+/** The rows of some projects, each with its own. */
+export const KEY_OF_SEVERAL = `not of_all and project_id = any(projects)`;
 /** A function that runs with its owner's rights only finds what it names in full. */
 export const AS_OWNER = `security definer set search_path = pg_catalog, pg_temp`;
 
@@ -36,8 +38,12 @@ export async function countNamesIn(runner: QueryRunner) {
     between: await name('time_logs_between'),
     page: await name('time_log_page'),
     pageV2: await name('time_log_page_v2'),
+    pageOf: await name('time_log_page_of'),
     sum: await name('time_log_sum'),
+    sumOf: await name('time_log_sum_of'),
     projectSums: await name('time_log_project_sums'),
+    projectSumsOf: await name('time_log_project_sums_of'),
     periodSums: await name('time_log_period_sums'),
+    periodSumsOf: await name('time_log_period_sums_of'),
   };
 }

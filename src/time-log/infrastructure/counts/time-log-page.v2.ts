@@ -8,17 +8,17 @@ export const ALONG_INDEXES = `set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
 
 /** Goes down to the day on which the page begins. What is left of `rank` is an offset in that day. */
-export const walkToRank = (counts: string) => `\
+export const walkToRank = (counts: string, key = KEY) => `\
       for bucket in
         select counts.first_day, sum(counts.total) as n from ${counts} counts
-         where ${KEY} and width = ${SPAN} group by 1 order by 1 desc
+         where ${key} and width = ${SPAN} group by 1 order by 1 desc
       loop
         exit when rank < bucket.n;
         rank := rank - bucket.n;
       end loop;
       for bucket in
         select counts.first_day, sum(counts.total) as n from ${counts} counts
-         where ${KEY} and width = ${BLOCK}
+         where ${key} and width = ${BLOCK}
            and counts.first_day >= bucket.first_day and counts.first_day < bucket.first_day + ${SPAN}
          group by 1 order by 1 desc
       loop
@@ -28,7 +28,7 @@ export const walkToRank = (counts: string) => `\
       for bucket in
         select counts.first_day + day::integer - 1 as date, sum(n) as n
           from ${counts} counts cross join unnest(days) with ordinality as numbered (n, day)
-         where ${KEY} and width = ${BLOCK} and counts.first_day = bucket.first_day and n is not null
+         where ${key} and width = ${BLOCK} and counts.first_day = bucket.first_day and n is not null
          group by 1 order by 1 desc
       loop
         exit when rank < bucket.n;

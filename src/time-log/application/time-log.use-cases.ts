@@ -1,0 +1,167 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { type Access, ALL_PROJECTS, requireProject } from '../domain/access.js';
+import type { IdempotencyKey } from '../domain/idempotency-key.js';
+import type { Page } from '../domain/page.js';
+import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
+import { TimeLogIds } from '../domain/time-log-ids.js';
+import {
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+  type TimeLogWrites,
+} from '../domain/time-log.repository.js';
+import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import type { Grouping, Totals } from '../domain/totals.js';
+import type { Transaction } from '../domain/transaction.js';
+
+/**
+ * The use cases of time logs, each for a caller with an access. A project beyond it is DomainError FORBIDDEN where the
+ * caller names it; a log beyond it is not there.
+ */
+@Injectable()
+export class TimeLogUseCases {
+  constructor(
+    private readonly timeLogs: TimeLogRepository,
+    private readonly ids: TimeLogIds,
+  ) {}
+
+  /**
+   * Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. Throws
+   * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
+   */
+  async record(values: TimeLogValues, access: Access, transaction?: Transaction): Promise<TimeLog> {
+    const log = TimeLog.record(values, this.ids.next());
+    requireProject(access, log.projectId);
+    await this.storeOf(transaction).add(log);
+    return log;
+  }
+
+  /**
+   * Records a log, unless the key has recorded one before: then it returns that one as it was recorded, whatever became
+   * of it. Resolves like `record`. Throws like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded
+   * other values.
+   */
+  async recordOnce(
+    values: TimeLogValues,
+    key: IdempotencyKey,
+    access: Access,
+    transaction?: Transaction,
+  ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
+    const log = TimeLog.record(values, this.ids.next());
+    requireProject(access, log.projectId);
+    const id = await this.storeOf(transaction).addOnce(log, key);
+    // The key was given with these values the first time too, so the first answer is made without a look at the log.
+    return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
+  }
+
+  /**
+   * Gives the log with an id other values, all of them: a description that is left out becomes empty. Id and creation
+   * stay. Resolves like `record`, also where nothing changes. Throws like `record`, and DomainError NOT_FOUND.
+   */
+  async correct(
+    id: string,
+    values: TimeLogValues,
+    access: Access,
+    transaction?: Transaction,
+  ): Promise<TimeLog> {
+    const log = TimeLog.record(values, id.toLowerCase());
+    requireProject(access, log.projectId);
+    this.requireObedience(access);
+    if (!(await this.storeOf(transaction).correct(log, access))) throw noSuchLog();
+    return log;
+  }
+
+  /**
+   * Removes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE, or CONFLICT
+   * where tables of a host refer to it.
+   */
+  async delete(id: string, access: Access, transaction?: Transaction): Promise<void> {
+    this.requireObedience(access);
+    if (!(await this.storeOf(transaction).delete(id.toLowerCase(), access))) throw noSuchLog();
+  }
+
+  /** The log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
+  async get(id: string, access: Access): Promise<TimeLog> {
+    this.requireObedience(access);
+    const log = await this.timeLogs.get(id.toLowerCase(), access);
+    if (log === undefined) throw noSuchLog();
+    return log;
+  }
+
+  /**
+   * One page of the logs that match, newest work first, and their total. Throws DomainError FORBIDDEN or
+   * SERVICE_UNAVAILABLE.
+   */
+  async list(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage> {
+    this.requireFilter(filter, access);
+    return this.timeLogs.find(filter, page, access);
+  }
+
+  /**
+   * How many logs match, and the exact sum of their durations: of all, and of the groups of a page, where a grouping is
+   * given. Throws like `list`.
+   */
+  async totals(filter: TimeLogFilter, by: Grouping | undefined, page: Page, access: Access): Promise<Totals> {
+    this.requireFilter(filter, access);
+    return this.timeLogs.totals(filter, by, page, access);
+  }
+
+  /**
+   * At least how many bytes such a page has, for less than it costs to read it; undefined where the store does not
+   * tell. Throws like `list`.
+   */
+  async weigh(filter: TimeLogFilter, page: Page, access: Access): Promise<number | undefined> {
+    this.requireFilter(filter, access);
+    return this.timeLogs.weigh?.(filter, page, access);
+  }
+
+  /** The same of the next events. Throws like `events`. */
+  async weighEvents(
+    lastEventId: string | undefined,
+    limit: number,
+    access: Access,
+  ): Promise<number | undefined> {
+    return this.timeLogs.weighEvents?.(feedPlaceOf(lastEventId, access), limit);
+  }
+
+  /**
+   * The next events after the one with an id, or from the beginning, oldest first. Throws DomainError VALIDATION_ERROR
+   * where that is the id of no event, FORBIDDEN for callers who are bound to projects, or SERVICE_UNAVAILABLE.
+   */
+  async events(
+    lastEventId: string | undefined,
+    limit: number,
+    access: Access,
+  ): Promise<readonly TimeLogEvent[]> {
+    return this.timeLogs.eventsAfter(feedPlaceOf(lastEventId, access), limit);
+  }
+
+  private storeOf(transaction: Transaction | undefined): TimeLogWrites {
+    return transaction === undefined ? this.timeLogs : this.timeLogs.within(transaction);
+  }
+
+  private requireFilter({ projectId }: TimeLogFilter, access: Access): void {
+    if (projectId !== undefined) requireProject(access, projectId);
+    this.requireObedience(access);
+  }
+
+  /** An adapter that ignores the access would show everybody everything. */
+  private requireObedience(access: Access): void {
+    if (access === ALL_PROJECTS || this.timeLogs.obeysAccess) return;
+    throw new Error(
+      `${this.timeLogs.constructor.name} must obey the access of callers, and say so by TimeLogRepository.obeysAccess`,
+    );
+  }
+}
+
+function noSuchLog(): DomainError {
+  return new DomainError('NOT_FOUND', 'there is no time log with this id');
+}
+
+/** The place after an event. The feed tells the logs of all projects, so nobody else may have it. */
+function feedPlaceOf(lastEventId: string | undefined, access: Access): FeedPlace | undefined {
+  const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
+  if (access === ALL_PROJECTS) return place;
+  throw new DomainError('FORBIDDEN', 'the feed needs a token for all projects');
+}

@@ -1,0 +1,17 @@
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
+
+/** Whose logs a caller may see and change: those of all projects, or of some, whose ids are in lower case. */
+export type Access = 'all' | readonly string[];
+
+/** The access of trusted code, and of callers who are bound to no projects. */
+export const ALL_PROJECTS = 'all';
+
+/** Whether the logs of a project, with an id in lower case, are within an access. */
+export function allows(access: Access, projectId: string): boolean {
+  return access === ALL_PROJECTS || access.includes(projectId);
+}
+
+/** Throws DomainError FORBIDDEN where the logs of a project, with an id in lower case, are not within an access. */
+export function requireProject(access: Access, projectId: string): void {
+  if (!allows(access, projectId)) throw new DomainError('FORBIDDEN', 'the token does not allow this project');
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { LOG, refusal, TIME_LOGS } from '../support/requests.js';
+import { unusedPort } from './brokers.js';
+import { type Door, overHttp, overTransport } from './doors.js';
+import { BOUND_TO, type MessageHost, startMessageHost } from './host.js';
+
+const [OWN, OTHER] = BOUND_TO as [string, string];
+const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
+const EMPTY_SETS = ['bound-to-none', 'bound-to-no-uuid', 'bound-to-101'];
+const NOT_ALLOWED = refusal('FORBIDDEN', 'the token does not allow this project');
+const NO_FEED = refusal('FORBIDDEN', 'the feed needs a token for all projects');
+const NOT_THERE = refusal('NOT_FOUND', 'there is no time log with this id');
+const malformed = (message: string) => refusal('VALIDATION_ERROR', message);
+const NO_UUID = malformed('projectId must be a UUID');
+
+let host: MessageHost;
+let client: ClientProxy;
+const doors: Partial<Record<string, Door>> = {};
+
+beforeAll(async () => {
+  const port = await unusedPort();
+  host = await startMessageHost(`tcp://127.0.0.1:${port}`);
+  client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
+  doors.HTTP = overHttp(host.port);
+  doors.messages = overTransport(client);
+});
+afterAll(async () => {
+  client.close();
+  await host.close();
+});
+
+async function ask(token: string, path: string, method = 'GET', body?: object) {
+  const answer = await fetch(`http://127.0.0.1:${host.port}${TIME_LOGS}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return {
+    told: [answer.status, text === '' ? undefined : (JSON.parse(text) as unknown)] as const,
+    status: answer.status,
+    link: answer.headers.get('link'),
+  };
+}
+async function record(projectId: string, duration = 1): Promise<string> {
+  const { told } = await ask('unbound', '', 'POST', { ...LOG, projectId, duration });
+  return (told[1] as { data: { id: string } }).data.id;
+}
+const act = (token: string, method: string, id: string) =>
+  ask(token, `/${id}`, method, method === 'PUT' ? { ...LOG, projectId: OWN } : undefined);
+
+describe.each(['HTTP', 'messages'])('a caller who is bound to projects, over %s', (name) => {
+  const door = () => doors[name]!;
+  const recordAs = (accessToken: string, projectId: string, idempotencyKey?: string) =>
+    door().record({
+      accessToken,
+      timeLog: { ...LOG, projectId },
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    });
+
+  it.each([undefined, 'with a key'])('records for its own projects alone: %s', async (kind) => {
+    const key = () => kind && randomUUID();
+    for (const projectId of [OWN, OTHER.toUpperCase()]) {
+      expect(await recordAs('bound', projectId, key())).toMatchObject({
+        answer: { data: { projectId: projectId.toLowerCase() } },
+      });
+    }
+    expect(await recordAs('bound', FOREIGN, key())).toEqual({ error: NOT_ALLOWED });
+    expect(await recordAs('bound', 'x', key())).toEqual({ error: NO_UUID });
+    for (const token of EMPTY_SETS) expect(await recordAs(token, OWN, key())).toEqual({ error: NOT_ALLOWED });
+  });
+
+  it('learns nothing by a key that has recorded for a project of its own', async () => {
+    const key = randomUUID();
+    const { answer } = (await recordAs('bound', OWN, key)) as { answer: object };
+    expect(await recordAs('bound', OWN, key)).toEqual({ answer: { ...answer, replayed: true } });
+    expect(await recordAs('bound', FOREIGN, key)).toEqual({ error: NOT_ALLOWED });
+    expect(await recordAs('bound', OTHER, key)).toMatchObject({ error: { error: 'IDEMPOTENCY_KEY_REUSED' } });
+  });
+
+  describe.each(['list', 'totals'] as const)('%s', (operation) => {
+    const read = (accessToken: string, query: Record<string, string> = {}) =>
+      door()[operation]({ accessToken, query });
+    const countOf = async (token: string, query?: Record<string, string>) => {
+      const { answer } = (await read(token, query)) as {
+        answer: { meta: { total: number; count?: number } };
+      };
+      return operation === 'list' ? answer.meta.total : answer.meta.count;
+    };
+
+    it('is over its own projects, and refuses others', async () => {
+      await record(FOREIGN);
+      const [own, other] = [
+        await countOf('unbound', { projectId: OWN }),
+        await countOf('unbound', { projectId: OTHER }),
+      ];
+      expect(await countOf('bound', { projectId: OWN })).toBe(own);
+      expect(await countOf('bound', { projectId: OTHER.toUpperCase() })).toBe(other);
+      expect(await countOf('bound')).toBe(own! + other!);
+      expect(await countOf('unbound')).toBeGreaterThan(own! + other!);
+      expect(await read('bound', { projectId: FOREIGN })).toEqual({ error: NOT_ALLOWED });
+      expect(await read('bound', { projectId: 'x' })).toEqual({ error: NO_UUID });
+      expect(await read('bound', { projectId: FOREIGN, limit: '0' })).toMatchObject({
+        error: { error: 'VALIDATION_ERROR' },
+      });
+      // Large enough to wait for its turn.
+      expect(await read('bound', { projectId: FOREIGN, limit: '1000' })).toEqual({ error: NOT_ALLOWED });
+      expect(await countOf('bound', { limit: '1000' })).toBe(own! + other!);
+    });
+
+    it.each(EMPTY_SETS)('is empty for a token %s', async (token) => {
+      expect(await countOf(token)).toBe(0);
+      expect(await read(token)).toMatchObject({ answer: { data: [], meta: { total: 0 } } });
+      expect(await read(token, { projectId: OWN })).toEqual({ error: NOT_ALLOWED });
+    });
+  });
+
+  it('gets the groups of its own projects', async () => {
+    await record(FOREIGN, 1_000);
+    const query = { by: 'project' };
+    const { answer } = (await door().totals({ accessToken: 'bound', query })) as {
+      answer: { data: { projectId: string }[] };
+    };
+    expect(answer.data.map(({ projectId }) => projectId).sort()).toEqual([OWN, OTHER]);
+  });
+});
+
+describe('a caller who is bound to projects', () => {
+  it('is told of pages of its own logs alone', async () => {
+    await Promise.all([record(OWN), record(OTHER), record(FOREIGN)]);
+    const { told, link } = await ask('bound', '?limit=1');
+    const { total } = (told[1] as { meta: { total: number } }).meta;
+    expect(link).toContain(`page=${total}&limit=1>; rel="last"`);
+    expect((await ask('bound', `?limit=1&page=${total + 1}`)).told[1]).toMatchObject({ data: [] });
+  });
+
+  it.each(['GET', 'PUT', 'DELETE'])('%s: reaches logs of its own projects alone', async (method) => {
+    const [foreign, missing] = [await record(FOREIGN), randomUUID()];
+    for (const token of ['bound', ...EMPTY_SETS]) {
+      const refused = method === 'PUT' && token !== 'bound' ? [403, NOT_ALLOWED] : [404, NOT_THERE];
+      expect((await act(token, method, foreign)).told).toEqual(refused);
+      expect((await act(token, method, missing)).told).toEqual(refused);
+      expect((await act(token, method, 'x')).told).toEqual([400, malformed('id must be a UUID')]);
+    }
+    expect((await act('unbound', 'GET', foreign)).status).toBe(200);
+    for (const projectId of [OWN, OTHER]) {
+      const answer = await act('bound', method, await record(projectId));
+      expect(answer.status).toBe(method === 'DELETE' ? 204 : 200);
+    }
+  });
+
+  it('moves a log to no project of others, and is told first what is malformed', async () => {
+    const id = await record(OWN);
+    const correct = (values: object) => ask('bound', `/${id}`, 'PUT', { ...LOG, ...values });
+    expect((await correct({ projectId: FOREIGN })).told).toEqual([403, NOT_ALLOWED]);
+    expect((await correct({ projectId: FOREIGN, duration: 0 })).told).toEqual([
+      400,
+      malformed('duration must be a positive number'),
+    ]);
+    expect((await correct({ projectId: OTHER })).status).toBe(200);
+  });
+
+  it.each(['bound', ...EMPTY_SETS])('has no feed: %s', async (token) => {
+    expect((await ask(token, '/events')).told).toEqual([403, NO_FEED]);
+    expect((await ask(token, '/events?limit=1000')).told).toEqual([403, NO_FEED]);
+    expect((await ask(token, '/events?lastEventId=x')).status).toBe(400);
+    expect((await ask('unbound', '/events')).status).toBe(200);
+  });
+});
