@@ -51,16 +51,16 @@ function tokenText(scopes: Contents['scopes']): string {
   return [
     'An access token, or a JWT where the deployment trusts an issuer, in the `Authorization` header (RFC 6750) and nowhere else. Scopes:',
     scopes.map(({ name, allows }) => `- \`${name}\`: ${allows}`).join('\n'),
-    'A token may expire, and can be revoked at any time.',
+    'A token may be bound to projects. It may expire, and can be revoked at any time.',
   ].join('\n\n');
 }
 
 function serviceText(openPaths: readonly string[], errors: string): string {
   const open = openPaths.map((path) => `\`${path}\``);
   return [
-    'A time log says that somebody worked on a project, on a day, for how long and at what. It is a finished fact: recorded once, and not changed over HTTP.',
+    'A time log says that somebody worked on a project, on a day, for how long and at what. It is a finished fact: recorded once, and corrected or deleted only by whoever has a scope for it.',
     `**Tokens.** Every request needs \`Authorization: Bearer TOKEN\`, \`GET /health\` included. Open are only ${open.slice(0, -1).join(', ')} and ${open.at(-1)}. ` +
-      'A log has no owner: every valid token sees every log of the deployment.',
+      'A log has no owner: a token is for all logs of the deployment, unless it is bound to some projects.',
     '**Errors.** Every answer that is not a success is `{"success":false,"error":CODE,"message":TEXT}`, with one code for each status:',
     errors,
     '`404` and `405` are only for the holder of a token: `401` precedes them. HEAD is answered as GET, without the body.',

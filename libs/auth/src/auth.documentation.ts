@@ -35,10 +35,14 @@ export function guardAnswers(scopes: readonly string[] = []): Responses {
       { headers: CHALLENGE },
     ),
     ...(scopes.length > 0 && {
-      403: errorAnswer('FORBIDDEN', 'The token lacks the scope of the operation.', {
-        messages: [`the token lacks the scope ${scopes.join(' ')}`],
-        headers: CHALLENGE,
-      }),
+      403: errorAnswer(
+        'FORBIDDEN',
+        'The token lacks the scope of the operation, or is bound to other projects.',
+        {
+          messages: [`the token lacks the scope ${scopes.join(' ')}`],
+          headers: CHALLENGE,
+        },
+      ),
     }),
     ...FAULT_ANSWERS,
   };

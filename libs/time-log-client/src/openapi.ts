@@ -521,7 +521,7 @@ export interface components {
                 };
             };
         };
-        /** @description The token lacks the scope of the operation. */
+        /** @description The token lacks the scope of the operation, or is bound to other projects. */
         Forbidden: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
