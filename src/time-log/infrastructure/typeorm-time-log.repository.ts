@@ -234,18 +234,23 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   /**
-   * The newest state of the log decides: it is locked, then looked at. So whoever moves it to another project, or deletes
-   * it, comes before or after. Not prepared, like `get`.
+   * What changes nothing writes nothing. Else the newest state of the log decides: it is locked, then looked at, so that
+   * whoever moves it to another project, or deletes it, comes before or after. Not prepared, like `get`.
    */
   private async replace(log: TimeLog, access: Access, within: Statements): Promise<boolean> {
+    const differs = `(${TIME_LOG_VALUE_NAMES}) is distinct from (${TIME_LOG_VALUES})`;
     const statement = new TextStatement(
-      `with found as materialized (
-         select id from ${this.table} where id = $1 and ${withinAccess('project_id', NEXT_PARAMETER)} for update
+      `with seen as materialized (
+         select id, ${differs} as differs from ${this.table}
+          where id = $1 and ${withinAccess('project_id', NEXT_PARAMETER)}
+       ), found as materialized (
+         select log.id from seen join ${this.table} log on log.id = seen.id
+          where seen.differs and ${withinAccess('log.project_id', NEXT_PARAMETER)} for update of log
        ), corrected as (
          update ${this.table} log set (${TIME_LOG_VALUE_NAMES}) = row(${TIME_LOG_VALUES})
-           from found where log.id = found.id and (${TIME_LOG_VALUE_NAMES}) is distinct from (${TIME_LOG_VALUES})
+           from found where log.id = found.id and ${differs}
        )
-       select id from found`,
+       select id from found union all select id from seen where not differs`,
     );
     const found = await within.change(statement, [...timeLogValues(log), accessValue(access)]);
     if (found.length > 0) this.changed(within);
