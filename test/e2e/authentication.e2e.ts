@@ -360,9 +360,9 @@ describe('authentication', () => {
     const use = () => raw([`Authorization: Bearer ${token}`]);
     expect(await lastUse()).toBeUndefined();
     const before = Date.now();
-    await use();
-    // The use is noted in its own time, and a verdict is good for 4 seconds.
+    // The use is noted in its own time, or not at all where the database is busy; a verdict is good for 4 seconds.
     const first = await eventually(async () => {
+      await use();
       const at = await lastUse();
       expect(at).toBeGreaterThanOrEqual(before);
       return at;
