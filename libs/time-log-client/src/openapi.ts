@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List time logs
-         * @description One page of the logs that match all filters, and how many match in all. A token that may read sees every log of the deployment.
+         * @description One page of the logs that match all filters, and how many match in all. A token that may read sees every log of the deployment, or those of the projects that it is bound to.
          *
          *     **Order.** Newest work first: by `date` descending, then newest created first, then by `id` descending. `date`, which leads the order, is not in the item. The order is total: the pages of an unchanged set hold each log exactly once.
          *
@@ -47,7 +47,7 @@ export interface paths {
         };
         /**
          * Sum time logs
-         * @description How many logs match all filters, and the sum of their durations: of all in `meta`, and of each group in `data`, where `by` says what the groups are. All of it is of one moment. Groups without logs are left out. A token that may read sees every log of the deployment.
+         * @description How many logs match all filters, and the sum of their durations: of all in `meta`, and of each group in `data`, where `by` says what the groups are. All of it is of one moment. Groups without logs are left out. A token that may read sees every log of the deployment, or those of the projects that it is bound to.
          *
          *     **Sums** are exact decimals: 0.1 and 0.2 make 0.3. The unit is the caller’s.
          *
@@ -81,7 +81,7 @@ export interface paths {
          *
          *     **Order.** It never changes and is the same for all, whoever commits when. It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that had written something and was open when the log was stored.
          *
-         *     **Begin anew.** Old deletions may be forgotten, or all logs be removed at once. Then a `lastEventId` of before is answered with `410`: read on without it, into an empty copy. A token that may read sees every log of the deployment.
+         *     **Begin anew.** Old deletions may be forgotten, or all logs be removed at once. Then a `lastEventId` of before is answered with `410`: read on without it, into an empty copy. It needs a token for all projects.
          */
         get: operations["listTimeLogEvents"];
         put?: never;
@@ -101,7 +101,7 @@ export interface paths {
         };
         /**
          * Get a time log
-         * @description One log, as it was answered to whoever recorded it, or corrected it last. A token that may read sees every log.
+         * @description One log, as it was answered to whoever recorded it, or corrected it last. A token that may read sees every log of the deployment, or those of the projects that it is bound to.
          */
         get: operations["getTimeLog"];
         /**

@@ -50,7 +50,7 @@ export const EventsDocumentation = DescribesGuarded({
       'It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that ' +
       'had written something and was open when the log was stored.',
     '**Begin anew.** Old deletions may be forgotten, or all logs be removed at once. Then a `lastEventId` of before is answered with `410`: ' +
-      'read on without it, into an empty copy. A token that may read sees every log of the deployment.',
+      'read on without it, into an empty copy. It needs a token for all projects.',
   ].join('\n\n'),
   parameters: [
     {

@@ -7,6 +7,7 @@ import {
   pageLinksHeader,
   pageParameters,
   RECORDED_EXAMPLE,
+  SEEN,
   TIME_LOGS_TAG,
 } from './time-log.documentation.js';
 import { TOTALS } from './time-log-totals.schemas.js';
@@ -21,7 +22,8 @@ export const TotalsDocumentation = DescribesGuarded({
   summary: 'Sum time logs',
   description: [
     'How many logs match all filters, and the sum of their durations: of all in `meta`, and of each group in `data`, where `by` says what the groups are. ' +
-      'All of it is of one moment. Groups without logs are left out. A token that may read sees every log of the deployment.',
+      'All of it is of one moment. Groups without logs are left out. ' +
+      SEEN,
     '**Sums** are exact decimals: 0.1 and 0.2 make 0.3. The unit is the caller’s.',
     '**Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first.',
     '**Period.** `from` and `to` are those of the list. A week is that of ISO 8601, from Monday. Days are those of `date`, whatever the time zone. ' +

@@ -19,6 +19,10 @@ export const TIME_LOGS_TAG: TagObject = {
   description: 'Record work, list what was recorded, sum it, and correct it.',
 };
 
+/** Whose logs an answer is made of. */
+export const SEEN =
+  'A token that may read sees every log of the deployment, or those of the projects that it is bound to.';
+
 /** Examples of a log: as it is sent, listed and answered. */
 const sent = {
   projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
@@ -110,7 +114,7 @@ export const ListDocumentation = DescribesGuarded({
   tags: [TIME_LOGS_TAG.name],
   summary: 'List time logs',
   description: [
-    'One page of the logs that match all filters, and how many match in all. A token that may read sees every log of the deployment.',
+    'One page of the logs that match all filters, and how many match in all. ' + SEEN,
     '**Order.** Newest work first: by `date` descending, then newest created first, then by `id` descending. ' +
       '`date`, which leads the order, is not in the item. The order is total: the pages of an unchanged set hold each log exactly once.',
     '**Period.** `from` and `to` compare with the `date` of the log, both ends included. A timestamp counts as the whole day that it names: ' +
@@ -183,8 +187,7 @@ export const GetDocumentation = DescribesGuarded({
   operationId: 'getTimeLog',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Get a time log',
-  description:
-    'One log, as it was answered to whoever recorded it, or corrected it last. A token that may read sees every log.',
+  description: 'One log, as it was answered to whoever recorded it, or corrected it last. ' + SEEN,
   parameters: [ID_PARAMETER],
   responses: {
     200: {
