@@ -27,8 +27,8 @@ interface TracedMessage {
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 /**
- * OpenTelemetry, if it was loaded before the service (docker/README.md); else undefined, and nothing is loaded. Our copy
- * of its API must not be newer than the one that was loaded: a newer copy would not find it.
+ * OpenTelemetry, if it was loaded before the service (docker/README.md); else undefined, and nothing is loaded. Our
+ * copy of its API must not be newer than the one that was loaded: a newer copy would not find it.
  */
 export async function findTracing(): Promise<Tracing | undefined> {
   if (!(REGISTERED in globalThis)) return undefined;

@@ -7,8 +7,9 @@ import { lineFeedsIn, type Progress, type RowCounts } from './progress.js';
 
 /**
  * A backup is a gzip file, whose checksum finds any damage, with these lines: first the header, with what modules note;
- * for each table a line with its name and columns, its rows as PostgreSQL's COPY writes them as text, and `\.`; last the
- * trailer, which counts the rows. In version 1, that of release 0.1, the rows are JSON objects and no `\.` follows them.
+ * for each table a line with its name and columns, its rows as PostgreSQL's COPY writes them as text, and `\.`; last
+ * the trailer, which counts the rows. In version 1, that of release 0.1, the rows are JSON objects and no `\.` follows
+ * them.
  */
 const header = z.object({
   format: z.literal('time-logs-backup'),
@@ -58,9 +59,9 @@ export interface BackupFile {
 }
 
 /**
- * Reads a backup from start to end, and returns its notes. Passes each table to `take` with its rows, in blocks of whole
- * lines; `take` must read all of them. Throws BackupFileError where the file is absent, damaged, no backup, or of a newer
- * version. Some damage only shows at the end of the file.
+ * Reads a backup from start to end, and returns its notes. Passes each table to `take` with its rows, in blocks of
+ * whole lines; `take` must read all of them. Throws BackupFileError where the file is absent, damaged, no backup, or of
+ * a newer version. Some damage only shows at the end of the file.
  */
 export async function readBackup(
   { file, migrations, progress }: BackupFile,

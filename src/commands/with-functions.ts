@@ -6,7 +6,10 @@ import { type BadNews, type Call, withDatabase } from './run-command.js';
 /** SQLSTATE: there is no such function. */
 const UNDEFINED_FUNCTION = '42883';
 
-/** Does what functions of the configured database do, by the role that owns them. Where they lack, `what` they keep does. */
+/**
+ * Does what functions of the configured database do, by the role that owns them. Where they lack, `what` they keep
+ * does.
+ */
 export function withFunctions(
   call: Call,
   what: string,

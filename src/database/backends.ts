@@ -4,7 +4,9 @@ import { DataSource, type QueryRunner } from 'typeorm';
 const CONNECT_LIMIT = 1_000;
 const ASK_LIMIT = 10_000;
 
-/** SQL: whether a time is longer ago than the pause. A time in the future counts too: the server's clock has gone back. */
+/**
+ * SQL: whether a time is longer ago than the pause. A time in the future counts too: the server's clock has gone back.
+ */
 const isPast = (time: string, pause: string) =>
   `${time} not between clock_timestamp() - interval '${pause}' and clock_timestamp()`;
 

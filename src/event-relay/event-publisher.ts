@@ -23,9 +23,9 @@ export interface PublisherOptions {
 }
 
 /**
- * Publishes the events of a window, several at once. After a failure it connects anew and publishes one event at a time,
- * with pauses that grow, until the broker acknowledges an event that was sent after the failure. An event that failed
- * comes after all others.
+ * Publishes the events of a window, several at once. After a failure it connects anew and publishes one event at a
+ * time, with pauses that grow, until the broker acknowledges an event that was sent after the failure. An event that
+ * failed comes after all others.
  */
 export class EventPublisher {
   private readonly throttle = new PublishThrottle(() => this.advance());

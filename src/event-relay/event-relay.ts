@@ -16,7 +16,10 @@ import { EventSink } from './event-sink.js';
 import { EventWindow } from './event-window.js';
 import { BEGINNING, RelayLease } from './relay-lease.js';
 
-/** Milliseconds between two looks at the feed without a signal; shorter while events are under way, to note how far they got. */
+/**
+ * Milliseconds between two looks at the feed without a signal; shorter while events are under way, to note how far they
+ * got.
+ */
 const POLL = 1_000;
 const BUSY_POLL = 250;
 /** The least milliseconds between two reads. */

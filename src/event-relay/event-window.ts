@@ -13,13 +13,15 @@ export interface WaitingEvent {
 }
 
 /**
- * Events that were read and are not yet settled. An event is handed out when every earlier one of its project, and of its
- * log, which may have been of another project, is acknowledged.
+ * Events that were read and are not yet settled. An event is handed out when every earlier one of its project, and of
+ * its log, which may have been of another project, is acknowledged.
  */
 export class EventWindow {
   /** In the order of the feed, from the first that is not acknowledged. */
   private readonly order: WaitingEvent[] = [];
-  /** Of each project, and of each log, what is not acknowledged, in order. What is first in both is ready or under way. */
+  /**
+   * Of each project, and of each log, what is not acknowledged, in order. What is first in both is ready or under way.
+   */
   private readonly queues = new Map<string, WaitingEvent[]>();
   private readonly ready: WaitingEvent[] = [];
   /** What failed and is not due. */

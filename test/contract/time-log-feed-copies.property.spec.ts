@@ -61,8 +61,8 @@ describe('whoever applies the events of the feed', () => {
     );
 
   /**
-   * Nobody writes, and nothing holds the feed back for long: it tells all, without another transaction. Whoever analyses
-   * tables in the background may hold it back for a moment.
+   * Nobody writes, and nothing holds the feed back for long: it tells all, without another transaction. Whoever
+   * analyses tables in the background may hold it back for a moment.
    */
   const expectRight = (patience: number) => eventually(seeThatAllIsRight, patience);
   async function seeThatAllIsRight(): Promise<void> {
@@ -99,7 +99,9 @@ describe('whoever applies the events of the feed', () => {
     }
   }
 
-  /** Each kind of change at least once, with reads in between; then many at a time, while the followers read and stop. */
+  /**
+   * Each kind of change at least once, with reads in between; then many at a time, while the followers read and stop.
+   */
   async function round(patience = 20_000): Promise<void> {
     const readAll = () => Promise.all(copies.map((copy) => copy.readOn()));
     // Enough that each change finds some.

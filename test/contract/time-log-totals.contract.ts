@@ -12,7 +12,9 @@ const NOTHING = { count: 0, duration: '0' };
 const GROUPINGS: Grouping[] = ['project', 'day', 'week', 'month'];
 const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER } = Number;
 
-/** The largest double as text, which is that many digits and zeros, and of the smallest what stands behind the point. */
+/**
+ * The largest double as text, which is that many digits and zeros, and of the smallest what stands behind the point.
+ */
 const MAX = ['17976931348623157', '0'.repeat(292)] as const;
 const MIN = `${'0'.repeat(323)}5`;
 

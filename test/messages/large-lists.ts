@@ -49,7 +49,9 @@ export function holdLists(): HeldLists {
   };
 }
 
-/** Expects of the answers to all LISTS that no more were lists than may wait for a broker, and that the others say so. */
+/**
+ * Expects of the answers to all LISTS that no more were lists than may wait for a broker, and that the others say so.
+ */
 export function expectMostRefused(answers: readonly string[]): void {
   const refused = answers.filter((text) => text.includes('"error":"SERVICE_UNAVAILABLE"'));
   const lists = answers.filter((text) => text.length > 400_000);

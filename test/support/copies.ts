@@ -10,7 +10,9 @@ import {
 /** The ids of events with what each has told, by all readers. */
 type Told = Map<string, string>;
 
-/** A reader of the feed that keeps a copy of the logs: it sets and removes them, and begins anew where it is told to. */
+/**
+ * A reader of the feed that keeps a copy of the logs: it sets and removes them, and begins anew where it is told to.
+ */
 export class Copy {
   private readonly logs = new Map<string, string>();
   private place: FeedPlace | undefined;

@@ -26,10 +26,10 @@ afterAll(async () => {
 });
 
 /**
- * Starts the service on a free port of loopback, in the process of the test: one of its own takes more than a second
- * of CPU to load it. What needs a process, such as signals, exit codes and standard output, is seen with
- * `startService`. One service at a time, and no `runHere` with tokens meanwhile: Nest has one logger, and TypeORM's module
- * one data source, for all that a process runs. Throws what ends the start.
+ * Starts the service on a free port of loopback, in the process of the test: one of its own takes more than a second of
+ * CPU to load it. What needs a process, such as signals, exit codes and standard output, is seen with `startService`.
+ * One service at a time, and no `runHere` with tokens meanwhile: Nest has one logger, and TypeORM's module one data
+ * source, for all that a process runs. Throws what ends the start.
  */
 export async function startHere(
   env: Readonly<Record<string, string>>,

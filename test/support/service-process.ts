@@ -7,7 +7,9 @@ import { environment } from './environment.js';
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The compiled service, as seen from the compiled form of this file, and else from its source. */
 const MAIN = [join(ROOT, 'src', 'main.js')].find(existsSync) ?? join(ROOT, 'dist', 'src', 'main.js');
-/** Milliseconds until a service that says nothing counts as failed: less than a test has, which then tells its output. */
+/**
+ * Milliseconds until a service that says nothing counts as failed: less than a test has, which then tells its output.
+ */
 const START_LIMIT = 150_000;
 
 /** The compiled service as a process of its own. */

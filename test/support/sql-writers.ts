@@ -14,7 +14,9 @@ const values = () =>
 
 type Change = (runner: QueryRunner) => Promise<void>;
 
-/** Some logs of which nobody else has a lock: writers wait for each other in no order, and a deadlock takes a second. */
+/**
+ * Some logs of which nobody else has a lock: writers wait for each other in no order, and a deadlock takes a second.
+ */
 async function some(runner: QueryRunner, most: number): Promise<string[]> {
   const rows = (await runner.query(
     `select id from time_logs where date > '1999-01-01' order by random() limit ${most} for update skip locked`,
@@ -60,7 +62,10 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   },
 };
 
-/** Some changes in one transaction, which is open for a while, and then committed, prepared and committed, or rolled back. */
+/**
+ * Some changes in one transaction, which is open for a while, and then committed, prepared and committed, or rolled
+ * back.
+ */
 export async function transact(dataSource: DataSource, canPrepare: boolean): Promise<void> {
   const runner = dataSource.createQueryRunner();
   await runner.query('begin');

@@ -14,8 +14,9 @@ let processes = [];
 subscribe('child_process', ({ process }) => processes.push(process));
 
 /**
- * Where a test file runs. It has a PostgreSQL server to itself: that of its worker. A test that hangs never comes to its
- * `finally`. So where a test or hook fails, its processes and its transactions are ended, and after the file the rest.
+ * Where a test file runs. It has a PostgreSQL server to itself: that of its worker. A test that hangs never comes to
+ * its `finally`. So where a test or hook fails, its processes and its transactions are ended, and after the file the
+ * rest.
  */
 export default class extends TestEnvironment {
   hasFailed = false;

@@ -30,8 +30,8 @@ interface Run {
  *
  * A run begins before the outcomes of the last one are handed out, so that the database works while the callers do. A
  * caller often comes again at once. So a run takes half, rounded up, of the items of the last run plus those that wait.
- * Where all callers come again, all runs are of one size. Otherwise large and small runs would alternate: the callers of
- * the small run wait for the large one, and the database waits for the callers of the large one.
+ * Where all callers come again, all runs are of one size. Otherwise large and small runs would alternate: the callers
+ * of the small run wait for the large one, and the database waits for the callers of the large one.
  */
 export class Batcher<Item, Outcome> {
   /** Called when a run begins, with the milliseconds that each of its items has waited. */

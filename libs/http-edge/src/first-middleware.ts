@@ -51,7 +51,9 @@ function refusalOf(request: Request): DomainError | undefined {
   return undefined;
 }
 
-/** A header without a name, or with a space in it (RFC 9112, section 5.1). The parser of Node 20.19.0 lets both pass. */
+/**
+ * A header without a name, or with a space in it (RFC 9112, section 5.1). The parser of Node 20.19.0 lets both pass.
+ */
 function hasMalformedName({ headersDistinct }: Request): boolean {
   for (const name in headersDistinct) if (name === '' || name.includes(' ')) return true;
   return false;

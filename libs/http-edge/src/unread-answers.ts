@@ -34,8 +34,8 @@ interface Reading {
 
 /**
  * Bounds what waits for clients that read slowly or not at all. A client is cut that takes less than the least rate in
- * the time that it has. Where too much waits in all, those are cut first that took nothing for longest. One object looks
- * after all servers of an app: they share the memory.
+ * the time that it has. Where too much waits in all, those are cut first that took nothing for longest. One object
+ * looks after all servers of an app: they share the memory.
  */
 export class UnreadAnswers {
   private readonly readings = new Map<SystemSocket, Reading>();

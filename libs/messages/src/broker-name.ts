@@ -4,8 +4,8 @@ import { unescape } from 'node:querystring';
 const PORTS: Readonly<Record<string, string>> = { 'nats:': '4222', 'amqp:': '5672' };
 
 /**
- * Names the place that a `nats`, `amqp` or `tcp` URL leads to: without user and password, and in one way however the URL
- * is written.
+ * Names the place that a `nats`, `amqp` or `tcp` URL leads to: without user and password, and in one way however the
+ * URL is written.
  */
 export function brokerName({ protocol, hostname, port, pathname }: URL): string {
   const place = `${protocol}//${hostname.toLowerCase()}:${port || PORTS[protocol]}`;

@@ -21,8 +21,8 @@ const FAULT = Symbol.for('time-logs.fault of a message');
 
 /**
  * The packet that bytes say as JSON. Whoever sends it must show a token before its faults are told: where bytes are no
- * JSON in UTF-8, or where the message is larger than it may be, only the token is read, and MessageGate refuses it after
- * that. So nobody makes us read much: JSON takes up to 20 times its bytes.
+ * JSON in UTF-8, or where the message is larger than it may be, only the token is read, and MessageGate refuses it
+ * after that. So nobody makes us read much: JSON takes up to 20 times its bytes.
  *
  * Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR where there is nothing to go on with.
  */

@@ -50,8 +50,8 @@ export interface TimeLogClientOptions extends Endurance {
 }
 
 /**
- * Records, lists and corrects time logs over HTTP, in browsers and in Node. Repeats a request where that is safe and the
- * connection fails or the service is overloaded or away. A call that fails rejects with TimeLogError.
+ * Records, lists and corrects time logs over HTTP, in browsers and in Node. Repeats a request where that is safe and
+ * the connection fails or the service is overloaded or away. A call that fails rejects with TimeLogError.
  */
 export class TimeLogClient implements TimeLogs {
   private readonly exchange: HttpExchange;
@@ -151,8 +151,8 @@ export class TimeLogClient implements TimeLogs {
 
   /**
    * Yields what happened to logs, each event once, in an order that never changes: to the end, or for ever where `wait`
-   * is given. Leave the loop, and take it up again with the `id` of the last event as `after`. Rejects with TimeLogError
-   * GONE where the feed no longer reaches back to it: begin anew with an empty copy.
+   * is given. Leave the loop, and take it up again with the `id` of the last event as `after`. Rejects with
+   * TimeLogError GONE where the feed no longer reaches back to it: begin anew with an empty copy.
    */
   events({ after, wait, pageSize = EVENT_PAGE, signal }: EventsOptions = {}): AsyncGenerator<
     TimeLogEvent,
@@ -173,9 +173,9 @@ export class TimeLogClient implements TimeLogs {
   }
 
   /**
-   * The same for a copy of the logs, by their ids: an event is yielded when it was applied. Empty at first, it has every
-   * log of the service at the end of the feed. Give `after` only with a copy that is as it was at that event. Where the
-   * feed no longer reaches back to it, the copy is emptied and filled anew.
+   * The same for a copy of the logs, by their ids: an event is yielded when it was applied. Empty at first, it has
+   * every log of the service at the end of the feed. Give `after` only with a copy that is as it was at that event.
+   * Where the feed no longer reaches back to it, the copy is emptied and filled anew.
    */
   follow(
     copy: Map<string, RecordedTimeLog>,

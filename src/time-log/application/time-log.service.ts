@@ -25,7 +25,9 @@ export interface RecordOptions extends CallOptions {
   readonly manager?: Transaction | undefined;
 }
 
-/** The use cases of time logs, for the code of a host. Each does what it does in TimeLogUseCases, and throws the same. */
+/**
+ * The use cases of time logs, for the code of a host. Each does what it does in TimeLogUseCases, and throws the same.
+ */
 @Injectable()
 export class TimeLogService {
   private readonly useCases: TimeLogUseCases;

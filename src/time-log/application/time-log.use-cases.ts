@@ -39,8 +39,8 @@ export class TimeLogUseCases {
 
   /**
    * Records a log, unless the key has recorded one before: then it returns that one as it was recorded, whatever became
-   * of it. Resolves like `record`. Throws like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has recorded
-   * other values.
+   * of it. Resolves like `record`. Throws like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has
+   * recorded other values.
    */
   async recordOnce(
     values: TimeLogValues,

@@ -26,8 +26,8 @@ export interface FeedPlace {
 export type DeletedTimeLog = Pick<TimeLog, 'id' | 'projectId'>;
 
 /**
- * A log was recorded, corrected or deleted. Events have one order, that of position and log: it never changes and is the
- * same for all.
+ * A log was recorded, corrected or deleted. Events have one order, that of position and log: it never changes and is
+ * the same for all.
  */
 export class TimeLogEvent {
   constructor(

@@ -56,8 +56,8 @@ export abstract class TimeLogRepository {
   abstract addOnce(log: TimeLog, key: IdempotencyKey): Promise<string>;
 
   /**
-   * Changes logs in a transaction of the caller: durably when that is committed, not at all where it is rolled back. Not
-   * abstract, like `get`.
+   * Changes logs in a transaction of the caller: durably when that is committed, not at all where it is rolled back.
+   * Not abstract, like `get`.
    */
   within(transaction: Transaction): TimeLogWrites {
     throw new Error(
@@ -76,8 +76,8 @@ export abstract class TimeLogRepository {
   }
 
   /**
-   * Removes the log with an id in lower case. Resolves like `correct`. Throws DomainError CONFLICT where tables of a host
-   * refer to it. Not abstract, like `get`.
+   * Removes the log with an id in lower case. Resolves like `correct`. Throws DomainError CONFLICT where tables of a
+   * host refer to it. Not abstract, like `get`.
    */
   delete(id: string, access: Access): Promise<boolean> {
     throw new Error(
@@ -96,8 +96,8 @@ export abstract class TimeLogRepository {
   abstract find(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage>;
 
   /**
-   * How many logs match, and the exact sum of their durations: of all, and of the groups of a page. Projects come in the
-   * order of their sums, the largest first, then by id; periods newest first. Not abstract, like `get`.
+   * How many logs match, and the exact sum of their durations: of all, and of the groups of a page. Projects come in
+   * the order of their sums, the largest first, then by id; periods newest first. Not abstract, like `get`.
    */
   totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page, access: Access): Promise<Totals> {
     const asked = `page ${page.number} by ${grouping ?? 'nothing'} of ${filter.projectId ?? String(access)}`;
@@ -130,7 +130,10 @@ export abstract class TimeLogRepository {
     throw new Error(`${this.constructor.name} must implement TimeLogRepository.backlog: asked for ${asked}`);
   }
 
-  /** Has a listener called when this process has recorded, corrected or deleted logs. Others are not noticed: ask for events now and then. */
+  /**
+   * Has a listener called when this process has recorded, corrected or deleted logs. Others are not noticed: ask for
+   * events now and then.
+   */
   onRecorded(listener: () => unknown): void {
     this.listeners.push(listener);
   }

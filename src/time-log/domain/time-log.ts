@@ -86,7 +86,10 @@ export class TimeLog implements AllTimeLogValues {
     return typeof value === 'object' && value !== null && BRAND in (Object.getPrototypeOf(value) ?? {});
   }
 
-  /** A log with these values, new or corrected, under a UUIDv7. Throws DomainError VALIDATION_ERROR with one message for each wrong value. */
+  /**
+   * A log with these values, new or corrected, under a UUIDv7. Throws DomainError VALIDATION_ERROR with one message for
+   * each wrong value.
+   */
   static record(values: TimeLogValues, id: string): TimeLog {
     const faults: string[] = [];
     for (const name in TABLE) {

@@ -28,7 +28,9 @@ export interface ProjectSum extends Sum {
   readonly projectId: string;
 }
 
-/** The logs of a day, week or month. Both ends are included, and within the period that was asked for, and year 9999. */
+/**
+ * The logs of a day, week or month. Both ends are included, and within the period that was asked for, and year 9999.
+ */
 export interface PeriodSum extends Sum {
   readonly from: CalendarDate;
   readonly to: CalendarDate;

@@ -234,8 +234,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   /**
-   * What changes nothing writes nothing. Else the newest state of the log decides: it is locked, then looked at, so that
-   * whoever moves it to another project, or deletes it, comes before or after. Not prepared, like `get`.
+   * What changes nothing writes nothing. Else the newest state of the log decides: it is locked, then looked at, so
+   * that whoever moves it to another project, or deletes it, comes before or after. Not prepared, like `get`.
    */
   private async replace(log: TimeLog, access: Access, within: Statements): Promise<boolean> {
     const differs = `(${TIME_LOG_VALUE_NAMES}) is distinct from (${TIME_LOG_VALUES})`;

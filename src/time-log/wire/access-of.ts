@@ -1,7 +1,9 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
 import { type Access, ALL_PROJECTS } from '../domain/access.js';
 
-/** Whose logs there are for a caller: all, unless it is bound to projects. Where a guard keeps no caller, it allows all. */
+/**
+ * Whose logs there are for a caller: all, unless it is bound to projects. Where a guard keeps no caller, it allows all.
+ */
 export function accessOf(caller: Caller | undefined): Access {
   const projects = caller?.projects;
   // A pipe of a host may rebuild the caller of a message, and make an object of the array.

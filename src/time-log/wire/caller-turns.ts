@@ -5,7 +5,9 @@ export interface Asked<T> {
   leave(): void;
 }
 
-/** Does one piece of work at a time. Callers have their turns one after the other, however much each of them asks for. */
+/**
+ * Does one piece of work at a time. Callers have their turns one after the other, however much each of them asks for.
+ */
 export class CallerTurns {
   private isTaken = false;
   /** What has to begin, by caller. The caller whose turn is next comes first. */

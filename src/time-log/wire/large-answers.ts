@@ -59,9 +59,9 @@ export class LargeAnswers {
   }
 
   /**
-   * Makes the answer to a request or message in the turn of its caller; undefined where nobody is there any more. Throws
-   * what the making throws, and DomainError SERVICE_UNAVAILABLE where there is no room, or at the deadline of the
-   * request.
+   * Makes the answer to a request or message in the turn of its caller; undefined where nobody is there any more.
+   * Throws what the making throws, and DomainError SERVICE_UNAVAILABLE where there is no room, or at the deadline of
+   * the request.
    */
   async make<T>(request: object, outlet: Outlet, making: Making<T>): Promise<T | undefined> {
     const small = this.turns.isBusy

@@ -10,7 +10,9 @@ export interface TotalsQuery {
 
 type Run = (sql: string, values: unknown[]) => Promise<Record<string, string>[]>;
 
-/** Totals as most would write them: `count`, `sum` and `group by` over the rows, along the index of project and date. */
+/**
+ * Totals as most would write them: `count`, `sum` and `group by` over the rows, along the index of project and date.
+ */
 export async function totalsOf(query: TotalsQuery, run: Run) {
   const { projectId, from, to, by } = query;
   const [page, limit] = [Number(query.page ?? 1), Number(query.limit ?? 50)];

@@ -13,7 +13,9 @@ export function frameOf(text: string): string {
   return `${text.length}#${text}`;
 }
 
-/** Finds the messages in the bytes of a TCP connection. It keeps the bytes of one message, and what was read with it. */
+/**
+ * Finds the messages in the bytes of a TCP connection. It keeps the bytes of one message, and what was read with it.
+ */
 export class FrameReader {
   /** What was received and not taken is from `start` to `end`. */
   private bytes: Buffer = NOTHING;

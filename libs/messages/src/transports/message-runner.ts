@@ -17,8 +17,8 @@ interface NestServer {
 type ContextOf = (pattern: string) => BaseRpcContext;
 
 /**
- * Runs the handlers that Nest has found for messages. It stands in the place of Nest's `handleMessage`, which parses
- * a message before anybody looks at its length, begins all that come at once, and does not tell when one has its answer.
+ * Runs the handlers that Nest has found for messages. It stands in the place of Nest's `handleMessage`, which parses a
+ * message before anybody looks at its length, begins all that come at once, and does not tell when one has its answer.
  */
 export class MessageRunner {
   private readonly turns = new Turns();

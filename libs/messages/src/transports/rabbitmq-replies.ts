@@ -5,7 +5,9 @@ import type { RabbitMessage } from './unbegun-messages.js';
 /** Bytes. RabbitMQ 4 closes the channel at a larger message, unless it is told otherwise. */
 const LARGEST_ANSWER = 16 * 1024 * 1024;
 
-/** The channels of amqp-connection-manager, one after the other, that replace one another where a connection is lost. */
+/**
+ * The channels of amqp-connection-manager, one after the other, that replace one another where a connection is lost.
+ */
 export interface Channels {
   on(event: 'error', listener: () => void): unknown;
   sendToQueue(queue: string, bytes: Buffer, options: object): Promise<unknown>;

@@ -14,9 +14,9 @@ interface Line {
 }
 
 /**
- * Begins messages in small pieces of time, so that whoever sends many holds up nobody. Each connection has one turn here
- * at a time, and one whose last turn took long lets others go first (fair queueing). Strangers and others have a line
- * each, and the lines take turns, so that neither waits for all of the other.
+ * Begins messages in small pieces of time, so that whoever sends many holds up nobody. Each connection has one turn
+ * here at a time, and one whose last turn took long lets others go first (fair queueing). Strangers and others have a
+ * line each, and the lines take turns, so that neither waits for all of the other.
  */
 export class Turns {
   private readonly known: Line = { waiting: [], time: 0 };

@@ -1,11 +1,13 @@
 /**
- * Counts the UTF-16 code units that bytes in UTF-8 say, as `Buffer.toString` makes them: what is no UTF-8 becomes U+FFFD,
- * one for each maximal part of a sequence (WHATWG Encoding, UTF-8 decoder). So the end of a text is found whose length
- * somebody gives as `String.length`, without making the text.
+ * Counts the UTF-16 code units that bytes in UTF-8 say, as `Buffer.toString` makes them: what is no UTF-8 becomes
+ * U+FFFD, one for each maximal part of a sequence (WHATWG Encoding, UTF-8 decoder). So the end of a text is found whose
+ * length somebody gives as `String.length`, without making the text.
  */
 export class Utf16Counter {
   units = 0;
-  /** Of the sequence that has begun: how many bytes are to come, how many units it is, and what its next byte may be. */
+  /**
+   * Of the sequence that has begun: how many bytes are to come, how many units it is, and what its next byte may be.
+   */
   private missing = 0;
   private worth = 1;
   private low = 0x80;

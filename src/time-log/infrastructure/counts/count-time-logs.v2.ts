@@ -9,11 +9,11 @@ const KEY = `grouping(project_id) = 1, coalesce(project_id, ${NIL})`;
 const DAY = 'cardinality(excluded.days)';
 
 /**
- * For a trigger after a statement on logs: adds its changes to counts and sums. It reads the logs of the statement once,
- * into arrays: neighbours of PostgreSQL do not hand them on to a statement within the function. Most blocks change on
- * one day, and so cost no look at the others. Of all projects together a block has several days soon, of one project rarely:
- * each has a statement of its own. The one of all makes its arrays from rows, since to set up an aggregate for each day costs
- * a statement of few logs more than the rest; the other one has to be fast for many.
+ * For a trigger after a statement on logs: adds its changes to counts and sums. It reads the logs of the statement
+ * once, into arrays: neighbours of PostgreSQL do not hand them on to a statement within the function. Most blocks
+ * change on one day, and so cost no look at the others. Of all projects together a block has several days soon, of one
+ * project rarely: each has a statement of its own. The one of all makes its arrays from rows, since to set up an
+ * aggregate for each day costs a statement of few logs more than the rest; the other one has to be fast for many.
  */
 export const countTimeLogsV2 = (names: CountNames) => `
   create or replace function ${names.count}() returns trigger language plpgsql ${AS_OWNER}

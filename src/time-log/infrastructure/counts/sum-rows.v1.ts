@@ -2,7 +2,9 @@ import { BLOCK, type CountNames, FIRST, SPAN } from './count-layout.js';
 
 // Parts of version 1 of the functions that sum.
 
-/** PostgreSQL plans once a session, and by the key: the cost must not depend on statistics that are stale or missing. */
+/**
+ * PostgreSQL plans once a session, and by the key: the cost must not depend on statistics that are stale or missing.
+ */
 const BY_THE_KEY = `set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off`;
 /** For a few rows. */
 export const ALONG_THE_KEY = `${BY_THE_KEY} set enable_bitmapscan = off`;
@@ -16,8 +18,8 @@ const startOf = (width: number, day: string) => `${day} - (${day} - ${FIRST}) % 
 const startFrom = (width: number, day: string) => startOf(width, `(${day} + ${width - 1})`);
 
 /**
- * The parts of a period (null: open): blocks until `spans`, whole spans until `rest`, and blocks until `beyond`, the day
- * after the last. A period without a whole span is all in the first part.
+ * The parts of a period (null: open): blocks until `spans`, whole spans until `rest`, and blocks until `beyond`, the
+ * day after the last. A period without a whole span is all in the first part.
  */
 export const PARTS_DECLARED = `
     first date := coalesce(oldest, ${FIRST});

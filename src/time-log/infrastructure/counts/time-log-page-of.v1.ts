@@ -2,8 +2,9 @@ import { type CountNames, KEY_OF_SEVERAL } from './count-layout.js';
 import { ALONG_INDEXES, walkToRank } from './time-log-page.v2.js';
 
 /**
- * The page of some projects, as `time_log_page_v2` gives that of one or all. Each project's part of the index is read for
- * a page, and the newest of these logs are the page: so it costs projects times the logs of a page, however many there are.
+ * The page of some projects, as `time_log_page_v2` gives that of one or all. Each project's part of the index is read
+ * for a page, and the newest of these logs are the page: so it costs projects times the logs of a page, however many
+ * there are.
  */
 export const timeLogPageOfV1 = ({ logs, counts, sumOf, pageOf }: CountNames) => `
   create function ${pageOf}(projects uuid[], first_day date, last_day date, skipped bigint, page_limit integer)

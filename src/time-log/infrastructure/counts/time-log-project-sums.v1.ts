@@ -20,8 +20,8 @@ const projectSumsOf = (names: CountNames, name: string, whose: string, key: stri
 
 /**
  * A row with the sum of a period and the number of projects that have logs in it; then the projects of a page, the
- * largest sum first. The key tells which rows of all projects are in the period, and only these are read. STABLE: all of
- * it sees what the statement sees that calls it.
+ * largest sum first. The key tells which rows of all projects are in the period, and only these are read. STABLE: all
+ * of it sees what the statement sees that calls it.
  */
 export const timeLogProjectSumsV1 = (names: CountNames) =>
   projectSumsOf(names, names.projectSums, '', 'not of_all');

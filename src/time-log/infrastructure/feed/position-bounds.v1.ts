@@ -12,7 +12,9 @@ export const nextPosition = (names: FeedNames) => `
   ${storedShift(names)} + greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
                                    pg_current_xact_id_if_assigned()::text::bigint + 1)`;
 
-/** What was noted last: where, when that server had started, when it was noted, and a position that none had reached. */
+/**
+ * What was noted last: where, when that server had started, when it was noted, and a position that none had reached.
+ */
 export const notedPosition = ({ keep }: FeedNames) => `
   regexp_match(obj_description(${literal(`${keep}()`)}::regprocedure, 'pg_proc'),
                '^On (.+), up since ([0-9.]+)[.] At ([0-9.]+) no position had reached ([0-9]+)[.]$')`;

@@ -8,10 +8,10 @@ import { ALONG_THE_INDEX } from './time-log-events.v1.js';
 export const GONE = 'TL410';
 
 /**
- * What happened after a place in the feed (null: its beginning): logs as they are, and deletions, of each the one or the
- * other, in their order. See `time_log_events`. From before the mark no deletion is known: places there raise ${GONE},
- * and logs from there have the position after the mark, so that whoever begins now has another place than whoever began
- * before.
+ * What happened after a place in the feed (null: its beginning): logs as they are, and deletions, of each the one or
+ * the other, in their order. See `time_log_events`. From before the mark no deletion is known: places there raise
+ * ${GONE}, and logs from there have the position after the mark, so that whoever begins now has another place than
+ * whoever began before.
  */
 export const timeLogEventsV2 = ({ eventsV2, deletions, ...names }: FeedNames) => `
   create function ${eventsV2}(after_position bigint, after_id uuid, event_limit integer)

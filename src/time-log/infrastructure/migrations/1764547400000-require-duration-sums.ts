@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { countNamesIn } from '../counts/count-layout.js';
 
 /**
- * A fold that has begun before the functions changed would move counts and lose what was summed since: it fails instead,
- * and is made again.
+ * A fold that has begun before the functions changed would move counts and lose what was summed since: it fails
+ * instead, and is made again.
  */
 export class RequireDurationSums1764547400000 implements MigrationInterface {
   readonly name = 'RequireDurationSums1764547400000';

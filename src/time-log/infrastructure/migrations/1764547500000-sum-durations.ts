@@ -5,8 +5,8 @@ import { timeLogProjectSumsV1 } from '../counts/time-log-project-sums.v1.js';
 import { timeLogSumV1 } from '../counts/time-log-sum.v1.js';
 
 /**
- * Sums the logs of before: a migration of its own, so that nobody waits while it reads them all. Only then the functions
- * that read sums are there, and an instance that needs them can start.
+ * Sums the logs of before: a migration of its own, so that nobody waits while it reads them all. Only then the
+ * functions that read sums are there, and an instance that needs them can start.
  */
 export class SumDurations1764547500000 implements MigrationInterface {
   readonly name = 'SumDurations1764547500000';
