@@ -42,6 +42,7 @@ async function ask(token: string, path: string, method = 'GET', body?: object) {
     told: [answer.status, text === '' ? undefined : (JSON.parse(text) as unknown)] as const,
     status: answer.status,
     link: answer.headers.get('link'),
+    challenge: answer.headers.get('www-authenticate'),
   };
 }
 async function record(projectId: string, duration = 1): Promise<string> {
@@ -160,6 +161,27 @@ describe('a caller who is bound to projects', () => {
       malformed('duration must be a positive number'),
     ]);
     expect((await correct({ projectId: OTHER })).status).toBe(200);
+  });
+
+  it('is challenged where it is refused, and nowhere else (RFC 6750, section 3.1)', async () => {
+    const id = await record(FOREIGN);
+    const refused = 'Bearer realm="host", error="insufficient_scope"';
+    const body = { ...LOG, projectId: FOREIGN };
+    const answers = await Promise.all([
+      ask('bound', '', 'POST', body),
+      ask('bound', `?projectId=${FOREIGN}`),
+      ask('bound', `?projectId=${FOREIGN}&limit=1000`),
+      ask('bound', `/totals?projectId=${FOREIGN}`),
+      ask('bound', `/${id}`, 'PUT', body),
+      ask('bound', '/events'),
+      ask('bound', `/${id}`),
+      ask('bound', ''),
+    ]);
+    expect(answers.map(({ status, challenge }) => [status, challenge])).toEqual([
+      ...Array<unknown>(6).fill([403, refused]),
+      [404, null],
+      [200, null],
+    ]);
   });
 
   it.each(['bound', ...EMPTY_SETS])('has no feed: %s', async (token) => {

@@ -4,11 +4,12 @@ import type { Headers, Responses } from '../../open-api/src/index.js';
 const CHALLENGE: Headers = {
   'WWW-Authenticate': {
     description:
-      'What is asked for (RFC 6750, section 3): with `error="invalid_token"` where a bearer token was sent, with `error="insufficient_scope"` and the scope where it lacks one.',
+      'What is asked for (RFC 6750, section 3): with `error="invalid_token"` where a bearer token was sent, with `error="insufficient_scope"` where it allows too little, and the scope where it lacks one.',
     required: true,
     schema: {
       type: 'string',
-      pattern: '^Bearer realm="[^"]+"(, error="invalid_token"|, error="insufficient_scope", scope="[^"]+")?$',
+      pattern:
+        '^Bearer realm="[^"]+"(, error="invalid_token"|, error="insufficient_scope"(, scope="[^"]+")?)?$',
     },
   },
 };

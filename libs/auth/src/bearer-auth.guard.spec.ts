@@ -69,7 +69,7 @@ it('keeps the principal of a verifier with a sound set of projects, for everybod
   const callersOf = async () => {
     const request = { headersDistinct: { authorization: ['Bearer x'] }, user: undefined };
     await new BearerAuthGuard(new BearerStrategy(bound), bound, new Reflector()).canActivate(
-      new ExecutionContextHost([request, {}], Object, ask),
+      new ExecutionContextHost([request, { locals: {} }], Object, ask),
     );
     return [callerOf(request), request.user, admitted.pop()];
   };

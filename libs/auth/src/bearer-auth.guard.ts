@@ -48,7 +48,10 @@ export class BearerAuthGuard implements CanActivate {
     }
     // Before the refusals below, so that their lines in the log name the caller too.
     const caller = keepCaller(context, principal);
-    if (!isMessage(context)) context.switchToHttp().getRequest<Request>().user = caller;
+    if (!isMessage(context)) {
+      context.switchToHttp().getRequest<Request>().user = caller;
+      if (caller.projects !== undefined) this.keepChallenge(context);
+    }
     this.requireScopes(caller, context);
     this.auth.admit?.(caller, context);
   }
@@ -61,6 +64,12 @@ export class BearerAuthGuard implements CanActivate {
       `Bearer realm="${this.auth.realm}", error="insufficient_scope", scope="${scope}"`,
     );
     throw new DomainError('FORBIDDEN', `the token lacks the scope ${scope}`);
+  }
+
+  /** Only the use cases know whether a caller is bound to other projects; the filter of errors sets this then. */
+  private keepChallenge(context: ExecutionContext): void {
+    const { locals } = context.switchToHttp().getResponse<Response>();
+    locals.challenge = `Bearer realm="${this.auth.realm}", error="insufficient_scope"`;
   }
 
   /** A message has no header for a challenge. */

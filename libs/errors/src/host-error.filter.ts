@@ -12,7 +12,7 @@ import { FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/constants.js';
 import type { Response } from 'express';
 import { DomainError } from './domain-error.js';
 import { answerForThrown } from './error-envelope.js';
-import { ErrorEnvelopeFilter } from './error-envelope.filter.js';
+import { ErrorEnvelopeFilter, setChallenge } from './error-envelope.filter.js';
 
 /** The filter of a host that a module provides for its controllers, in the place of ErrorEnvelopeFilter. */
 export const HOST_FILTER = Symbol.for('time-logs.HOST_FILTER');
@@ -31,8 +31,12 @@ export class HostErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const isAnswered = host.switchToHttp().getResponse<Response>().headersSent;
     const caught = this.theirs && !isAnswered ? formCaughtBy(this.theirs, thrown) : undefined;
-    if (caught === undefined) this.ours.catch(thrown, host);
-    else this.theirs!.catch(caught, host);
+    if (caught === undefined) {
+      this.ours.catch(thrown, host);
+    } else {
+      setChallenge(thrown, host.switchToHttp().getResponse<Response>());
+      this.theirs!.catch(caught, host);
+    }
   }
 }
 

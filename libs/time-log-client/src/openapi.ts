@@ -663,7 +663,7 @@ export interface components {
         RateLimit: string;
         /** @description Names the request in the log of the service: the id that the caller sent, else a new one. */
         "X-Request-Id": string;
-        /** @description What is asked for (RFC 6750, section 3): with `error="invalid_token"` where a bearer token was sent, with `error="insufficient_scope"` and the scope where it lacks one. */
+        /** @description What is asked for (RFC 6750, section 3): with `error="invalid_token"` where a bearer token was sent, with `error="insufficient_scope"` where it allows too little, and the scope where it lacks one. */
         "WWW-Authenticate": string;
         /** @description Seconds after which to try again. */
         "Retry-After": number;
