@@ -371,6 +371,25 @@ describe('the feed tells what SQL does', () => {
       await tells(['created 2', 'deleted 1'], undefined, 1);
     });
 
+    it('one right after the mark stays: whoever stands there at a log from before misses nothing', async () => {
+      const ids = [await write(), await write(), await write(), await write()];
+      await remove(ids[1]!);
+      await remove(ids[0]!);
+      await dataSource.query(
+        `update time_log_deletions set deleted_at = deleted_at - interval '2 days' where id = $1`,
+        [ids[1]],
+      );
+      await dataSource.query(
+        `update time_log_deletions set position = 1 + (select position from time_log_deletions where id = $1) where id = $2`,
+        [ids[1], ids[0]],
+      );
+      await settled();
+      expect(await forget(new Date().toISOString().slice(0, 10))).toBe(1);
+      const [first] = await tells(['created 3', 'created 4', 'deleted 1'], undefined, 1);
+      expect(await forget()).toBe(0);
+      await tells(['created 4', 'deleted 1'], first!.id, 1);
+    });
+
     it('of one transaction those are kept that another place follows', async () => {
       const ids = Array.from({ length: 4 }, newId);
       for (const id of ids) await write(dataSource, id);
@@ -411,5 +430,7 @@ describe('the feed tells what SQL does', () => {
       events: 1,
       oldest: correction!.time,
     });
+    await dataSource.query('truncate time_logs');
+    expect(await repository.backlog(placeOf(correction!.id), 10)).toEqual({ events: 0, oldest: undefined });
   });
 });

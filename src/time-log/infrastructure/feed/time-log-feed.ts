@@ -57,14 +57,14 @@ export class TimeLogFeed {
 
   /** How many events come after a place, at most so many, and when the first of them happened. */
   async backlog(place: FeedPlace, most: number): Promise<Backlog> {
-    const following = (columns: string, table: string) =>
+    const following = (columns: string, table: string, condition = 'true') =>
       `(select position, ${columns} from ${table}
-         where (position, id) > ($1, $2) order by position, id limit $3)`;
+         where (position, id) > ($1, $2) and ${condition} order by position, id limit $3)`;
     const [row] = await this.database.query<{ events: number; id: string | null; changed: string | null }>(
       `select least(count(*), $3)::int as events, (array_agg(id order by position, id))[1] as id,
               (array_agg(${millisecondsOf('changed')} order by position, id))[1] as changed
          from (${following('id, corrected_at as changed', this.database.table(TimeLog))}
-               union all ${following('id, deleted_at', this.database.table(TimeLogDeletion))}) following`,
+               union all ${following('id, deleted_at', this.database.table(TimeLogDeletion), 'project_id is not null')}) following`,
       [place.position, place.logId, most],
     );
     const { events, id, changed } = row!;
