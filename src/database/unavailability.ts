@@ -43,9 +43,9 @@ export function isRefusalOfRow(error: unknown): boolean {
   return hasState(error, OF_A_ROW);
 }
 
-/** True where a row cannot be deleted because others refer to it (foreign key violation). */
+/** True where a row cannot be deleted because others refer to it: PostgreSQL 18 has a state of its own for RESTRICT. */
 export function isReferredTo(error: unknown): boolean {
-  return hasState(error, /^23503$/);
+  return hasState(error, /^(?:23001|23503)$/);
 }
 
 /** True where a statement called a function that no migration has made yet. */

@@ -161,6 +161,21 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       expect(await correctDuring(move, 'rollback', [log.projectId])).toEqual([true, 1.5]);
     });
 
+    it('waits for nobody who refers to the log, and never takes the log from them', async () => {
+      await repository.add(log);
+      await dataSource.query('create table referring (log_id uuid references time_logs on delete restrict)');
+      try {
+        await dataSource.transaction(async (other) => {
+          await other.query('insert into referring values ($1)', [log.id]);
+          expect(await repository.correct(logNumber(20, 1.5), ALL_PROJECTS)).toBe(true);
+        });
+        await expect(repository.delete(log.id, ALL_PROJECTS)).rejects.toMatchObject({ code: 'CONFLICT' });
+      } finally {
+        await dataSource.query('drop table referring');
+        await repository.delete(log.id, ALL_PROJECTS);
+      }
+    });
+
     it('gives up with SERVICE_UNAVAILABLE where that takes long', async () => {
       await repository.add(log);
       await dataSource.transaction(async (other) => {

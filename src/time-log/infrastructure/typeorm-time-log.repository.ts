@@ -245,7 +245,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
           where id = $1 and ${withinAccess('project_id', NEXT_PARAMETER)}
        ), found as materialized (
          select log.id from seen join ${this.table} log on log.id = seen.id
-          where seen.differs and ${withinAccess('log.project_id', NEXT_PARAMETER)} for update of log
+          where seen.differs and ${withinAccess('log.project_id', NEXT_PARAMETER)} for no key update of log
        ), corrected as (
          update ${this.table} log set (${TIME_LOG_VALUE_NAMES}) = row(${TIME_LOG_VALUES})
            from found where log.id = found.id and ${differs}
