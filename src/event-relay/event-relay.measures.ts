@@ -37,7 +37,7 @@ export class EventRelayMeasures extends Measured implements OnModuleDestroy {
     this.timer = setInterval(() => void this.look(), PAUSE).unref();
     meter.gauge(
       'time_log_event_lag',
-      `Events of recorded time logs that are not known to be published; at most ${MOST}.`,
+      `Events of time logs that are not known to be published; at most ${MOST}.`,
       () => this.backlog.events,
     );
     meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', () => {

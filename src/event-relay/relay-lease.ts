@@ -107,7 +107,8 @@ export class RelayLease {
 
   /** Milliseconds until `note` is due; 0 where it is. */
   dueIn(place: FeedPlace): number {
-    const pause = place.logId === this.noted.logId ? RENEWAL : NOTE_PAUSE;
+    const isNoted = place.position === this.noted.position && place.logId === this.noted.logId;
+    const pause = isNoted ? RENEWAL : NOTE_PAUSE;
     return Math.max(0, this.begun + pause - performance.now());
   }
 
