@@ -5,7 +5,7 @@ import { withFunctions } from './with-functions.js';
 
 export const forgetCommand: Command = {
   usage: `Usage:
-  npm run forget -- DAY   forgets the deletions of logs of before this day (YYYY-MM-DD, UTC), which the feed tells
+  npm run forget -- DAY   forgets deletions, which the feed tells, up to the last one made before this day (YYYY-MM-DD, UTC)
 
 Whoever follows the feed, and has not read so far, must begin anew with an empty copy. The service may run and write.`,
   run: (call) => {

@@ -20,10 +20,10 @@ export interface TimeLogPage {
   readonly total: number;
 }
 
-/** The logs after a place in the feed, also those that are not yet in it. */
+/** What comes after a place in the feed, also what is not yet in it. */
 export interface Backlog {
   readonly events: number;
-  /** When the first of them was recorded. */
+  /** When the first of them happened. */
   readonly oldest: Date | undefined;
 }
 
@@ -124,7 +124,7 @@ export abstract class TimeLogRepository {
     );
   }
 
-  /** How many logs come after a place in the feed; it counts no more than `most`. Not abstract, like `eventsAfter`. */
+  /** How many events come after a place in the feed; it counts no more than `most`. Not abstract, like `eventsAfter`. */
   backlog(place: FeedPlace, most: number): Promise<Backlog> {
     const asked = `${most} after ${place.position}`;
     throw new Error(`${this.constructor.name} must implement TimeLogRepository.backlog: asked for ${asked}`);
