@@ -8,7 +8,8 @@ import { answerForThrown, type ErrorEnvelope } from './error-envelope.js';
  * Sets the challenge (RFC 6750, section 3) that a guard has kept in `response.locals` for refusals which come after it,
  * where a DomainError with status 403 is one, and the guard has not set another.
  */
-export function setChallenge(thrown: unknown, response: Response): void {
+export function setChallenge(thrown: unknown, host: ArgumentsHost): void {
+  const response = host.switchToHttp().getResponse<Response>();
   const { challenge } = response.locals as { readonly challenge?: string };
   if (challenge === undefined || !(thrown instanceof DomainError) || thrown.status !== 403) return;
   if (!response.hasHeader('WWW-Authenticate')) response.setHeader('WWW-Authenticate', challenge);
@@ -49,7 +50,7 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
       return;
     }
     const text = JSON.stringify(body);
-    setChallenge(thrown, response);
+    setChallenge(thrown, host);
     response.statusCode = status;
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.setHeader('Content-Length', Buffer.byteLength(text));

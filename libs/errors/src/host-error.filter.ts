@@ -34,7 +34,7 @@ export class HostErrorFilter implements ExceptionFilter {
     if (caught === undefined) {
       this.ours.catch(thrown, host);
     } else {
-      setChallenge(thrown, host.switchToHttp().getResponse<Response>());
+      setChallenge(thrown, host);
       this.theirs!.catch(caught, host);
     }
   }
