@@ -5,7 +5,7 @@ import type { Driver } from './driver.js';
 import { type Load, type LoadName, loadOf } from './loads.js';
 import { measureProcess } from './measure.js';
 import type { Options } from './options.js';
-import type { Program } from './program.js';
+import { makeToken, type Program } from './program.js';
 import type { Measurement, Round } from './results.js';
 import type { Server } from './server.js';
 
@@ -33,7 +33,7 @@ export interface Bench {
 /** Puts one load on each program in turn, in an order that rotates from round to round. */
 export async function compare(bench: Bench, name: LoadName): Promise<Measurement[]> {
   const { data, options, log } = bench;
-  const load = loadOf(name, data);
+  const load = await forItsCaller(loadOf(name, data), data);
   const programs = bench.programs.filter((program) => !load.isOurs || program.name === 'service');
   if (load.path !== undefined) await expectSameAnswers({ ...bench, programs }, name, load.path);
   for (const program of programs) await runRound(bench, name, load, program);
@@ -52,6 +52,13 @@ export async function compare(bench: Bench, name: LoadName): Promise<Measurement
     program: program.name,
     rounds,
   }));
+}
+
+/** Where a load is that of a caller of some projects, it has a token of its own. */
+async function forItsCaller(load: Load, { serviceUrl }: DataSet): Promise<Load> {
+  if (load.projects === undefined) return load;
+  const token = await makeToken(serviceUrl, load.projects);
+  return { ...load, requests: () => load.requests(token) };
 }
 
 async function runRound(

@@ -18,6 +18,11 @@ export const LOAD_NAMES = [
   'totals-project-day',
   'totals-week',
   'totals-by-project',
+  'bound-first-1',
+  'bound-first-10',
+  'bound-first-100',
+  'bound-middle-100',
+  'bound-month-100',
   'create',
   'create-keyed',
 ] as const;
@@ -30,6 +35,8 @@ export interface Load {
   readonly path?: string;
   /** Only the service has it. */
   readonly isOurs?: true;
+  /** What the caller is bound to; all projects without it. */
+  readonly projects?: readonly string[];
   /** Whole HTTP requests, for a program with this token. */
   requests(token: string): string[];
 }
@@ -39,6 +46,8 @@ const PATH = '/api/v1/time-logs';
 const CREATES = 2_048;
 const DAY = 86_400_000;
 const YEAR = { from: '2020-01-01', to: '2020-12-31' };
+/** Of the pages of all logs: the 100 largest projects have 0.38 of the logs. */
+const MIDDLE_OF_BOUND = 0.19;
 const MONTH = { from: '2020-03-01', to: '2020-03-31' };
 
 export function loadOf(name: LoadName, data: DataSet): Load {
@@ -64,6 +73,16 @@ export function loadOf(name: LoadName, data: DataSet): Load {
       return totals({ from: '2019-01-01', to: YEAR.to, by: 'week' });
     case 'totals-by-project':
       return totals({ ...MONTH, by: 'project' });
+    case 'bound-first-1':
+      return bound(1, list({}));
+    case 'bound-first-10':
+      return bound(10, list({}));
+    case 'bound-first-100':
+      return bound(100, list({}));
+    case 'bound-middle-100':
+      return bound(100, list({ page: String(Math.ceil(MIDDLE_OF_BOUND * pagesOf(data.size))) }));
+    case 'bound-month-100':
+      return bound(100, totals({ ...YEAR, by: 'month' }));
     default:
       return list(queryOf(name, data));
   }
@@ -107,6 +126,12 @@ function totals(query: Record<string, string>): Load {
   const text = new URLSearchParams(query).toString();
   const path = `${PATH}/totals${text === '' ? '' : `?${text}`}`;
   return { status: 200, path, requests: (token) => [requestText('GET', path, token)] };
+}
+
+/** The same for a caller who is bound to so many projects: the largest one, and those after it. */
+function bound(count: number, load: Load): Load {
+  const projects = Array.from({ length: count }, (_, index) => projectId(1 + index));
+  return { ...load, isOurs: true, projects };
 }
 
 function create({ spread }: DataSet, headers: readonly string[] = []): Load {

@@ -99,9 +99,10 @@ export async function runCommand(
   return stdout;
 }
 
-/** A token for the service, in its database. */
-export async function makeToken(databaseUrl: string): Promise<string> {
-  const output = await runCommand('token', ['create', '--name', 'bench'], databaseUrl);
+/** A token for the service, in its database; for some projects, or for all. */
+export async function makeToken(databaseUrl: string, projects: readonly string[] = []): Promise<string> {
+  const binding = projects.flatMap((project) => ['--project', project]);
+  const output = await runCommand('token', ['create', '--name', 'bench', ...binding], databaseUrl);
   return output.trimEnd().split('\n').at(-1)!;
 }
 

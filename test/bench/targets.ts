@@ -22,6 +22,7 @@ export interface Target {
 const [SMALL, MEDIUM, LARGE, LARGEST] = [10_000, 1_000_000, 10_000_000, 30_000_000];
 const LISTS = LOAD_NAMES.filter((name) => name.startsWith('list'));
 const TOTALS = LOAD_NAMES.filter((name) => name.startsWith('totals'));
+const BOUND = LOAD_NAMES.filter((name) => name.startsWith('bound'));
 const PAGES_OF_FEED = LOAD_NAMES.filter((name) => name.startsWith('feed'));
 
 type Row = readonly [name: string, loads: readonly LoadName[], size: number];
@@ -49,6 +50,7 @@ const GROWTH: readonly (readonly [...Row, most: number])[] = [
   ['30m of the list that grows most', LISTS, LARGEST, 1.5],
   ['10m (or all years) of the total that grows most', TOTALS, LARGE, 1.5],
   ['30m of the total that grows most', TOTALS, LARGEST, 1.5],
+  ['30m of what a caller of some projects asks that grows most', BOUND, LARGEST, 1.5],
   ['10m (or all years) of the page of the feed that grows most', PAGES_OF_FEED, LARGE, 1.5],
   ['10m (or all years) of create', ['create'], LARGE, 1.3],
 ];
