@@ -36,7 +36,11 @@ export default {
   coverageProvider: 'v8',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  reporters: ['default', '<rootDir>/test/faults/support/survival-reporter.mjs'],
+  reporters: [
+    'default',
+    '<rootDir>/test/faults/support/survival-reporter.mjs',
+    '<rootDir>/test/support/long-test-reporter.mjs',
+  ],
   // Ends what hangs; no test is meant to take a tenth of it.
   testTimeout: 180_000,
   // Most tests wait for processes, servers and limits of time: one worker more than there are cores keeps those busy.
