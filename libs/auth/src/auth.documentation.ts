@@ -27,8 +27,11 @@ export const RATE_LIMIT_HEADERS: Headers = {
   },
 };
 
-/** The answers of a route with the guard. The answer `403` names the scopes that the route needs. */
-export function guardAnswers(scopes: readonly string[] = []): Responses {
+/**
+ * The answers of a route with the guard. The answer `403` names the scopes that the route needs, and with what else it
+ * refuses a caller who has them.
+ */
+export function guardAnswers(scopes: readonly string[] = [], refusals: readonly string[] = []): Responses {
   return {
     401: errorAnswer(
       'UNAUTHORIZED',
@@ -40,7 +43,7 @@ export function guardAnswers(scopes: readonly string[] = []): Responses {
         'FORBIDDEN',
         'The token lacks the scope of the operation, or is bound to other projects.',
         {
-          messages: [`the token lacks the scope ${scopes.join(' ')}`],
+          messages: [`the token lacks the scope ${scopes.join(' ')}`, ...refusals],
           headers: CHALLENGE,
         },
       ),

@@ -5,25 +5,29 @@ import { OpenRoute } from './open.decorator.js';
 import { RequiredScopes } from './scopes.decorator.js';
 import { Unlimited } from './unlimited.decorator.js';
 
+/** An operation of a route with the guard. */
+export interface GuardedOperation extends Operation {
+  /** Messages of `403` for a caller who has the scopes. */
+  readonly refusals?: readonly string[];
+}
+
 const reflector = new Reflector();
 
 /**
  * Describes a route of a controller with the guard. What the guard and the rate limit may answer need not be said: it
  * follows from `@Scopes`, `@Open` and `@Unlimited` of the route. They stand below it, since decorators run from below.
  */
-export function DescribesGuarded(operation: Operation): MethodDecorator {
-  return (prototype, name, route) =>
-    Describes({ ...operation, responses: withAccess(operation.responses, route.value as () => unknown) })(
-      prototype,
-      name,
-      route,
-    );
+export function DescribesGuarded({ refusals, ...operation }: GuardedOperation): MethodDecorator {
+  return (prototype, name, route) => {
+    const responses = withAccess(operation.responses, route.value as () => unknown, refusals);
+    Describes({ ...operation, responses })(prototype, name, route);
+  };
 }
 
 /** The answers of a route, with those that follow from who may call it. What the route itself says comes first. */
-function withAccess(given: Responses, route: () => unknown): Responses {
+function withAccess(given: Responses, route: () => unknown, refusals?: readonly string[]): Responses {
   if (reflector.get(OpenRoute, route)) return given;
-  const guarded = { ...guardAnswers(reflector.get(RequiredScopes, route)), ...given };
+  const guarded = { ...guardAnswers(reflector.get(RequiredScopes, route), refusals), ...given };
   return reflector.get(Unlimited, route) ? guarded : withRateLimit(guarded);
 }
 

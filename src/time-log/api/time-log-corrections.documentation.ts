@@ -1,6 +1,7 @@
 import { DescribesGuarded } from '../../../libs/auth/src/index.js';
 import { errorAnswer, RETRY_AFTER_HEADER } from '../../../libs/errors/src/index.js';
 import { JSON_BODY_ANSWERS } from '../../../libs/strict-request/src/index.js';
+import { PROJECT_REFUSED } from '../domain/access.js';
 import {
   ID_MESSAGES,
   ID_PARAMETER,
@@ -22,6 +23,7 @@ export const CorrectDocumentation = DescribesGuarded({
   operationId: 'correctTimeLog',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Correct a time log',
+  refusals: [PROJECT_REFUSED],
   description: [
     'Replaces all values of a log: without a `description` it becomes empty. `id` and `createdAt` stay. It never makes a log. ' +
       'Counts and sums follow at once.',

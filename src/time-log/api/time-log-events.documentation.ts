@@ -1,6 +1,7 @@
 import { DescribesGuarded } from '../../../libs/auth/src/index.js';
 import { errorAnswer } from '../../../libs/errors/src/index.js';
 import { type Headers, withExamples } from '../../../libs/open-api/src/index.js';
+import { FEED_REFUSED } from '../domain/access.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { type CloudEvent, EVENT_SOURCE } from '../wire/cloud-event.js';
 import { RECORDED_EXAMPLE, TIME_LOGS_TAG } from './time-log.documentation.js';
@@ -39,6 +40,7 @@ export const EventsDocumentation = DescribesGuarded({
   operationId: 'listTimeLogEvents',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Follow what is recorded, corrected and deleted',
+  refusals: [FEED_REFUSED],
   description: [
     'The feed: what happened to logs, as CloudEvents 1.0, oldest first, after `lastEventId`. ' +
       'Ask again and again with the id of the last event that you got; an empty page means that there is nothing new.',

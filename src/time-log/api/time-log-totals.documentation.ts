@@ -1,5 +1,6 @@
 import { DescribesGuarded } from '../../../libs/auth/src/index.js';
 import { errorAnswer } from '../../../libs/errors/src/index.js';
+import { PROJECT_REFUSED } from '../domain/access.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { GROUPINGS } from '../domain/totals.js';
 import {
@@ -20,6 +21,7 @@ export const TotalsDocumentation = DescribesGuarded({
   operationId: 'totalTimeLogs',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Sum time logs',
+  refusals: [PROJECT_REFUSED],
   description: [
     'How many logs match all filters, and the sum of their durations: of all in `meta`, and of each group in `data`, where `by` says what the groups are. ' +
       'All of it is of one moment. Groups without logs are left out. ' +

@@ -9,6 +9,7 @@ import {
   withExamples,
 } from '../../../libs/open-api/src/index.js';
 import { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from '../../../libs/strict-request/src/index.js';
+import { PROJECT_REFUSED } from '../domain/access.js';
 import { IDEMPOTENCY_KEY_LENGTH, IDEMPOTENCY_KEY_REUSED } from '../domain/idempotency-key.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { DESCRIPTION_LENGTH } from '../domain/time-log.rules.js';
@@ -113,6 +114,7 @@ export const ListDocumentation = DescribesGuarded({
   operationId: 'listTimeLogs',
   tags: [TIME_LOGS_TAG.name],
   summary: 'List time logs',
+  refusals: [PROJECT_REFUSED],
   description: [
     'One page of the logs that match all filters, and how many match in all. ' + SEEN,
     '**Order.** Newest work first: by `date` descending, then newest created first, then by `id` descending. ' +
@@ -232,6 +234,7 @@ export const RecordDocumentation = DescribesGuarded({
   operationId: 'recordTimeLog',
   tags: [TIME_LOGS_TAG.name],
   summary: 'Record a time log',
+  refusals: [PROJECT_REFUSED],
   description: [
     'Records a finished piece of work. `201` is answered only after the log is durably stored; a correction and a deletion are operations of their own.',
     '**Unit.** The unit of `duration` is the caller’s: the number is stored and answered as the double that it is.',

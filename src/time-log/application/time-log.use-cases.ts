@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { type Access, ALL_PROJECTS, requireProject } from '../domain/access.js';
+import { type Access, ALL_PROJECTS, FEED_REFUSED, requireProject } from '../domain/access.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
@@ -163,5 +163,5 @@ function noSuchLog(): DomainError {
 function feedPlaceOf(lastEventId: string | undefined, access: Access): FeedPlace | undefined {
   const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
   if (access === ALL_PROJECTS) return place;
-  throw new DomainError('FORBIDDEN', 'the feed needs a token for all projects');
+  throw new DomainError('FORBIDDEN', FEED_REFUSED);
 }

@@ -6,6 +6,10 @@ export type Access = 'all' | readonly string[];
 /** The access of trusted code, and of callers who are bound to no projects. */
 export const ALL_PROJECTS = 'all';
 
+/** What a caller is told who is bound to other projects. */
+export const PROJECT_REFUSED = 'the token does not allow this project';
+export const FEED_REFUSED = 'the feed needs a token for all projects';
+
 /** Whether the logs of a project, with an id in lower case, are within an access. */
 export function allows(access: Access, projectId: string): boolean {
   return access === ALL_PROJECTS || access.includes(projectId);
@@ -13,5 +17,5 @@ export function allows(access: Access, projectId: string): boolean {
 
 /** Throws DomainError FORBIDDEN where the logs of a project, with an id in lower case, are not within an access. */
 export function requireProject(access: Access, projectId: string): void {
-  if (!allows(access, projectId)) throw new DomainError('FORBIDDEN', 'the token does not allow this project');
+  if (!allows(access, projectId)) throw new DomainError('FORBIDDEN', PROJECT_REFUSED);
 }

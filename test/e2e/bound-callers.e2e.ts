@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessTokenService } from '../../src/access-token/index.js';
+import { scopes as scopesOfService } from '../../src/app.module.js';
+import { Issuer, makeKey } from '../support/issuer.js';
+import {
+  create,
+  dataOf,
+  list,
+  LOG,
+  outcome,
+  PROJECT as OWN,
+  refusal,
+  send,
+  type Target,
+  TIME_LOGS,
+} from '../support/requests.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
+const NOT_ALLOWED = [403, refusal('FORBIDDEN', 'the token does not allow this project')];
+const NOT_THERE = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
+const scopes = scopesOfService.map(({ name }) => name);
+
+let issuer: Issuer;
+let app: TestApp;
+beforeAll(async () => {
+  issuer = await Issuer.start(await makeKey('ES256', 'key'));
+  app = await startTestApp({ jwt: { ...issuer.settings, projectsClaim: 'teams' } });
+});
+afterAll(async () => {
+  await app.close();
+  await issuer.close();
+});
+
+const accessToken = async (projects?: string[]) =>
+  (await app.app.get(AccessTokenService).create({ name: 'bound', scopes, ...(projects && { projects }) }))
+    .token;
+const jwt = (teams?: unknown) => issuer.sign({ scope: scopes.join(' '), teams });
+const as = (token: string): Target => ({ port: app.port, token });
+
+/** Logs of our own project and of a foreign one; resolves with their ids. */
+async function recordBoth(): Promise<[own: string, foreign: string]> {
+  const made = [await create(app, LOG), await create(app, { ...LOG, projectId: FOREIGN })];
+  return made.map((answer) => (dataOf(answer) as { id: string }).id) as [string, string];
+}
+
+const totalOf = async (token: string, query = '') => {
+  const { body } = await list(as(token), query);
+  return (body as { meta: { total: number } }).meta.total;
+};
+const correct = (token: string, id: string, projectId = OWN) =>
+  send(as(token), `${TIME_LOGS}/${id}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...LOG, projectId }),
+  });
+
+describe.each([
+  ['an access token', accessToken],
+  ['a JWT', jwt],
+] as const)('%s for one project', (_kind, tokenFor) => {
+  it('reaches what is of that project, on every route', async () => {
+    const token = await tokenFor([OWN.toUpperCase()]);
+    const [own, foreign] = await recordBoth();
+    const caller = as(token);
+    expect((await create(caller)).status).toBe(201);
+    expect(outcome(await create(caller, { ...LOG, projectId: FOREIGN }))).toEqual(NOT_ALLOWED);
+    const total = await totalOf(app.token, `projectId=${OWN}`);
+    expect(await totalOf(token)).toBe(total);
+    expect(await totalOf(token, `projectId=${OWN}`)).toBe(total);
+    expect(outcome(await list(caller, `projectId=${FOREIGN}`))).toEqual(NOT_ALLOWED);
+    expect(outcome(await send(caller, `${TIME_LOGS}/totals?projectId=${FOREIGN}`))).toEqual(NOT_ALLOWED);
+    expect((await send(caller, `${TIME_LOGS}/totals`)).body).toMatchObject({ meta: { count: total } });
+    expect(outcome(await send(caller, `${TIME_LOGS}/events`))).toEqual([
+      403,
+      refusal('FORBIDDEN', 'the feed needs a token for all projects'),
+    ]);
+    expect((await send(caller, `${TIME_LOGS}/${own}`)).status).toBe(200);
+    expect((await correct(token, own)).status).toBe(200);
+    expect(outcome(await correct(token, own, FOREIGN))).toEqual(NOT_ALLOWED);
+    expect((await send(caller, `${TIME_LOGS}/${own}`, { method: 'DELETE' })).status).toBe(204);
+    expect(outcome(await send(caller, `${TIME_LOGS}/${foreign}`))).toEqual(NOT_THERE);
+    expect(outcome(await correct(token, foreign))).toEqual(NOT_THERE);
+    expect(outcome(await send(caller, `${TIME_LOGS}/${foreign}`, { method: 'DELETE' }))).toEqual(NOT_THERE);
+    expect((await send(caller, '/health')).status).toBe(200);
+  });
+});
+
+it.each([undefined, [], 'x', [OWN, 'x'], [OWN, '*']])(
+  'a JWT whose claim is %j sees nothing',
+  async (teams) => {
+    const token = await jwt(teams);
+    const [own] = await recordBoth();
+    expect(await totalOf(token)).toBe(0);
+    expect(outcome(await create(as(token)))).toEqual(NOT_ALLOWED);
+    expect(outcome(await send(as(token), `${TIME_LOGS}/${own}`))).toEqual(NOT_THERE);
+  },
+);
+
+it.each([
+  ['an access token that is bound to none', () => accessToken()],
+  ['a JWT whose claim is ["*"]', () => jwt(['*'])],
+] as const)('%s sees everything', async (_kind, tokenFor) => {
+  const token = await tokenFor();
+  const [, foreign] = await recordBoth();
+  expect(await totalOf(token)).toBe(await totalOf(app.token));
+  expect((await send(as(token), `${TIME_LOGS}/${foreign}`)).status).toBe(200);
+  expect((await send(as(token), `${TIME_LOGS}/events`)).status).toBe(200);
+});
