@@ -37,9 +37,10 @@ export class Connections {
     this.generation++;
   }
 
-  /** Connections in the pool now, and statements that wait for one. */
-  get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
-    const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as PostgresDriver).master as Pool;
-    return { total: totalCount, idle: idleCount, waiting: waitingCount };
+  /** Connections in the pool now and at most, and statements that wait for one. */
+  get pool(): Record<'total' | 'idle' | 'waiting' | 'most', number> {
+    const { totalCount, idleCount, waitingCount, options } = (this.dataSource.driver as PostgresDriver)
+      .master as Pool;
+    return { total: totalCount, idle: idleCount, waiting: waitingCount, most: options.max };
   }
 }

@@ -8,7 +8,7 @@ import { OverdueStatements } from './overdue-statements.js';
 import { PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
 import { dataSourceOf, qualified } from './qualified.js';
 import { inTransaction } from './transaction.js';
-import { isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
+import { isOfOthers, isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
 
 /** Milliseconds between two changes that are tried while the server takes none. */
 const RETRY_PAUSE = 500;
@@ -22,6 +22,10 @@ const WITHOUT_STANDBY =
 
 /** Runs one statement that reads, or one that changes something. */
 export type Statements = Pick<Database, 'query' | 'change'>;
+
+interface ChangeKind {
+  readonly waitsForRows?: boolean;
+}
 
 /** The one door to SQL: TypeORM's DataSource. It tells an outage from a fault of ours. */
 @Injectable()
@@ -73,11 +77,16 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   /**
    * Runs one statement that changes something, in a READ COMMITTED transaction. Throws like `query`. While the server
    * is read-only, it throws at once. Twice a second it tries a change, on a new connection: the address may by now lead
-   * to another server. Its rows are like those of `query`.
+   * to another server. Its rows are like those of `query`. Of a statement that `waitsForRows`, which others may hold
+   * for as long as they like, a time limit or a deadlock says nothing about the server.
    */
   change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  change(sql: TextStatement, parameters?: readonly unknown[]): Promise<TextRow[]>;
-  async change(sql: TextStatement | string, parameters: readonly unknown[] = []): Promise<unknown[]> {
+  change(sql: TextStatement, parameters?: readonly unknown[], kind?: ChangeKind): Promise<TextRow[]>;
+  async change(
+    sql: TextStatement | string,
+    parameters: readonly unknown[] = [],
+    { waitsForRows = false }: ChangeKind = {},
+  ): Promise<unknown[]> {
     const begun = performance.now();
     if (this.nextChange !== undefined) {
       if (begun < this.nextChange) throw unavailable();
@@ -88,6 +97,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       (runner) => this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters)),
       (error) => {
         if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
+        if (waitsForRows && isOfOthers(error)) return;
         if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
         else this.away.begin(begun, messageOf(error));
       },
@@ -126,7 +136,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     return { query: run, change: run } as Statements;
   }
 
-  /** Connections in the pool now, and statements that wait for one. */
+  /** Connections in the pool now and at most, and statements that wait for one. */
   get pool(): Connections['pool'] {
     return this.connections.pool;
   }

@@ -35,6 +35,14 @@ export function isOfReadOnlyServer(error: unknown): boolean {
   return error instanceof QueryFailedError && (error.driverError as { code?: unknown }).code === '25006';
 }
 
+/**
+ * True where the server may have ended a statement because other transactions held its rows: by a time limit, for a
+ * deadlock, or for a lost race. It may work for everybody else.
+ */
+export function isOfOthers(error: unknown): boolean {
+  return hasState(error, /^(?:57014|55P03|40)/);
+}
+
 /** SQLSTATEs of a value or a row that the database refuses: data exceptions and integrity constraint violations. */
 const OF_A_ROW = /^(?:22|23)/;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { Database } from '../../src/database/index.js';
+import { Database, TextStatement } from '../../src/database/index.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -91,6 +91,43 @@ describe.each([
     expect(await numbers()).toEqual([1, 2, 3]);
     expect(await tables.change(`select ${ISOLATION} as name`)).toEqual([{ name: 'read committed' }]);
   });
+});
+
+describe('what is told', () => {
+  const lines: string[] = [];
+  const keep = (line: string) => void lines.push(line);
+  beforeAll(() => {
+    Logger.overrideLogger({ log: keep, warn: keep, error: keep });
+  });
+  afterAll(() => {
+    Logger.overrideLogger(['error', 'warn']);
+  });
+
+  it.each([
+    [true, []],
+    [false, ['database takes no changes: canceling statement due to statement timeout']],
+  ])(
+    'of a row that others hold, where a change says that it waits for rows: %s',
+    async (waitsForRows, told) => {
+      const dataSource = await new DataSource(
+        connectionOptions(database.url, [], { poolSize: 2, deadline: 500 }),
+      ).initialize();
+      const holder = dataSource.createQueryRunner();
+      try {
+        await holder.query('create table if not exists held as select 1 as n');
+        await holder.query('begin; select from held for update');
+        const change = new Database(dataSource).change(new TextStatement('delete from held'), [], {
+          waitsForRows,
+        });
+        await expect(change).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+        expect(lines.splice(0)).toEqual(told);
+      } finally {
+        await holder.query('rollback');
+        await holder.release();
+        await dataSource.destroy();
+      }
+    },
+  );
 });
 
 describe('a shutdown', () => {

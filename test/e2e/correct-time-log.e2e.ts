@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { AccessTokenService } from '../../src/access-token/index.js';
+import { eventually } from '../faults/support/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
 import {
@@ -228,4 +230,34 @@ describe('PUT /api/v1/time-logs/{id}', () => {
     expect(answersIn(received).map(({ status }) => status)).toEqual([200, 201]);
     expect(dataOf(await get(id))).toMatchObject({ description: 'pipelined' });
   });
+});
+
+it('corrections and deletions that wait for rows, which SQL holds, leave creates and lists their connections', async () => {
+  const logs = await Promise.all(Array.from({ length: 24 }, () => made()));
+  const sql = await new DataSource({ type: 'postgres', url: app.databaseUrl }).initialize();
+  const holder = sql.createQueryRunner();
+  try {
+    await holder.query('begin');
+    await holder.query('select from time_logs where id = any($1) for update', [logs.map(({ id }) => id)]);
+    const changes = logs.map(({ id }, index) =>
+      index % 2 ? correct(id) : send(app, `${TIME_LOGS}/${id}`, { method: 'DELETE' }),
+    );
+    const again = Array.from({ length: 24 }, () => correct(logs[1]!.id));
+    await eventually(async () => {
+      const waiting = await sql.query<unknown[]>(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      expect(waiting.length).toBeGreaterThan(1);
+    });
+    for (let turn = 0; turn < 3; turn++) {
+      expect((await create(app)).status).toBe(201);
+      expect((await list(app)).status).toBe(200);
+    }
+    await holder.query('commit');
+    const statuses = (await Promise.all([...changes, ...again])).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([204, 200]));
+  } finally {
+    await holder.release();
+    await sql.destroy();
+  }
 });

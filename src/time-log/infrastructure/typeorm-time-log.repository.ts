@@ -5,10 +5,8 @@ import {
   halving,
   type WatchedBatcher,
 } from '../../../libs/batching/src/index.js';
-import { DomainError } from '../../../libs/errors/src/index.js';
 import {
   Database,
-  isReferredTo,
   isRefusalOfRow,
   isUnknownRoutine,
   PreparedStatement,
@@ -21,7 +19,6 @@ import type { Page } from '../domain/page.js';
 import type { FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import {
   type Backlog,
-  REFERRED_TO,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
@@ -32,19 +29,16 @@ import { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
+import { TimeLogCorrections } from './time-log-corrections.js';
 import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import {
   itemJsonOf,
-  NEXT_PARAMETER,
   TIME_LOG_ARRAYS,
   TIME_LOG_COLUMN_NAMES,
-  TIME_LOG_VALUE_NAMES,
-  TIME_LOG_VALUES,
   timeLogArrays,
   timeLogOf,
   timeLogSelection,
-  timeLogValues,
   timeLogWeight,
 } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
@@ -79,6 +73,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly sweep: TimeLogSweep;
   private readonly feed: TimeLogFeed;
   private readonly sums: TimeLogTotals;
+  private readonly corrections: TimeLogCorrections;
   private readonly pages: Partial<Record<Whose['suffix'], PreparedStatement>> = {};
   private insertion: PreparedStatement | undefined;
 
@@ -94,6 +89,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.sweep = new TimeLogSweep(database);
     this.feed = new TimeLogFeed(database);
     this.sums = new TimeLogTotals(database, limits);
+    this.corrections = new TimeLogCorrections(database, limits);
     this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits, () => this.recorded());
   }
 
@@ -152,11 +148,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override correct(log: TimeLog, access: Access): Promise<boolean> {
-    return this.replace(log, access, this.database);
+    return this.told(this.corrections.correct(log, access));
   }
 
   override delete(id: string, access: Access): Promise<boolean> {
-    return this.remove(id, access, this.database);
+    return this.told(this.corrections.delete(id, access));
   }
 
   override within(transaction: Transaction): TimeLogWrites {
@@ -166,8 +162,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         await this.insert([log], statements);
       },
       addOnce: (log, key) => this.keyedWrites.add(log, key, statements),
-      correct: (log, access) => this.replace(log, access, statements),
-      delete: (id, access) => this.remove(id, access, statements),
+      correct: (log, access) => this.told(this.corrections.correct(log, access, statements), statements),
+      delete: (id, access) => this.told(this.corrections.delete(id, access, statements), statements),
     };
   }
 
@@ -233,47 +229,16 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return logs.map(() => undefined);
   }
 
-  /**
-   * What changes nothing writes nothing. Else the newest state of the log decides: it is locked, then looked at, so
-   * that whoever moves it to another project, or deletes it, comes before or after. Not prepared, like `get`.
-   */
-  private async replace(log: TimeLog, access: Access, within: Statements): Promise<boolean> {
-    const differs = `(${TIME_LOG_VALUE_NAMES}) is distinct from (${TIME_LOG_VALUES})`;
-    const statement = new TextStatement(
-      `with seen as materialized (
-         select id, ${differs} as differs from ${this.table}
-          where id = $1 and ${withinAccess('project_id', NEXT_PARAMETER)}
-       ), found as materialized (
-         select log.id from seen join ${this.table} log on log.id = seen.id
-          where seen.differs and ${withinAccess('log.project_id', NEXT_PARAMETER)} for no key update of log
-       ), corrected as (
-         update ${this.table} log set (${TIME_LOG_VALUE_NAMES}) = row(${TIME_LOG_VALUES})
-           from found where log.id = found.id and ${differs}
-       )
-       select id from found union all select id from seen where not differs`,
-    );
-    const found = await within.change(statement, [...timeLogValues(log), accessValue(access)]);
-    if (found.length > 0) this.changed(within);
-    return found.length > 0;
-  }
-
-  private async remove(id: string, access: Access, within: Statements): Promise<boolean> {
-    const statement = new TextStatement(
-      `with deleted as (
-         delete from ${this.table} where id = $1 and ${withinAccess('project_id', 2)} returning id
-       )
-       select id from deleted`,
-    );
-    const deleted = await within.change(statement, [id, accessValue(access)]).catch((error: unknown) => {
-      throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
-    });
-    if (deleted.length > 0) this.changed(within);
-    return deleted.length > 0;
-  }
-
   private pageOf({ suffix }: Whose): string {
     const routine = suffix === '' ? 'time_log_page_v2' : 'time_log_page_of';
     return `${this.database.routine(routine)}($1, $2, $3, $4, $5)`;
+  }
+
+  /** A change, of which is told where there was a log. */
+  private async told(change: Promise<boolean>, within: Statements = this.database): Promise<boolean> {
+    const wasThere = await change;
+    if (wasThere) this.changed(within);
+    return wasThere;
   }
 
   private changed(within: Statements): void {
