@@ -27,10 +27,10 @@ const RELEASED = {
   AddDurationSums1764547200000: '88cac5c177efaa9c90a3d711fdf97249',
   KeepDurationSums1764547300000: 'f8e96e71e537035a343b7b615c557cec',
   RequireDurationSums1764547400000: '46cd454d024134977b1b9e637608ba67',
-  SumDurations1764547500000: 'fa0fc47c39651410a7ee4324772f2e01',
+  SumDurations1764547500000: 'd8cd5d26d087e49ae671e7bab4258ed1',
   BindAccessTokens1764806300000: '21f2ae9187710f933ce630102991b33a',
   TellCorrections1764547600000: 'ff508b859b171ae78a8581f7ae4be3e6',
-  CreateFunctionsOfSeveralProjects1764806400000: '18e8aa8817fd227498efe52fb7397d81',
+  CreateFunctionsOfSeveralProjects1764806400000: '0686e9f301efbba47b055a81acae45d9',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */
