@@ -17,12 +17,12 @@ import { type ServiceProcess, startService } from '../support/service-process.js
 import { BrokerProxy } from './support/broker-proxy.js';
 import { auditEvents } from './support/event-audit.js';
 import { eventually } from './support/eventually.js';
-import { isFull } from './support/extent.js';
+import { isFull, timesOf } from './support/extent.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { type ServiceUnderWrites, TOKEN, underWrites } from './support/service-under-writes.js';
 import { count } from './support/tally.js';
 
-const KILLS = isFull ? 10 : 2;
+const KILLS = timesOf(10, 2);
 /** Milliseconds that each writer waits after a create: what counts is what is written meanwhile, and not how fast. */
 const PACE = 10;
 const LIMIT = 300_000;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '../support/service-process.js';
-import { isFull, someOf } from './support/extent.js';
+import { someOf, timesOf } from './support/extent.js';
 import type { IntendedLog } from './support/ledger.js';
 import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
 
-const ROUNDS = isFull ? 20 : 1;
+const ROUNDS = timesOf(20, 1);
 const LIMIT = 60_000 + ROUNDS * 60_000;
 
 const LOSSES: readonly [Loss['lost'], Loss['by'], Loss][] = [

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isFull } from './support/extent.js';
+import { timesOf } from './support/extent.js';
 import { RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
-const KILLS = isFull ? 50 : 2;
+const KILLS = timesOf(50, 2);
 const LIMIT = 60_000 + KILLS * 60_000;
 
 describe('a service that is killed', () => {

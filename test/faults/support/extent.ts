@@ -3,6 +3,12 @@
  */
 export const isFull = process.env.FAULTS !== undefined;
 
+/** How often something is done: so often in the full run, half of that in CI, and in the short pass a few times. */
+export function timesOf(full: number, few: number): number {
+  if (!isFull) return few;
+  return process.env.FAULTS === 'rest' ? Math.ceil(full / 2) : full;
+}
+
 /** All cases in the full run, the first ones in the short pass. */
 export function someOf<Case>(cases: readonly Case[], few = 1): readonly Case[] {
   return isFull ? cases : cases.slice(0, few);
