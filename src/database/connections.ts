@@ -37,10 +37,14 @@ export class Connections {
     this.generation++;
   }
 
-  /** Connections in the pool now and at most, and statements that wait for one. */
-  get pool(): Record<'total' | 'idle' | 'waiting' | 'most', number> {
-    const { totalCount, idleCount, waitingCount, options } = (this.dataSource.driver as PostgresDriver)
-      .master as Pool;
-    return { total: totalCount, idle: idleCount, waiting: waitingCount, most: options.max };
+  /** Connections in the pool now, and statements that wait for one. */
+  get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as PostgresDriver).master as Pool;
+    return { total: totalCount, idle: idleCount, waiting: waitingCount };
+  }
+
+  /** The most connections that the pool makes. */
+  get most(): number {
+    return ((this.dataSource.driver as PostgresDriver).master as Pool).options.max;
   }
 }

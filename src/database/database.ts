@@ -24,7 +24,8 @@ const WITHOUT_STANDBY =
 export type Statements = Pick<Database, 'query' | 'change'>;
 
 interface ChangeKind {
-  readonly waitsForRows?: boolean;
+  /** The most milliseconds that the statement waits for a row that others hold, where nobody has set another limit. */
+  readonly rowWait?: number;
 }
 
 /** The one door to SQL: TypeORM's DataSource. It tells an outage from a fault of ours. */
@@ -77,15 +78,15 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   /**
    * Runs one statement that changes something, in a READ COMMITTED transaction. Throws like `query`. While the server
    * is read-only, it throws at once. Twice a second it tries a change, on a new connection: the address may by now lead
-   * to another server. Its rows are like those of `query`. Of a statement that `waitsForRows`, which others may hold
-   * for as long as they like, a time limit or a deadlock says nothing about the server.
+   * to another server. Its rows are like those of `query`. Of a statement with `rowWait`, which waits for rows that
+   * others may hold for as long as they like, a time limit or a deadlock says nothing about the server.
    */
   change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   change(sql: TextStatement, parameters?: readonly unknown[], kind?: ChangeKind): Promise<TextRow[]>;
   async change(
     sql: TextStatement | string,
     parameters: readonly unknown[] = [],
-    { waitsForRows = false }: ChangeKind = {},
+    { rowWait }: ChangeKind = {},
   ): Promise<unknown[]> {
     const begun = performance.now();
     if (this.nextChange !== undefined) {
@@ -94,10 +95,11 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       this.connections.replaceAll();
     }
     const rows = await this.run(
-      (runner) => this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters)),
+      (runner) =>
+        this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters, rowWait)),
       (error) => {
         if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
-        if (waitsForRows && isOfOthers(error)) return;
+        if (rowWait !== undefined && isOfOthers(error)) return;
         if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
         else this.away.begin(begun, messageOf(error));
       },
@@ -136,9 +138,14 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     return { query: run, change: run } as Statements;
   }
 
-  /** Connections in the pool now and at most, and statements that wait for one. */
+  /** Connections in the pool now, and statements that wait for one. */
   get pool(): Connections['pool'] {
     return this.connections.pool;
+  }
+
+  /** The most connections that the pool makes. */
+  get poolSize(): number {
+    return this.connections.most;
   }
 
   /** The quoted name of an entity's table, with its schema if it has one. */

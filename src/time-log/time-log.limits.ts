@@ -7,7 +7,7 @@ export const TIME_LOG_LIMITS = {
   bodyLimit: 65_536,
   /** The most milliseconds that a request waits in all. */
   deadline: 2_500,
-  /** The most creates that wait for a commit. */
+  /** The most creates that wait for a commit, and the most corrections and deletions that wait for their turn. */
   writeQueue: 2_000,
 };
 

@@ -8,15 +8,17 @@ import { NEXT_PARAMETER, TIME_LOG_VALUE_NAMES, TIME_LOG_VALUES, timeLogValues } 
 import { accessValue, withinAccess } from './whose.js';
 
 /** The part of the pool that corrections and deletions may have. */
-const SHARE = 0.5;
+const POOL_SHARE = 0.5;
+/** The part of the deadline that one of them waits for who holds its log. */
+const WAIT_SHARE = 0.6;
 
 /** What is to be done with one log. Resolves with whether it was there. */
 type Change = () => Promise<boolean>;
 
 /**
  * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and whoever changes one of them
- * waits with a connection. So in an instance they have a part of the pool, and those of one log come one after the other:
- * creates and lists never wait for them.
+ * waits with a connection. So in an instance corrections and deletions have lanes, which are half as many as connections:
+ * creates and lists have the others. Those of one log have one lane, which they share with some other logs.
  */
 export class TimeLogCorrections {
   private lanes: readonly Batcher<Change, boolean>[] | undefined;
@@ -38,11 +40,12 @@ export class TimeLogCorrections {
 
   private inTurn(id: string, change: Change): Promise<boolean> {
     const lanes = (this.lanes ??= this.makeLanes());
-    return lanes[Number.parseInt(id.slice(-8), 16) % lanes.length]!.add(change);
+    // Of what is no id the database says so.
+    return lanes[(Number.parseInt(id.slice(-8), 16) || 0) % lanes.length]!.add(change);
   }
 
   private makeLanes(): Batcher<Change, boolean>[] {
-    const count = Math.max(1, Math.floor(SHARE * this.database.pool.most));
+    const count = Math.floor(POOL_SHARE * this.database.poolSize) || 1;
     const limits = { batch: 1, queue: Math.ceil(this.limits.queue / count), wait: this.limits.wait };
     return Array.from({ length: count }, () => new Batcher(async ([change]) => [await change!()], limits));
   }
@@ -68,7 +71,7 @@ export class TimeLogCorrections {
        select id from found union all select id from seen where not differs`,
     );
     const values = [...timeLogValues(log), accessValue(access)];
-    return (await within.change(statement, values, { waitsForRows: true })).length > 0;
+    return (await within.change(statement, values, this.kind)).length > 0;
   }
 
   private async remove(id: string, access: Access, within: Statements = this.database): Promise<boolean> {
@@ -79,10 +82,14 @@ export class TimeLogCorrections {
        select id from deleted`,
     );
     try {
-      return (await within.change(statement, [id, accessValue(access)], { waitsForRows: true })).length > 0;
+      return (await within.change(statement, [id, accessValue(access)], this.kind)).length > 0;
     } catch (error) {
       throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
     }
+  }
+
+  private get kind() {
+    return { rowWait: Math.ceil(WAIT_SHARE * this.limits.wait) };
   }
 
   private get table(): string {

@@ -234,7 +234,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return `${this.database.routine(routine)}($1, $2, $3, $4, $5)`;
   }
 
-  /** A change, of which is told where there was a log. */
+  /** Awaits a change, and tells others of it where its log was there. */
   private async told(change: Promise<boolean>, within: Statements = this.database): Promise<boolean> {
     const wasThere = await change;
     if (wasThere) this.changed(within);
