@@ -21,7 +21,7 @@ const SUITES = {
     options: [`--maxWorkers=${WORKERS}`],
     files: [
       'test/faults',
-      'test/contract/time-log-(feed|totals.property)',
+      'test/contract/time-log-(feed.*|totals)[.]property',
       'libs/embedded-postgres/src/.*faults',
     ],
   },

@@ -338,20 +338,22 @@ describe('the metrics', () => {
     expect(total).toBeGreaterThanOrEqual(1);
     expect(total).toBeLessThanOrEqual(10);
     expect(samples.get('database_pool_idle_connections')).toBeLessThanOrEqual(total);
+    const gate = newGate();
     const unwatch = aroundStatements(app.dataSource, async (sql, run) => {
-      if (sql.includes('time_log_page')) await app.dataSource.query('select pg_sleep(1)');
+      if (sql.includes('time_log_page')) await gate.opened;
       return run();
     });
+    const lists = Promise.all(Array.from({ length: 30 }, () => list(app)));
     try {
-      const lists = Promise.all(Array.from({ length: 30 }, () => list(app)));
       await eventually(async () => {
         const busy = await scrape();
         expect(busy.get('database_pool_connections')).toBe(10);
         expect(busy.get('database_pool_idle_connections')).toBe(0);
         expect(busy.get('database_pool_waiting_statements')).toBeGreaterThan(0);
       });
-      await lists;
     } finally {
+      gate.open();
+      await lists;
       unwatch();
     }
   });

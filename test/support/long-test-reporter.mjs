@@ -1,9 +1,9 @@
-/** Milliseconds after which a test that still runs is named: none is meant to take them. */
+/** Milliseconds after which a test that still runs is named. */
 const { LONG_TEST = '60000' } = process.env;
 
-/** A Jest reporter that names a test while it hangs: a run that is cut off makes no report. */
+/** A Jest reporter that names a test while it lasts long: a run that is cut off makes no report. */
 export default class LongTestReporter {
-  /** When each test that runs has started, by file and name. */
+  /** The tests that run, by file and name: since when, and after how long each is named next. */
   running = new Map();
 
   onRunStart() {
@@ -12,11 +12,16 @@ export default class LongTestReporter {
   }
 
   onTestCaseStart({ path }, { fullName, startedAt }) {
-    this.running.set(`${path}: ${fullName}`, startedAt);
+    this.running.set(`${path}: ${fullName}`, { startedAt, next: Number(LONG_TEST) });
   }
 
   onTestCaseResult({ path }, { fullName }) {
     this.running.delete(`${path}: ${fullName}`);
+  }
+
+  /** Also where its process has ended within a test. */
+  onTestResult({ path }) {
+    for (const test of this.running.keys()) if (test.startsWith(`${path}: `)) this.running.delete(test);
   }
 
   onRunComplete() {
@@ -24,10 +29,11 @@ export default class LongTestReporter {
   }
 
   tell() {
-    for (const [test, startedAt] of this.running) {
-      const lasts = Date.now() - startedAt;
-      if (lasts >= Number(LONG_TEST))
-        process.stderr.write(`runs since ${Math.round(lasts / 1000)} s: ${test}\n`);
+    for (const [test, state] of this.running) {
+      const lasts = Date.now() - state.startedAt;
+      if (lasts < state.next) continue;
+      state.next *= 2;
+      process.stderr.write(`runs since ${Math.round(lasts / 1000)} s: ${test}\n`);
     }
   }
 }

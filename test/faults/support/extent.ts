@@ -1,5 +1,6 @@
 /**
- * True in the full run (`npm run suite -- faults`); the pass inside `npm test` does less, and each thing less often.
+ * True in the full run (`npm run suite -- faults`) and in CI; the pass inside `npm test` does less, and each thing less
+ * often.
  */
 export const isFull = process.env.FAULTS !== undefined;
 
