@@ -23,7 +23,7 @@ const WITHOUT_STANDBY =
 /** Runs one statement that reads, or one that changes something. */
 export type Statements = Pick<Database, 'query' | 'change'>;
 
-interface ChangeKind {
+interface ChangeOptions {
   /** The most milliseconds that the statement waits for a row that others hold, where nobody has set another limit. */
   readonly rowWait?: number;
 }
@@ -82,11 +82,11 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
    * others may hold for as long as they like, a time limit or a deadlock says nothing about the server.
    */
   change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  change(sql: TextStatement, parameters?: readonly unknown[], kind?: ChangeKind): Promise<TextRow[]>;
+  change(sql: TextStatement, parameters?: readonly unknown[], options?: ChangeOptions): Promise<TextRow[]>;
   async change(
     sql: TextStatement | string,
     parameters: readonly unknown[] = [],
-    { rowWait }: ChangeKind = {},
+    { rowWait }: ChangeOptions = {},
   ): Promise<unknown[]> {
     const begun = performance.now();
     if (this.nextChange !== undefined) {

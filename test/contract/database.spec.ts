@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { Database, TextStatement } from '../../src/database/index.js';
@@ -18,6 +18,9 @@ class NoteIsolation1763683100000 implements MigrationInterface {
 }
 
 let database: TestDatabase;
+/** What was logged. */
+const lines: string[] = [];
+const keep = (line: string) => void lines.push(line);
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -27,7 +30,14 @@ beforeAll(async () => {
   await server.destroy();
   await migrate({ url: database.url, migrations: [NoteIsolation1763683100000] });
 });
-afterAll(() => database.drop());
+beforeEach(() => {
+  lines.length = 0;
+  Logger.overrideLogger({ log: keep, warn: keep, error: keep });
+});
+afterAll(async () => {
+  Logger.overrideLogger(['error', 'warn']);
+  await database.drop();
+});
 
 describe.each([
   ['as the service connects', () => connectionOptions(database.url, [], { poolSize: 1, deadline: 2_500 })],
@@ -93,23 +103,14 @@ describe.each([
   });
 });
 
-describe('what is told', () => {
-  const lines: string[] = [];
-  const keep = (line: string) => void lines.push(line);
-  beforeAll(() => {
-    Logger.overrideLogger({ log: keep, warn: keep, error: keep });
-  });
-  afterAll(() => {
-    Logger.overrideLogger(['error', 'warn']);
-  });
-
+describe('a change that waits for a row', () => {
   it.each([
     [
       'its statements have a limit',
       () => connectionOptions(database.url, [], { poolSize: 2, deadline: 500 }),
     ],
     ['they have none, as in a host', () => plainOptions(database.url)],
-  ])('is no outage where a change has waited for a row that others hold, and %s', async (_how, options) => {
+  ])('is refused, and is no outage, where others hold the row, and %s', async (_how, options) => {
     const dataSource = await new DataSource(options()).initialize();
     const holder = dataSource.createQueryRunner();
     try {
@@ -129,15 +130,6 @@ describe('what is told', () => {
 });
 
 describe('a shutdown', () => {
-  const lines: string[] = [];
-  const keep = (line: string) => void lines.push(line);
-  beforeAll(() => {
-    Logger.overrideLogger({ log: keep, warn: keep, error: keep });
-  });
-  afterAll(() => {
-    Logger.overrideLogger(['error', 'warn']);
-  });
-
   it('waits for a statement under way, which would look like an outage when the pool ends', async () => {
     const dataSource = await new DataSource(plainOptions(database.url)).initialize();
     const tables = new Database(dataSource);

@@ -124,7 +124,9 @@ export abstract class TimeLogRepository {
     );
   }
 
-  /** How many events come after a place in the feed; it counts no more than `most`. Not abstract, like `eventsAfter`. */
+  /**
+   * How many events come after a place in the feed; it counts no more than `most`. Not abstract, like `eventsAfter`.
+   */
   backlog(place: FeedPlace, most: number): Promise<Backlog> {
     const asked = `${most} after ${place.position}`;
     throw new Error(`${this.constructor.name} must implement TimeLogRepository.backlog: asked for ${asked}`);

@@ -16,17 +16,21 @@ const WAIT_SHARE = 0.6;
 type Change = () => Promise<boolean>;
 
 /**
- * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and whoever changes one of them
- * waits with a connection. So in an instance corrections and deletions have lanes, which are half as many as connections:
- * creates and lists have the others. Those of one log have one lane, which they share with some other logs.
+ * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and whoever changes one of
+ * them waits with a connection. So in an instance corrections and deletions have lanes, which are half as many as
+ * connections: creates and lists have the others. Those of one log have one lane, which they share with some other
+ * logs.
  */
 export class TimeLogCorrections {
+  private readonly options: { readonly rowWait: number };
   private lanes: readonly Batcher<Change, boolean>[] | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly limits: Pick<BatcherLimits, 'queue' | 'wait'>,
-  ) {}
+  ) {
+    this.options = { rowWait: Math.ceil(WAIT_SHARE * limits.wait) };
+  }
 
   /** Resolves with whether the log is there, within the access. */
   correct(log: TimeLog, access: Access, within?: Statements): Promise<boolean> {
@@ -71,7 +75,7 @@ export class TimeLogCorrections {
        select id from found union all select id from seen where not differs`,
     );
     const values = [...timeLogValues(log), accessValue(access)];
-    return (await within.change(statement, values, this.kind)).length > 0;
+    return (await within.change(statement, values, this.options)).length > 0;
   }
 
   private async remove(id: string, access: Access, within: Statements = this.database): Promise<boolean> {
@@ -82,14 +86,10 @@ export class TimeLogCorrections {
        select id from deleted`,
     );
     try {
-      return (await within.change(statement, [id, accessValue(access)], this.kind)).length > 0;
+      return (await within.change(statement, [id, accessValue(access)], this.options)).length > 0;
     } catch (error) {
       throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
     }
-  }
-
-  private get kind() {
-    return { rowWait: Math.ceil(WAIT_SHARE * this.limits.wait) };
   }
 
   private get table(): string {

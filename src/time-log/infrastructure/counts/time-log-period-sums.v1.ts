@@ -8,8 +8,8 @@ const FIRST_OF_GROUP = `case grouping_by
     else date_trunc('month', day::timestamp)::date end`;
 
 /**
- * A day of a slot may have a sum without a count: where another slot counts what this one takes away, or a duration alone
- * was changed.
+ * A day of a slot may have a sum without a count: where another slot counts what this one takes away, or a duration
+ * alone was changed.
  */
 const periodSumsOf = ({ counts }: CountNames, name: string, whose: string, key: string) => `
   create function ${name}(${whose}, oldest date, newest date, grouping_by text, skipped bigint, page_limit integer)

@@ -3,9 +3,9 @@ import { storedShift } from './positions.v1.js';
 
 /**
  * Forgets deletions up to the last one of before a day (UTC), of which the mark is left. Returns how many. Those that
- * are not final yet stay, and so do those right before the horizon: the position after the mark must be final too. Nor is
- * the mark moved to that position: whoever stands there at a log from before the mark would be taken for one who has read
- * up to there.
+ * are not final yet stay, and so do those right before the horizon: the position after the mark must be final too.
+ * Nor is the mark moved to that position: whoever stands there at a log from before the mark would be taken for one
+ * who has read up to there.
  */
 export const forgetTimeLogDeletionsV1 = ({ deletions, forgetDeletions, ...names }: FeedNames) => `
   create function ${forgetDeletions}(before date) returns bigint language plpgsql as $$
