@@ -8,7 +8,8 @@ const NOT_IN = {
   // npm test
   none: [`/test/faults/(?!(${SHORT})[.])`, '/libs/embedded-postgres/src/.*[.]faults'],
   full: [],
-  // What is left for CI to run three at a time (extent.ts): no short pass again, and none of those that measure what others get.
+  // What is left for CI to run three at a time (extent.ts): no short pass again, and none of those that measure what
+  // others get.
   rest: [`/test/faults/(${SHORT}|unread-answers|(tcp-|broker-)?abuse)[.]`],
 };
 /** Needs brokers, a browser, or more than the lockfile installs. */

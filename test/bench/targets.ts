@@ -46,8 +46,8 @@ const CPU: readonly (readonly [...Row, most: number])[] = [
 ];
 
 /**
- * The p50 of the service over that at 10k logs, or at another size, at most. At 10k most of 100 projects have no logs in
- * most months: what a caller of many projects asks has other work to do there.
+ * The p50 of the service over that at 10k logs, or at another size, at most. At 10k most of 100 projects have no logs
+ * in most months: what a caller of many projects asks has other work to do there.
  */
 const GROWTH: readonly (readonly [...Row, most: number, from?: number])[] = [
   ['10m (or all years) of the list that grows most', LISTS, LARGE, 1.5],
