@@ -5,23 +5,31 @@ import {
   Body,
   type CanActivate,
   Catch,
+  ConflictException,
   Controller,
   type ExceptionFilter,
   type ExecutionContext,
+  Get,
   HttpException,
   type INestApplicationContext,
   Injectable,
   Module,
   type ModuleMetadata,
+  type NestInterceptor,
+  Param,
+  type PipeTransform,
   Post,
   UnauthorizedException,
+  UnprocessableEntityException,
+  UseFilters,
   ValidationPipe,
 } from '@nestjs/common';
-import { NestFactory, RouterModule } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, RouterModule } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Request, Response } from 'express';
 import { DataSource } from 'typeorm';
+import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { migrate } from '../../src/database-setup/index.js';
 import {
   ALL_PROJECTS,
@@ -172,6 +180,91 @@ describe('a host that chooses', () => {
         .sort(),
     ).toEqual(['TimeLog', 'TimeLogDeletion', 'TimeLogKey']);
     expect(app!.get(DataSource).entityMetadatas).toEqual([]);
+  });
+
+  it('refuses by what it has for the whole app, each in its own words, in our form', async () => {
+    const refuseIf = (user: string, context: ExecutionContext, error: HttpException) => {
+      if (context.switchToHttp().getRequest<Request>().headers['x-user'] === user) throw error;
+      return true;
+    };
+    const guard: CanActivate = {
+      canActivate: (context) => refuseIf('debtor', context, new HttpException('pay first', 402)),
+    };
+    const interceptor: NestInterceptor = {
+      intercept: (context, next) => {
+        refuseIf('late', context, new ConflictException('the month is closed'));
+        return next.handle();
+      },
+    };
+    const pipe: PipeTransform<unknown> = {
+      transform: (value) => {
+        if (value instanceof CreateTimeLogDto && value.duration > 24)
+          throw new UnprocessableEntityException(['duration is in hours', 'at most 24']);
+        return value;
+      },
+    };
+    @Module({
+      providers: [
+        { provide: APP_GUARD, useValue: guard },
+        { provide: APP_INTERCEPTOR, useValue: interceptor },
+        { provide: APP_PIPE, useValue: pipe },
+      ],
+    })
+    class WholeAppModule {}
+    await serve([
+      dataSource(),
+      WholeAppModule,
+      TimeLogModule.forRoot({ principal: () => USERS.ada && { scopes: USERS.ada.permissions } }),
+    ]);
+    expect(await send('debtor')).toEqual([402, refusal('PAYMENT_REQUIRED', 'pay first')]);
+    expect(await send('late')).toEqual([409, refusal('CONFLICT', 'the month is closed')]);
+    expect(await send('ada', { ...LOG, duration: 25 })).toEqual([
+      422,
+      refusal('UNPROCESSABLE_ENTITY', 'duration is in hours; at most 24'),
+    ]);
+    expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
+  });
+
+  it('never repeats, where it has our filter for the whole app, what Nest and Express say before a route', async () => {
+    @Module({ providers: [{ provide: APP_FILTER, useClass: ErrorEnvelopeFilter }] })
+    class FilterModule {}
+    const timeLogs = TimeLogModule.forRoot({ principal: () => ({ scopes: ['time-logs:write'] }) });
+    await serve([dataSource(), FilterModule, timeLogs]);
+    const missing = [404, refusal('NOT_FOUND', 'no such path')];
+    const malformed = [400, refusal('VALIDATION_ERROR', 'malformed request')];
+    expect(await send('ada', undefined, {}, '/nowhere?secret')).toEqual(missing);
+    expect(await send('ada', undefined, {}, '/api/v1/time-logs/%ff')).toEqual(malformed);
+    expect(await send('ada', { ...LOG, description: 'x'.repeat(200_000) })).toEqual([
+      413,
+      refusal('PAYLOAD_TOO_LARGE', 'the request body is too large'),
+    ]);
+  });
+
+  it('answers on its own routes by our filter what our service refuses, and by its own all else', async () => {
+    const timeLogs = TimeLogCoreModule.forRoot({ dataSource: 'own' });
+    @Controller('own')
+    @UseFilters(DomainErrorFilter)
+    class OwnController {
+      constructor(private readonly service: TimeLogService) {}
+
+      @Get(':id')
+      async get(@Param('id') id: string): Promise<TimeLogResponse> {
+        if (id === 'none') throw new ConflictException('a conflict of the host');
+        return logResponse(await this.service.get(id));
+      }
+    }
+    @Module({
+      imports: [timeLogs],
+      controllers: [OwnController],
+      providers: [{ provide: APP_FILTER, useClass: HostFilter }],
+    })
+    class OwnModule {}
+    await serve([dataSource('own'), OwnModule]);
+    expect(await send('ada', undefined, {}, '/own/019c1363-4a3b-7245-b697-5dec9f548a52')).toEqual([
+      404,
+      refusal('NOT_FOUND', 'there is no time log with this id'),
+    ]);
+    expect(await send('ada', undefined, {}, '/own/none')).toEqual([409, { host: 'a conflict of the host' }]);
   });
 
   describe('its own guard, filter and principal', () => {

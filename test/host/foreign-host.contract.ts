@@ -134,11 +134,11 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       expect(await send('/nowhere')).toEqual([404, { host: 'Cannot GET /internal/nowhere' }]);
     });
 
-    it('keeps the status that a guard of the host chose', async () => {
+    it('keeps the status and the words that a guard of the host chose', async () => {
       const response = await fetch(`${host.url}/internal/work/time-logs`, { headers: { 'x-unpaid': '1' } });
       expect([response.status, await response.json()]).toEqual([
         402,
-        { success: false, error: 'VALIDATION_ERROR', message: 'malformed request' },
+        refusal('PAYMENT_REQUIRED', 'payment required'),
       ]);
     });
 
@@ -160,7 +160,9 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       expect(await ask('whose', { accessToken: 'worker' })).toMatchObject({
         err: refusal('FORBIDDEN', 'the token lacks the scope approvals:read'),
       });
-      expect(await ask('conflict', {})).toMatchObject({ err: { success: false } });
+      expect(await ask('conflict', {})).toMatchObject({
+        err: refusal('CONFLICT', 'a conflict of the host'),
+      });
       expect(await ask('guarded', {})).toMatchObject({ err: { message: 'Internal server error' } });
       expect(await ask('guarded', { accessToken: 'worker' })).toMatchObject({ response: {} });
     });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type CallHandler,
   type CanActivate,
+  ConflictException,
   type ExecutionContext,
   type INestApplication,
   Injectable,
@@ -36,6 +37,7 @@ const nameOf = (context: ExecutionContext) =>
 class HostGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (nameOf(context) === 'unknown to the guard') throw new UnauthorizedException('who are you?');
+    if (nameOf(context) === 'barred') throw new ConflictException('barred until Monday');
     return nameOf(context) !== 'blocked';
   }
 }
@@ -104,11 +106,12 @@ describe('a host that knows its callers by itself', () => {
   });
 
   it.each([
+    ['barred', 'CONFLICT', 'barred until Monday'],
     ['reader', 'FORBIDDEN', 'the token lacks the scope time-logs:write'],
     ['blocked', 'FORBIDDEN', 'the token lacks the scope for this operation'],
-    ['unknown to the guard', 'UNAUTHORIZED', 'a valid bearer token is required'],
+    ['unknown to the guard', 'UNAUTHORIZED', 'who are you?'],
     ['unknown to the principal', 'UNAUTHORIZED', 'a valid bearer token is required'],
-  ])('refuses in our words whom it refuses: %s', async (name, code, message) => {
+  ])('refuses in our form whom it refuses: %s', async (name, code, message) => {
     expect(await record(name)).toEqual({ error: refusal(code, message) });
   });
 

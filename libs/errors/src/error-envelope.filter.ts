@@ -5,14 +5,20 @@ import { DomainError } from './domain-error.js';
 import { answerForThrown, type ErrorEnvelope } from './error-envelope.js';
 
 /**
- * Sets the challenge (RFC 6750, section 3) that a guard has kept in `response.locals` for refusals which come after it,
- * where a DomainError with status 403 is one, and the guard has not set another.
+ * Sets the headers that an error has beside those of its body, where nobody has set them: `Retry-After`, and the
+ * challenge (RFC 6750, section 3) that a guard has kept in `response.locals` for a DomainError with status 403 that
+ * comes after it.
  */
-export function setChallenge(thrown: unknown, host: ArgumentsHost): void {
+export function setErrorHeaders(thrown: unknown, host: ArgumentsHost): void {
   const response = host.switchToHttp().getResponse<Response>();
   const { challenge } = response.locals as { readonly challenge?: string };
-  if (challenge === undefined || !(thrown instanceof DomainError) || thrown.status !== 403) return;
-  if (!response.hasHeader('WWW-Authenticate')) response.setHeader('WWW-Authenticate', challenge);
+  const isRefusal = thrown instanceof DomainError && thrown.status === 403;
+  const headers = {
+    'Retry-After': answerForThrown(thrown).headers['Retry-After'],
+    'WWW-Authenticate': isRefusal ? challenge : undefined,
+  };
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !response.hasHeader(name)) response.setHeader(name, value);
 }
 
 /**
@@ -38,9 +44,9 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
   }
 
   private answerRequest(thrown: unknown, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<{ readonly id?: unknown }>();
+    const request = host.switchToHttp().getRequest<{ readonly id?: unknown; readonly route?: object }>();
     const response = host.switchToHttp().getResponse<Response>();
-    const { status, body, headers } = answerForThrown(thrown);
+    const { status, body, headers } = answerForThrown(thrown, request.route !== undefined);
     if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, request.id);
     // The access log reads this.
     response.locals.error = body.error;
@@ -50,9 +56,9 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
       return;
     }
     const text = JSON.stringify(body);
-    setChallenge(thrown, host);
+    setErrorHeaders(thrown, host);
     response.statusCode = status;
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.setHeader('Content-Type', headers['Content-Type']!);
     response.setHeader('Content-Length', Buffer.byteLength(text));
     response.end(text);
   }

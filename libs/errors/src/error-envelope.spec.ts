@@ -1,5 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { BadRequestException, HttpException, NotFoundException } from '@nestjs/common';
+import {
+  BadRequestException,
+  ConflictException,
+  ForbiddenException,
+  GoneException,
+  HttpException,
+  InternalServerErrorException,
+  NotFoundException,
+  ServiceUnavailableException,
+  UnauthorizedException,
+  UnprocessableEntityException,
+} from '@nestjs/common';
 import { DomainError } from './domain-error.js';
 import { answerFor, answerForThrown } from './error-envelope.js';
 import type { ErrorCode } from './error-kinds.js';
@@ -68,15 +79,64 @@ describe('answerForThrown', () => {
   });
 
   it.each([
-    [new BadRequestException(SECRET), 400, 'VALIDATION_ERROR'],
-    [new NotFoundException(SECRET), 404, 'NOT_FOUND'],
-    [new HttpException(SECRET, 418), 418, 'VALIDATION_ERROR'],
+    [new ConflictException('archived'), 409, 'CONFLICT', 'archived'],
+    [new HttpException('pay first', 402), 402, 'PAYMENT_REQUIRED', 'pay first'],
+    [new HttpException({ message: 'not yours', reason: 1 }, 403), 403, 'FORBIDDEN', 'not yours'],
+    [new NotFoundException('no such project'), 404, 'NOT_FOUND', 'no such project'],
+    [new GoneException('moved'), 410, 'GONE', 'moved'],
+    [new UnprocessableEntityException('too late'), 422, 'UNPROCESSABLE_ENTITY', 'too late'],
+    [
+      new BadRequestException(['a is wrong', 'b is wrong']),
+      400,
+      'VALIDATION_ERROR',
+      'a is wrong; b is wrong',
+    ],
+    [new HttpException('tea', 418), 418, 'IM_A_TEAPOT', 'tea'],
+    [new HttpException('nameless', 499), 499, 'VALIDATION_ERROR', 'nameless'],
+  ])('keeps status and words of a host, and names the status: %p', (thrown, status, error, message) => {
+    expect(answerForThrown(thrown)).toMatchObject({ status, body: { success: false, error, message } });
+  });
+
+  it('keeps them in one bounded line of what can be printed', () => {
+    const messageOf = (text: string) => answerForThrown(new ConflictException(text)).body.message;
+    expect(messageOf(' geschlossen:\r\n\0 für \u202e\ud800 „immer“\u2028 ')).toBe('geschlossen: für „immer“');
+    expect(messageOf('x'.repeat(5_000))).toBe('x'.repeat(1_000));
+    expect(messageOf(`${'x'.repeat(999)}😀`)).toBe('x'.repeat(999));
+    expect(messageOf('\n')).toBe('Conflict');
+  });
+
+  it.each([
+    [new BadRequestException(), 400, 'malformed request'],
+    [new UnauthorizedException(), 401, 'a valid bearer token is required'],
+    [new ForbiddenException('Forbidden resource'), 403, 'the token lacks the scope for this operation'],
+    [new ConflictException(), 409, 'Conflict'],
+    [new HttpException({ reason: SECRET }, 404), 404, 'no such path'],
+    [new HttpException(new Error(SECRET) as never, 409), 409, 'Conflict'],
+  ])(
+    'has words of its own where the host, or Nest in its place, gave none: %p',
+    (thrown, status, message) => {
+      expect(answerForThrown(thrown)).toMatchObject({ status, body: { message } });
+    },
+  );
+
+  it.each([
+    [new InternalServerErrorException(SECRET), 500, 'INTERNAL_ERROR'],
     [new HttpException(SECRET, 501), 501, 'INTERNAL_ERROR'],
+    [new ServiceUnavailableException(SECRET), 503, 'SERVICE_UNAVAILABLE'],
     [new HttpException(SECRET, 302), 500, 'INTERNAL_ERROR'],
-  ])('keeps the code of %p, but not its text', (thrown, status, error) => {
+    [new HttpException(SECRET, NaN), 500, 'INTERNAL_ERROR'],
+  ])('never sends the words of a fault: %p', (thrown, status, error) => {
     const answer = answerForThrown(thrown);
     expect(answer).toMatchObject({ status, body: { success: false, error } });
     expect(JSON.stringify(answer)).not.toContain(SECRET);
+  });
+
+  it.each([
+    [new BadRequestException(SECRET), 400, 'VALIDATION_ERROR', 'malformed request'],
+    [new NotFoundException(SECRET), 404, 'NOT_FOUND', 'no such path'],
+    [new HttpException(SECRET, 413), 413, 'PAYLOAD_TOO_LARGE', 'the request body is too large'],
+  ])('never sends the words of Nest where no route was reached: %p', (thrown, status, error, message) => {
+    expect(answerForThrown(thrown, false)).toMatchObject({ status, body: { error, message } });
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { DomainError } from './domain-error.js';
-import { codeOfStatus, ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
+import { ERROR_KINDS, type ErrorCode, type ErrorKind, kindOfStatus } from './error-kinds.js';
+import { wordsOf } from './words.js';
 
 /** The body of every answer that is not a success. */
 export interface ErrorEnvelope {
@@ -33,14 +34,12 @@ export function answerFor(
 }
 
 /**
- * The answer for anything that was thrown. Only the message of a DomainError is sent: others may hold a sent value.
+ * The answer for anything that was thrown: with the message of a DomainError, and with the words of an HttpException by
+ * which a host refuses. `isOfRoute` is false where no route was reached: what Nest and Express throw there may hold a
+ * value that was sent.
  */
-export function answerForThrown(thrown: unknown): ErrorAnswer {
+export function answerForThrown(thrown: unknown, isOfRoute = true): ErrorAnswer {
   if (thrown instanceof DomainError) return answerFor(thrown, thrown.message, thrown.retryAfter);
-  // A host's guard or pipe may choose a status that the table lacks. The answer keeps it.
-  if (thrown instanceof HttpException) {
-    const answer = answerFor(codeOfStatus(thrown.getStatus()));
-    return thrown.getStatus() < 400 ? answer : { ...answer, status: thrown.getStatus() };
-  }
-  return answerFor('INTERNAL_ERROR');
+  if (!(thrown instanceof HttpException)) return answerFor('INTERNAL_ERROR');
+  return answerFor(kindOfStatus(thrown.getStatus()), isOfRoute ? wordsOf(thrown) : undefined);
 }

@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http';
+
 /** What a code of an error means. A module declares the kinds that only it has. */
 export interface ErrorKind {
   /** For programs: what an answer has in its `error` member. */
@@ -36,9 +38,16 @@ const CODE_BY_STATUS = new Map(
   Object.entries(ERROR_KINDS).map(([code, { status }]) => [status, code as ErrorCode]),
 );
 
-/** The code for a status that a framework chose. Unknown 4xx: VALIDATION_ERROR; unknown 5xx: INTERNAL_ERROR. */
-export function codeOfStatus(status: number): ErrorCode {
-  return (
-    CODE_BY_STATUS.get(status) ?? (status >= 400 && status < 500 ? 'VALIDATION_ERROR' : 'INTERNAL_ERROR')
-  );
+/**
+ * The kind of error for a status that a host or a framework chose. One that the table lacks has the name of its status
+ * as code; a status without a name means what 400 or 500 does (RFC 9110, section 15).
+ */
+export function kindOfStatus(status: number): ErrorKind {
+  const code = CODE_BY_STATUS.get(status);
+  if (code !== undefined) return ERROR_KINDS[code];
+  if (!(status >= 400 && status <= 599)) return ERROR_KINDS.INTERNAL_ERROR;
+  if (status >= 500) return { ...ERROR_KINDS.INTERNAL_ERROR, status };
+  const name = STATUS_CODES[status];
+  if (name === undefined) return { ...ERROR_KINDS.VALIDATION_ERROR, status };
+  return { code: name.replace(/'/g, '').replace(/\W+/g, '_').toUpperCase(), status, message: name };
 }

@@ -37,8 +37,13 @@ class FakeResponse {
 
   constructor(readonly headersSent = false) {}
 
-  setHeader(): void {
-    return;
+  readonly headers = new Map<string, unknown>();
+
+  setHeader(name: string, value: unknown): void {
+    this.headers.set(name, value);
+  }
+  hasHeader(name: string): boolean {
+    return this.headers.has(name);
   }
   end(text: string): void {
     this.body = text;
@@ -82,6 +87,21 @@ describe('HostErrorFilter', () => {
       503,
       { success: false, error: 'SERVICE_UNAVAILABLE', message: 'away' },
     ]);
+  });
+
+  it('says when to try again before a filter is asked that may not know it, unless somebody has said it', () => {
+    const asked: unknown[] = [];
+    const theirs: ExceptionFilter = {
+      catch: (_thrown, host) =>
+        asked.push(host.switchToHttp().getResponse<FakeResponse>().headers.get('Retry-After')),
+    };
+    const filter = new HostErrorFilter(theirs);
+    for (const thrown of [refusal, new DomainError('RATE_LIMITED', 'wait', { retryAfter: 17 }), missing])
+      filter.catch(thrown, hostOf(new FakeResponse()));
+    const response = new FakeResponse();
+    response.setHeader('Retry-After', '60');
+    filter.catch(refusal, hostOf(response));
+    expect(asked).toEqual(['1', '17', undefined, '60']);
   });
 
   it('cuts an answer that has begun, whatever other filter there is', () => {

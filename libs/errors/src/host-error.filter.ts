@@ -12,7 +12,7 @@ import { FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/constants.js';
 import type { Response } from 'express';
 import { DomainError } from './domain-error.js';
 import { answerForThrown } from './error-envelope.js';
-import { ErrorEnvelopeFilter, setChallenge } from './error-envelope.filter.js';
+import { ErrorEnvelopeFilter, setErrorHeaders } from './error-envelope.filter.js';
 
 /** The filter of a host that a module provides for its controllers, in the place of ErrorEnvelopeFilter. */
 export const HOST_FILTER = Symbol.for('time-logs.HOST_FILTER');
@@ -34,7 +34,7 @@ export class HostErrorFilter implements ExceptionFilter {
     if (caught === undefined) {
       this.ours.catch(thrown, host);
     } else {
-      setChallenge(thrown, host);
+      setErrorHeaders(thrown, host);
       this.theirs!.catch(caught, host);
     }
   }
