@@ -1,13 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { DataSource, type QueryRunner } from 'typeorm';
+import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
 import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import { OutageLatch } from './outage-latch.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
 import { PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
 import { dataSourceOf, qualified } from './qualified.js';
-import { inTransaction } from './transaction.js';
+import {
+  FailedWork,
+  inTransaction,
+  OverdueTransaction,
+  transacted,
+  type TransactionLimits,
+} from './transaction.js';
 import { isOfOthers, isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
 
 /** Milliseconds between two changes that are tried while the server takes none. */
@@ -66,7 +72,12 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     const begun = performance.now();
     const rows = await this.run(
       (runner) =>
-        this.statements.run(sql, (text) => runner.query(text, parameters as unknown[]) as Promise<unknown[]>),
+        this.overdue.watch(runner, () =>
+          this.statements.run(
+            sql,
+            (text) => runner.query(text, parameters as unknown[]) as Promise<unknown[]>,
+          ),
+        ),
       (error) => this.away.begin(begun, messageOf(error)),
     );
     this.away.end(begun);
@@ -88,26 +99,51 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     parameters: readonly unknown[] = [],
     { rowWait }: ChangeOptions = {},
   ): Promise<unknown[]> {
+    return this.changing(rowWait, (runner) =>
+      this.overdue.watch(runner, () =>
+        this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters, rowWait)),
+      ),
+    );
+  }
+
+  /**
+   * Runs work in a READ COMMITTED transaction of one connection, and commits it. Throws like `change`, and what the
+   * work throws. Work that takes longer than the whole limit is rolled back and left behind, with its connection:
+   * SERVICE_UNAVAILABLE.
+   */
+  async transact<T>(work: (manager: EntityManager) => Promise<T>, limits: TransactionLimits): Promise<T> {
+    return this.changing(limits.rowWait, async (runner) => {
+      try {
+        return await transacted(runner, work, limits);
+      } catch (error) {
+        if (!(error instanceof OverdueTransaction)) throw error;
+        this.logger.warn(`a transaction took more than ${limits.whole} ms: it is rolled back`);
+        await this.connections.discard(runner);
+        throw new FailedWork('', { cause: unavailable(error) });
+      }
+    });
+  }
+
+  private async changing<T>(
+    rowWait: number | undefined,
+    act: (runner: QueryRunner) => Promise<T>,
+  ): Promise<T> {
     const begun = performance.now();
     if (this.nextChange !== undefined) {
       if (begun < this.nextChange) throw unavailable();
       this.nextChange = begun + RETRY_PAUSE;
       this.connections.replaceAll();
     }
-    const rows = await this.run(
-      (runner) =>
-        this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters, rowWait)),
-      (error) => {
-        if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
-        if (rowWait !== undefined && isOfOthers(error)) return;
-        if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
-        else this.away.begin(begun, messageOf(error));
-      },
-    );
+    const outcome = await this.run(act, (error) => {
+      if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
+      if (rowWait !== undefined && isOfOthers(error)) return;
+      if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
+      else this.away.begin(begun, messageOf(error));
+    });
     this.nextChange = undefined;
     this.away.end(begun);
     this.takesNoChanges.end(begun);
-    return rows;
+    return outcome;
   }
 
   /**
@@ -182,21 +218,24 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     await Promise.race([Promise.allSettled(this.running), delay(LAST_WAIT, undefined, { ref: false })]);
   }
 
-  private run<Row>(...statement: Parameters<typeof this.runOne<Row>>): Promise<Row[]> {
+  private run<T>(...statement: Parameters<typeof this.runOne<T>>): Promise<T> {
     const running = this.runOne(...statement);
     this.running.add(running);
     return running.finally(() => this.running.delete(running));
   }
 
-  private async runOne<Row>(
-    act: (runner: QueryRunner) => Promise<Row[]>,
+  private async runOne<T>(
+    act: (runner: QueryRunner) => Promise<T>,
     onUnavailability: (error: unknown) => void,
-  ): Promise<Row[]> {
+  ): Promise<T> {
     let runner: QueryRunner | undefined;
     try {
       runner = await this.connections.take();
-      return await this.overdue.watch(runner, act);
-    } catch (error) {
+      return await act(runner);
+    } catch (thrown) {
+      const error = thrown instanceof FailedWork ? thrown.cause : thrown;
+      // Any other error of the work is its own, whatever it looks like.
+      if (thrown instanceof FailedWork && !(error instanceof QueryFailedError)) throw error;
       if (!isUnavailability(error)) throw error;
       onUnavailability(error);
       // A silent connection may never answer again, and a read-only one leads to a standby.

@@ -1,4 +1,5 @@
-import type { QueryRunner } from 'typeorm';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EntityManager, QueryRunner } from 'typeorm';
 
 /**
  * Always names the isolation level: role, database or server may have another default, under which concurrent creates
@@ -17,9 +18,12 @@ export const RAISE_SYNCHRONOUS_COMMIT = `
 /** One message, so it takes no further round trip. */
 const BEGIN = `${ISOLATED};${RAISE_SYNCHRONOUS_COMMIT}`;
 
-/** The same, with a limit for each wait for others, where neither role, database nor server has set one. */
-const beginWithWait = (milliseconds: number) =>
-  `${BEGIN};select set_config('lock_timeout', '${milliseconds}', true) where current_setting('lock_timeout') = '0'`;
+/** A limit of time in this transaction, where neither role, database nor server has set one. */
+const limited = (setting: 'lock_timeout' | 'statement_timeout', milliseconds: number) =>
+  `select set_config('${setting}', '${milliseconds}', true) where current_setting('${setting}') = '0'`;
+
+/** The same, with a limit for each wait for others. */
+const beginWithWait = (milliseconds: number) => `${BEGIN};${limited('lock_timeout', milliseconds)}`;
 
 /**
  * Runs one statement in its own transaction. It takes one round trip if the driver has `pipeline`, else three. With
@@ -61,4 +65,57 @@ async function stepByStep<Row>(
   }
   await runner.query('commit');
   return rows;
+}
+
+/** The limits of a transaction, in milliseconds. */
+export interface TransactionLimits {
+  /** The most that it waits for a row that others hold. */
+  readonly rowWait: number;
+  /** The most that the work in it may take. */
+  readonly whole: number;
+}
+
+/** The work in a transaction took longer than its limit. Its statements may be under way still. */
+export class OverdueTransaction extends Error {}
+
+/** What the work itself has thrown, whatever it is. */
+export class FailedWork extends Error {}
+
+/**
+ * Runs work in a READ COMMITTED transaction, and commits that. Throws FailedWork, whose cause is what the work has
+ * thrown, or OverdueTransaction: then the connection must be given up, since the work may go on to use it.
+ */
+export async function transacted<T>(
+  runner: QueryRunner,
+  work: (manager: EntityManager) => Promise<T>,
+  { rowWait, whole }: TransactionLimits,
+): Promise<T> {
+  await runner.startTransaction();
+  await runner.query(
+    [
+      'set transaction isolation level read committed',
+      RAISE_SYNCHRONOUS_COMMIT,
+      limited('lock_timeout', rowWait),
+      limited('statement_timeout', whole),
+    ].join(';'),
+  );
+  const end = new AbortController();
+  const overdue = delay(whole, undefined, { signal: end.signal }).then(() => {
+    throw new OverdueTransaction();
+  });
+  try {
+    const outcome = await Promise.race([overdue, work(runner.manager)]).catch((error: unknown) => {
+      throw error instanceof OverdueTransaction ? error : new FailedWork('', { cause: error });
+    });
+    // Where the work has hidden an error of a statement, COMMIT would roll back, and say nothing. This says it.
+    await runner.query('set constraints all immediate');
+    await runner.commitTransaction();
+    return outcome;
+  } catch (error) {
+    // The server rolls back a lost connection by itself.
+    if (!(error instanceof OverdueTransaction)) await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  } finally {
+    end.abort();
+  }
 }

@@ -41,6 +41,9 @@ export {
   type TimeLogListResponse,
   type TimeLogResponse,
 } from './wire/time-log-bodies.js';
+export { type ChosenRoutes } from './api/chosen-routes.js';
+export { type TimeLogCaller } from './application/call.js';
+export { type TimeLogChange, type TimeLogHooks } from './application/time-log-hooks.js';
 export { type CallOptions, type RecordOptions, TimeLogService } from './application/time-log.service.js';
 export { type Access, ALL_PROJECTS } from './domain/access.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
@@ -71,7 +74,11 @@ export { timeLogEntities };
 export { TIME_LOG_LIMITS, type TimeLogLimits } from './time-log.limits.js';
 export { TimeLogCoreModule } from './time-log-core.module.js';
 export { TimeLogModule } from './time-log.module.js';
-export { type TimeLogCoreOptions, type TimeLogOptions } from './time-log.options.js';
+export {
+  type TimeLogCoreOptions,
+  type TimeLogModuleOptions,
+  type TimeLogOptions,
+} from './time-log.options.js';
 
 /** The migrations that make their tables, in order. */
 export const timeLogMigrations = [

@@ -10,6 +10,9 @@ import {
 import { HOST_FILTER } from '../../libs/errors/src/index.js';
 import { type CallerOf, HOST_GUARD } from '../../libs/auth/src/index.js';
 import { databaseOf, registerEntities } from '../database/index.js';
+import { CHOSEN_ROUTES, type ChosenRoutes } from './api/chosen-routes.js';
+import { TIME_LOG_HOOKS, type TimeLogHooks } from './application/time-log-hooks.js';
+import { TimeLogRepository } from './domain/time-log.repository.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import type { limitsOf } from './time-log.limits.js';
 
@@ -33,6 +36,12 @@ export interface TimeLogOptions extends TimeLogCoreOptions {
 interface CoreExtras {
   /** The name of the DataSource that keeps time logs. */
   readonly dataSource?: string | undefined;
+  /** What is asked before a log is recorded, corrected or deleted, and done in its transaction. */
+  readonly hooks?: Type<TimeLogHooks> | TimeLogHooks | undefined;
+  /** Providers in the place of ours: of `TimeLogRepository`, `TimeLogIds` or `WRITE_LIMITS`. */
+  readonly adapters?: readonly Provider[] | undefined;
+  /** What classes of the host need that stand here: hooks, adapters, guard and filter. */
+  readonly imports?: ModuleMetadata['imports'] | undefined;
 }
 
 interface Extras extends CoreExtras {
@@ -42,9 +51,12 @@ interface Extras extends CoreExtras {
    * The host's filter, in the place of ours. A refusal reaches it as an HttpException, with the DomainError as cause.
    */
   readonly filter?: Type<ExceptionFilter> | ExceptionFilter | undefined;
-  /** What the guard and the filter need. */
-  readonly imports?: ModuleMetadata['imports'] | undefined;
+  /** Which routes are left out. */
+  readonly routes?: ChosenRoutes | undefined;
 }
+
+/** What `TimeLogModule.forRoot` takes. */
+export type TimeLogModuleOptions = TimeLogOptions & Extras;
 
 /** TimeLogOptions, also for a TimeLogCoreModule. */
 export const TIME_LOG_OPTIONS = Symbol.for('time-logs.TIME_LOG_OPTIONS');
@@ -55,33 +67,54 @@ const builder = <Options>() =>
   );
 
 export const { ConfigurableModuleClass: ConfigurableTimeLogCoreModule } = builder<TimeLogCoreOptions>()
-  .setExtras<CoreExtras>({ dataSource: undefined }, withDataSource)
+  .setExtras<CoreExtras>(
+    { dataSource: undefined, hooks: undefined, adapters: undefined, imports: undefined },
+    withExtras,
+  )
   .build();
 
 export const { ConfigurableModuleClass: ConfigurableTimeLogModule } = builder<TimeLogOptions>()
   .setExtras<Extras>(
-    { dataSource: undefined, guard: undefined, filter: undefined, imports: undefined },
-    (definition, { guard, filter, imports, ...extras }) =>
-      withDataSource(
-        {
-          ...definition,
-          imports: imports ?? definition.imports ?? [],
-          providers: [
-            ...(definition.providers ?? []),
-            ...chosen(HOST_GUARD, guard),
-            ...chosen(HOST_FILTER, filter),
-          ],
-        },
+    {
+      dataSource: undefined,
+      hooks: undefined,
+      adapters: undefined,
+      imports: undefined,
+      guard: undefined,
+      filter: undefined,
+      routes: undefined,
+    },
+    (definition, { guard, filter, routes, ...extras }) =>
+      withExtras(
+        withProviders(definition, [
+          ...chosen(HOST_GUARD, guard),
+          ...chosen(HOST_FILTER, filter),
+          ...chosen(CHOSEN_ROUTES, routes),
+        ]),
         extras,
       ),
   )
   .build();
 
 /** A module over one DataSource, which knows our entities from then on if it loads entities by itself. */
-function withDataSource(definition: DynamicModule, { dataSource }: CoreExtras): DynamicModule {
-  registerEntities(timeLogEntities, dataSource);
-  if (dataSource === undefined) return definition;
-  return { ...definition, providers: [...(definition.providers ?? []), databaseOf(dataSource)] };
+function withExtras(
+  definition: DynamicModule,
+  { dataSource, hooks, adapters = [], imports = definition.imports ?? [] }: CoreExtras,
+): DynamicModule {
+  const isStoredElsewhere = adapters.some(
+    (adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository,
+  );
+  if (!isStoredElsewhere) registerEntities(timeLogEntities, dataSource);
+  return withProviders({ ...definition, imports }, [
+    ...(dataSource === undefined ? [] : [databaseOf(dataSource)]),
+    ...chosen(TIME_LOG_HOOKS, hooks),
+    // Of several providers with one token Nest takes the last.
+    ...adapters,
+  ]);
+}
+
+function withProviders(definition: DynamicModule, providers: readonly Provider[]): DynamicModule {
+  return { ...definition, providers: [...(definition.providers ?? []), ...providers] };
 }
 
 function chosen(token: symbol, given: Type | object | undefined): Provider[] {

@@ -103,10 +103,10 @@ export function describeCorrections({
         await added({ projectId, duration: 0.1 }),
         await added({ projectId, duration: 0.2 }),
       ];
-      expect(await repository().delete(log.id, ALL_PROJECTS)).toBe(true);
+      expect(await repository().delete(log.id, ALL_PROJECTS)).toEqual(log);
       expect(await repository().get(log.id, ALL_PROJECTS)).toBeUndefined();
       await expectLogs(projectId, [other], '0.2');
-      expect(await repository().delete(log.id, ALL_PROJECTS)).toBe(false);
+      expect(await repository().delete(log.id, ALL_PROJECTS)).toBeUndefined();
       expect(await repository().correct(log, ALL_PROJECTS)).toBe(false);
       await expectLogs(projectId, [other], '0.2');
     });
@@ -123,11 +123,11 @@ export function describeCorrections({
     it('for good, also where others correct it at once', async () => {
       const log = await added();
       const corrections = Array.from({ length: 20 }, (_, index) => corrected(log, { duration: index + 2 }));
-      const [isDeleted] = await Promise.all([
+      const [deleted] = await Promise.all([
         repository().delete(log.id, ALL_PROJECTS),
         ...corrections.map((one) => repository().correct(one, ALL_PROJECTS)),
       ]);
-      expect(isDeleted).toBe(true);
+      expect(deleted).toMatchObject({ id: log.id, projectId: log.projectId });
       await expectLogs(log.projectId, [], '0');
     });
   });
@@ -143,9 +143,23 @@ export function describeCorrections({
     await expect(repository().addOnce(corrected(again, { duration: 1.5 }), key)).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     });
-    expect(await repository().delete(log.id, ALL_PROJECTS)).toBe(true);
+    expect(await repository().delete(log.id, ALL_PROJECTS)).toBeDefined();
     expect(await retry()).toBe(log.id);
     await expectLogs(log.projectId, [], '0');
+  });
+
+  it('tells which log a key has made, and stores nothing', async () => {
+    const key = { principal: randomUUID(), text: 'key' };
+    const values = { projectId: randomUUID(), duration: 15 };
+    const [log, again] = [newLog(values), newLog(values)];
+    expect(await repository().known(again, key)).toBeUndefined();
+    await repository().addOnce(log, key);
+    expect(await repository().known(again, key)).toBe(log.id);
+    expect(await repository().known(again, { ...key, text: 'other' })).toBeUndefined();
+    await expect(repository().known(corrected(again, { duration: 1.5 }), key)).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
+    await expectLogs(log.projectId, [log], '15');
   });
 
   it('tells whenever it has corrected or deleted a log', async () => {

@@ -345,8 +345,8 @@ export function describeTimeLogRepository(name: string, create: () => Promise<Ti
       const correction = TimeLog.restore({ ...valuesOf(logs[0]!), duration: 2 });
       expect(await told.correct(correction, ALL_PROJECTS)).toBe(true);
       expect(await told.correct(correction, ALL_PROJECTS)).toBe(true);
-      expect(await told.delete(logs[1]!.id, ALL_PROJECTS)).toBe(true);
-      expect(await told.delete(logs[1]!.id, ALL_PROJECTS)).toBe(false);
+      expect(await told.delete(logs[1]!.id, ALL_PROJECTS)).toEqual(logs[1]);
+      expect(await told.delete(logs[1]!.id, ALL_PROJECTS)).toBeUndefined();
       const [created, corrected, deleted] = await after(undefined, 3);
       expect([created, corrected!.log, deleted!.log]).toEqual([
         before[2],

@@ -2,3 +2,4 @@
 
 export { Batcher, type BatcherLimits, type WatchedBatcher } from './batcher.js';
 export { halving } from './halving.js';
+export { Lanes } from './lanes.js';

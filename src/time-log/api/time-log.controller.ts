@@ -1,4 +1,16 @@
-import { Controller, Delete, Get, Post, Put, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
+import {
+  Controller,
+  Delete,
+  Get,
+  Inject,
+  Optional,
+  Post,
+  Put,
+  Req,
+  Res,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AccessGuard, callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { HostErrorFilter } from '../../../libs/errors/src/index.js';
@@ -14,7 +26,7 @@ import { CORRECT, READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogUseCases } from '../application/time-log.use-cases.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
-import { accessOf } from '../wire/access-of.js';
+import { accessOf, callOf } from '../wire/access-of.js';
 import { EVENTS_TYPE } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
@@ -23,6 +35,7 @@ import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { eventsJson, listJson, logJson } from '../wire/time-log-json.js';
 import { totalsJson } from '../wire/time-log-totals.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
+import { CHOSEN_ROUTES, type ChosenRoutes, leaveOut } from './chosen-routes.js';
 import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { CorrectDocumentation, DeleteDocumentation } from './time-log-corrections.documentation.js';
@@ -41,7 +54,10 @@ export class TimeLogController {
   constructor(
     private readonly timeLogs: TimeLogUseCases,
     private readonly largeAnswers: LargeAnswers,
-  ) {}
+    @Optional() @Inject(CHOSEN_ROUTES) routes: ChosenRoutes = {},
+  ) {
+    leaveOut(this, routes);
+  }
 
   @Get()
   @ListDocumentation
@@ -73,14 +89,14 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const access = accessOf(callerOf(request));
+    const call = callOf(callerOf(request));
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
-      sendJson(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body, access))));
+      sendJson(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body, call))));
       return;
     }
-    const key = keyOf(callerOf(request)?.id, text);
-    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key, access));
+    const key = keyOf(call.caller?.id, text);
+    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key, call));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
     sendJson(response, 201, logJson(log));
   }
@@ -153,7 +169,7 @@ export class TimeLogController {
     sendJson(
       response,
       200,
-      logJson(await withinDeadline(request, this.timeLogs.correct(id, body, accessOf(callerOf(request))))),
+      logJson(await withinDeadline(request, this.timeLogs.correct(id, body, callOf(callerOf(request))))),
     );
   }
 
@@ -165,7 +181,7 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await withinDeadline(request, this.timeLogs.delete(id, accessOf(callerOf(request))));
+    await withinDeadline(request, this.timeLogs.delete(id, callOf(callerOf(request))));
     response.writeHead(204).end();
   }
 }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Access, ALL_PROJECTS } from '../domain/access.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import { DEFAULT_PAGE, Page } from '../domain/page.js';
@@ -8,6 +8,8 @@ import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../doma
 import type { TimeLog, TimeLogValues } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
+import type { Call, TimeLogCaller } from './call.js';
+import { TIME_LOG_HOOKS, type TimeLogHooks } from './time-log-hooks.js';
 import { TimeLogUseCases } from './time-log.use-cases.js';
 
 /** For whom something is done. */
@@ -23,6 +25,12 @@ export interface RecordOptions extends CallOptions {
    * isolation level is READ COMMITTED, or it may fail where others change logs at the same time.
    */
   readonly manager?: Transaction | undefined;
+  /** Who asks for it, for hooks. */
+  readonly caller?: TimeLogCaller | undefined;
+}
+
+function callOf({ access = ALL_PROJECTS, manager, caller }: RecordOptions): Call {
+  return { access, caller, transaction: manager };
 }
 
 /**
@@ -32,36 +40,36 @@ export interface RecordOptions extends CallOptions {
 export class TimeLogService {
   private readonly useCases: TimeLogUseCases;
 
-  constructor(timeLogs: TimeLogRepository, ids: TimeLogIds) {
-    this.useCases = new TimeLogUseCases(timeLogs, ids);
+  constructor(
+    timeLogs: TimeLogRepository,
+    ids: TimeLogIds,
+    @Optional() @Inject(TIME_LOG_HOOKS) hooks?: TimeLogHooks,
+  ) {
+    this.useCases = new TimeLogUseCases(timeLogs, ids, hooks);
   }
 
   /** Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. */
-  record(values: TimeLogValues, { manager, access = ALL_PROJECTS }: RecordOptions = {}): Promise<TimeLog> {
-    return this.useCases.record(values, access, manager);
+  record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
+    return this.useCases.record(values, callOf(options));
   }
 
   /** Records a log, unless the key has recorded one before: then it returns that one. Resolves like `record`. */
   recordOnce(
     values: TimeLogValues,
     key: IdempotencyKey,
-    { manager, access = ALL_PROJECTS }: RecordOptions = {},
+    options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
-    return this.useCases.recordOnce(values, key, access, manager);
+    return this.useCases.recordOnce(values, key, callOf(options));
   }
 
   /** Gives the log with an id other values, all of them. Resolves like `record`, also where nothing changes. */
-  correct(
-    id: string,
-    values: TimeLogValues,
-    { manager, access = ALL_PROJECTS }: RecordOptions = {},
-  ): Promise<TimeLog> {
-    return this.useCases.correct(id, values, access, manager);
+  correct(id: string, values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
+    return this.useCases.correct(id, values, callOf(options));
   }
 
   /** Removes the log with an id. Resolves like `record`. */
-  delete(id: string, { manager, access = ALL_PROJECTS }: RecordOptions = {}): Promise<void> {
-    return this.useCases.delete(id, access, manager);
+  delete(id: string, options: RecordOptions = {}): Promise<void> {
+    return this.useCases.delete(id, callOf(options));
   }
 
   /** The log with an id, in upper or lower case. */

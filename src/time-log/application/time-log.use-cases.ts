@@ -1,39 +1,43 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { type Access, ALL_PROJECTS, FEED_REFUSED, requireProject } from '../domain/access.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
-import {
-  type TimeLogFilter,
-  type TimeLogPage,
-  TimeLogRepository,
-  type TimeLogWrites,
-} from '../domain/time-log.repository.js';
-import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
+import { normalizedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
-import type { Transaction } from '../domain/transaction.js';
+import type { Call } from './call.js';
+import { HookedWrites } from './hooked-writes.js';
+import { TIME_LOG_HOOKS, type TimeLogChange, type TimeLogHooks } from './time-log-hooks.js';
 
 /**
  * The use cases of time logs, each for a caller with an access. A project beyond it is DomainError FORBIDDEN where the
- * caller names it; a log beyond it is not there.
+ * caller names it; a log beyond it is not there. What changes a log also throws what a hook of the host throws.
  */
 @Injectable()
 export class TimeLogUseCases {
+  private readonly writes: HookedWrites;
+
   constructor(
     private readonly timeLogs: TimeLogRepository,
     private readonly ids: TimeLogIds,
-  ) {}
+    @Optional() @Inject(TIME_LOG_HOOKS) hooks: TimeLogHooks = {},
+  ) {
+    this.writes = new HookedWrites(timeLogs, hooks);
+  }
 
   /**
    * Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. Throws
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
-  async record(values: TimeLogValues, access: Access, transaction?: Transaction): Promise<TimeLog> {
+  async record(values: TimeLogValues, call: Call): Promise<TimeLog> {
     const log = TimeLog.record(values, this.ids.next());
-    requireProject(access, log.projectId);
-    await this.storeOf(transaction).add(log);
+    requireProject(call.access, log.projectId);
+    const change = recording(log, call);
+    await this.writes.before(change, never);
+    await this.writes.run(call, { change, write: (writes) => writes.add(log), written: () => log });
     return log;
   }
 
@@ -45,12 +49,19 @@ export class TimeLogUseCases {
   async recordOnce(
     values: TimeLogValues,
     key: IdempotencyKey,
-    access: Access,
-    transaction?: Transaction,
+    call: Call,
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
     const log = TimeLog.record(values, this.ids.next());
-    requireProject(access, log.projectId);
-    const id = await this.storeOf(transaction).addOnce(log, key);
+    requireProject(call.access, log.projectId);
+    const change = recording(log, call);
+    const isKnown = async () => (await this.writes.writesOf(call).known(log, key)) !== undefined;
+    await this.writes.before(change, isKnown);
+    const id = await this.writes.run(call, {
+      change,
+      write: (writes) => writes.addOnce(log, key),
+      written: (id) => (id === log.id ? log : undefined),
+      turn: JSON.stringify([key.principal, key.text]),
+    });
     // The key was given with these values the first time too, so the first answer is made without a look at the log.
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
   }
@@ -59,16 +70,20 @@ export class TimeLogUseCases {
    * Gives the log with an id other values, all of them: a description that is left out becomes empty. Id and creation
    * stay. Resolves like `record`, also where nothing changes. Throws like `record`, and DomainError NOT_FOUND.
    */
-  async correct(
-    id: string,
-    values: TimeLogValues,
-    access: Access,
-    transaction?: Transaction,
-  ): Promise<TimeLog> {
+  async correct(id: string, values: TimeLogValues, call: Call): Promise<TimeLog> {
     const log = TimeLog.record(values, id.toLowerCase());
+    const { access, caller } = call;
     requireProject(access, log.projectId);
     this.requireObedience(access);
-    if (!(await this.storeOf(transaction).correct(log, access))) throw noSuchLog();
+    const change: TimeLogChange = { kind: 'correct', id: log.id, values: normalizedValues(log), caller };
+    await this.writes.before(change, never);
+    const isThere = await this.writes.run(call, {
+      change,
+      write: (writes) => writes.correct(log, access),
+      written: (wasThere) => (wasThere ? log : undefined),
+      turn: log.id,
+    });
+    if (!isThere) throw noSuchLog();
     return log;
   }
 
@@ -76,9 +91,18 @@ export class TimeLogUseCases {
    * Removes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE, or CONFLICT
    * where tables of a host refer to it.
    */
-  async delete(id: string, access: Access, transaction?: Transaction): Promise<void> {
+  async delete(id: string, call: Call): Promise<void> {
+    const { access, caller } = call;
     this.requireObedience(access);
-    if (!(await this.storeOf(transaction).delete(id.toLowerCase(), access))) throw noSuchLog();
+    const change: TimeLogChange = { kind: 'delete', id: id.toLowerCase(), caller };
+    await this.writes.before(change, never);
+    const deleted = await this.writes.run(call, {
+      change,
+      write: (writes) => writes.delete(id.toLowerCase(), access),
+      written: (log) => log,
+      turn: id.toLowerCase(),
+    });
+    if (deleted === undefined) throw noSuchLog();
   }
 
   /** The log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
@@ -137,10 +161,6 @@ export class TimeLogUseCases {
     return this.timeLogs.eventsAfter(feedPlaceOf(lastEventId, access), limit);
   }
 
-  private storeOf(transaction: Transaction | undefined): TimeLogWrites {
-    return transaction === undefined ? this.timeLogs : this.timeLogs.within(transaction);
-  }
-
   private requireFilter({ projectId }: TimeLogFilter, access: Access): void {
     if (projectId !== undefined) requireProject(access, projectId);
     this.requireObedience(access);
@@ -153,6 +173,13 @@ export class TimeLogUseCases {
       `${this.timeLogs.constructor.name} must obey the access of callers, and say so by TimeLogRepository.obeysAccess`,
     );
   }
+}
+
+/** A change without a key is made each time that somebody asks for it. */
+const never = () => Promise.resolve(false);
+
+function recording(log: TimeLog, { caller }: Call): TimeLogChange {
+  return { kind: 'record', values: normalizedValues(log), caller };
 }
 
 function noSuchLog(): DomainError {

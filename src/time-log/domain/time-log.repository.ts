@@ -35,7 +35,7 @@ export const REFERRED_TO: ErrorKind = {
 };
 
 /** What changes logs. */
-export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'correct' | 'delete'>;
+export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'known' | 'correct' | 'delete'>;
 
 /**
  * The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. An
@@ -54,6 +54,26 @@ export abstract class TimeLogRepository {
    * of the log that the key made. Throws DomainError IDEMPOTENCY_KEY_REUSED where that log has other values.
    */
   abstract addOnce(log: TimeLog, key: IdempotencyKey): Promise<string>;
+
+  /**
+   * The id of the log that the key has made, as `addOnce` tells it; undefined: none yet. It stores nothing. Throws like
+   * `addOnce`. Not abstract, like `get`.
+   */
+  known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
+    throw new Error(
+      `${this.constructor.name} must implement TimeLogRepository.known: it was asked about ${log.id} with ${key.text}`,
+    );
+  }
+
+  /**
+   * Runs work in a transaction of its own, and resolves with its outcome when that is durable. What the work throws
+   * rolls it back. Works with one turn come one after the other. Not abstract, like `get`.
+   */
+  transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string): Promise<T> {
+    throw new Error(
+      `${this.constructor.name} must implement TimeLogRepository.transact: it was given ${typeof work} ${turn}`,
+    );
+  }
 
   /**
    * Changes logs in a transaction of the caller: durably when that is committed, not at all where it is rolled back.
@@ -76,10 +96,10 @@ export abstract class TimeLogRepository {
   }
 
   /**
-   * Removes the log with an id in lower case. Resolves like `correct`. Throws DomainError CONFLICT where tables of a
-   * host refer to it. Not abstract, like `get`.
+   * Removes the log with an id in lower case. Resolves when that is durable, with the log as it was; undefined: there
+   * is none. Throws DomainError CONFLICT where tables of a host refer to it. Not abstract, like `get`.
    */
-  delete(id: string, access: Access): Promise<boolean> {
+  delete(id: string, access: Access): Promise<TimeLog | undefined> {
     throw new Error(
       `${this.constructor.name} must implement TimeLogRepository.delete: it was given ${id} within ${String(access)}`,
     );

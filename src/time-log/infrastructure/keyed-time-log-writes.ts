@@ -59,6 +59,18 @@ export class KeyedTimeLogWrites {
     throw new DomainError('SERVICE_UNAVAILABLE');
   }
 
+  /** The id of the log that the key has made, if it has. Throws like `add`. */
+  async known(
+    log: TimeLog,
+    key: IdempotencyKey,
+    within: Statements = this.database,
+  ): Promise<string | undefined> {
+    const keyed = { log, key, fingerprint: fingerprintOf(log) };
+    const outcome = keptOutcome(keyed, await this.find([keyed], within));
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  }
+
   private async writeOne(keyed: KeyedLog, within: Statements): Promise<string | undefined> {
     const [outcome] = await this.write([keyed], within);
     if (outcome instanceof Error) throw outcome;
@@ -76,11 +88,7 @@ export class KeyedTimeLogWrites {
     // A separate statement: the snapshot of the first one lacks what another instance has committed meanwhile.
     const kept = others.length > 0 ? await this.find(others, within) : new Map<string, KeptKey>();
     this.sweep.begin();
-    return keyed.map(({ log, key, fingerprint }) => {
-      if (made.has(log.id)) return log.id;
-      const known = kept.get(nameOf(key));
-      return known === undefined || known.fingerprint === fingerprint ? known?.timeLogId : keyReused();
-    });
+    return keyed.map((one) => (made.has(one.log.id) ? one.log.id : keptOutcome(one, kept)));
   }
 
   /**
@@ -145,6 +153,12 @@ function nameOf({ principal, text }: Pick<IdempotencyKey, 'principal' | 'text'>)
   return `${text}\n${principal}`;
 }
 
-function keyReused(): DomainError {
+/** The id of the log that the key has made, where it is kept; an error where that has other values. */
+function keptOutcome(
+  { key, fingerprint }: KeyedLog,
+  kept: ReadonlyMap<string, KeptKey>,
+): string | undefined | Error {
+  const known = kept.get(nameOf(key));
+  if (known === undefined || known.fingerprint === fingerprint) return known?.timeLogId;
   return new DomainError(IDEMPOTENCY_KEY_REUSED);
 }

@@ -1,57 +1,53 @@
-import { Batcher, type BatcherLimits } from '../../../libs/batching/src/index.js';
+import type { BatcherLimits, Lanes } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, isReferredTo, type Statements, TextStatement } from '../../database/index.js';
 import type { Access } from '../domain/access.js';
 import { TimeLog } from '../domain/time-log.js';
 import { REFERRED_TO } from '../domain/time-log.repository.js';
-import { NEXT_PARAMETER, TIME_LOG_VALUE_NAMES, TIME_LOG_VALUES, timeLogValues } from './time-log-rows.js';
+import {
+  NEXT_PARAMETER,
+  TIME_LOG_VALUE_NAMES,
+  TIME_LOG_VALUES,
+  timeLogOf,
+  timeLogSelection,
+  timeLogValues,
+} from './time-log-rows.js';
 import { accessValue, withinAccess } from './whose.js';
 
-/** The part of the pool that corrections and deletions may have. */
-const POOL_SHARE = 0.5;
-/** The part of the deadline that one of them waits for who holds its log. */
+/** The part of the deadline that a change waits for who holds its log. */
 const WAIT_SHARE = 0.6;
 
-/** What is to be done with one log. Resolves with whether it was there. */
-type Change = () => Promise<boolean>;
+/** The most milliseconds that a change waits for who holds its log. */
+export function rowWaitOf({ wait }: Pick<BatcherLimits, 'wait'>): number {
+  return Math.ceil(WAIT_SHARE * wait);
+}
 
 /**
  * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and whoever changes one of
- * them waits with a connection. So in an instance corrections and deletions have lanes, which are half as many as
- * connections: creates and lists have the others. Those of one log have one lane, which they share with some other
- * logs.
+ * them waits with a connection. So they take lanes: creates and lists have the other connections. Those of one log come
+ * one after the other.
  */
 export class TimeLogCorrections {
   private readonly options: { readonly rowWait: number };
-  private lanes: readonly Batcher<Change, boolean>[] | undefined;
 
   constructor(
     private readonly database: Database,
-    private readonly limits: Pick<BatcherLimits, 'queue' | 'wait'>,
+    private readonly lanes: Lanes,
+    limits: Pick<BatcherLimits, 'wait'>,
   ) {
-    this.options = { rowWait: Math.ceil(WAIT_SHARE * limits.wait) };
+    this.options = { rowWait: rowWaitOf(limits) };
   }
 
   /** Resolves with whether the log is there, within the access. */
   correct(log: TimeLog, access: Access, within?: Statements): Promise<boolean> {
-    return within ? this.replace(log, access, within) : this.inTurn(log.id, () => this.replace(log, access));
+    return within
+      ? this.replace(log, access, within)
+      : this.lanes.run(() => this.replace(log, access), log.id);
   }
 
-  /** Resolves with whether the log was there, within the access. */
-  delete(id: string, access: Access, within?: Statements): Promise<boolean> {
-    return within ? this.remove(id, access, within) : this.inTurn(id, () => this.remove(id, access));
-  }
-
-  private inTurn(id: string, change: Change): Promise<boolean> {
-    const lanes = (this.lanes ??= this.makeLanes());
-    // Of what is no id the database says so.
-    return lanes[(Number.parseInt(id.slice(-8), 16) || 0) % lanes.length]!.add(change);
-  }
-
-  private makeLanes(): Batcher<Change, boolean>[] {
-    const count = Math.floor(POOL_SHARE * this.database.poolSize) || 1;
-    const limits = { batch: 1, queue: Math.ceil(this.limits.queue / count), wait: this.limits.wait };
-    return Array.from({ length: count }, () => new Batcher(async ([change]) => [await change!()], limits));
+  /** Resolves with the log as it was; undefined where it was not there, within the access. */
+  delete(id: string, access: Access, within?: Statements): Promise<TimeLog | undefined> {
+    return within ? this.remove(id, access, within) : this.lanes.run(() => this.remove(id, access), id);
   }
 
   /**
@@ -78,15 +74,20 @@ export class TimeLogCorrections {
     return (await within.change(statement, values, this.options)).length > 0;
   }
 
-  private async remove(id: string, access: Access, within: Statements = this.database): Promise<boolean> {
+  private async remove(
+    id: string,
+    access: Access,
+    within: Statements = this.database,
+  ): Promise<TimeLog | undefined> {
     const statement = new TextStatement(
       `with deleted as (
-         delete from ${this.table} where id = $1 and ${withinAccess('project_id', 2)} returning id
+         delete from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)} returning log.*
        )
-       select id from deleted`,
+       select ${timeLogSelection('deleted')} from deleted`,
     );
     try {
-      return (await within.change(statement, [id, accessValue(access)], this.options)).length > 0;
+      const [row] = await within.change(statement, [id, accessValue(access)], this.options);
+      return row && timeLogOf(row);
     } catch (error) {
       throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
     }

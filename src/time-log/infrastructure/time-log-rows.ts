@@ -53,7 +53,7 @@ export function timeLogValues(log: TimeLog): unknown[] {
 
 /** What the rows of a `TextStatement` begin with, of a log that it knows by this name. */
 export function timeLogSelection(log: string): string {
-  return COLUMNS.map(({ name, select }) => select(`(${log}).${name}`)).join(', ');
+  return COLUMNS.map(({ name, select }) => `${select(`(${log}).${name}`)} as ${name}`).join(', ');
 }
 
 /** The bytes of the texts of a log that it knows by this name. The server need not read them to tell. */

@@ -16,8 +16,8 @@ export class TimeLogMeasures extends Measured {
   }
 
   override measure(meter: Meter): void {
-    if (!(this.repository instanceof TypeOrmTimeLogRepository)) return;
-    const { queues } = this.repository;
+    const { repository } = this;
+    if (!(repository instanceof TypeOrmTimeLogRepository)) return;
     const noteSize = meter.histogram(
       'time_log_write_batch_size',
       'Time logs that were handed on together, to be written in one commit.',
@@ -28,14 +28,16 @@ export class TimeLogMeasures extends Measured {
       'Time that each time log waited until its commit began.',
       WAIT_BUCKETS,
     );
-    for (const queue of queues) {
+    for (const queue of repository.queues) {
       queue.onRun = (waits) => {
         noteSize(waits.length);
         for (const milliseconds of waits) noteWait(milliseconds / 1_000);
       };
     }
-    meter.gauge('time_log_write_queue_length', 'Time logs that wait for a commit.', () =>
-      queues.reduce((sum, { length }) => sum + length, 0),
+    meter.gauge(
+      'time_log_write_queue_length',
+      'Time logs that wait for a commit.',
+      () => repository.queueLength,
     );
   }
 }

@@ -3,6 +3,7 @@ import {
   Batcher,
   type BatcherLimits,
   halving,
+  Lanes,
   type WatchedBatcher,
 } from '../../../libs/batching/src/index.js';
 import {
@@ -12,6 +13,7 @@ import {
   PreparedStatement,
   type Statements,
   TextStatement,
+  type TransactionLimits,
 } from '../../database/index.js';
 import type { Access } from '../domain/access.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
@@ -29,7 +31,7 @@ import { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
-import { TimeLogCorrections } from './time-log-corrections.js';
+import { rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
 import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import {
@@ -63,6 +65,8 @@ const ROUTINES = [
 const MAKING = { log: timeLogOf, item: itemJsonOf };
 /** The most logs in one statement. */
 const BATCH = 200;
+/** The part of the pool that changes have which share no commit with others: creates and lists have the rest. */
+const POOL_SHARE = 0.5;
 
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
@@ -74,6 +78,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly feed: TimeLogFeed;
   private readonly sums: TimeLogTotals;
   private readonly corrections: TimeLogCorrections;
+  private readonly lanes: Lanes;
+  private readonly limits: TransactionLimits;
   private readonly pages: Partial<Record<Whose['suffix'], PreparedStatement>> = {};
   private insertion: PreparedStatement | undefined;
 
@@ -89,7 +95,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.sweep = new TimeLogSweep(database);
     this.feed = new TimeLogFeed(database);
     this.sums = new TimeLogTotals(database, limits);
-    this.corrections = new TimeLogCorrections(database, limits);
+    this.lanes = new Lanes(() => Math.floor(POOL_SHARE * database.poolSize) || 1, limits);
+    this.corrections = new TimeLogCorrections(database, this.lanes, limits);
+    this.limits = { rowWait: rowWaitOf(limits), whole: wait };
     this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits, () => this.recorded());
   }
 
@@ -135,6 +143,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return [this.writes, this.keyedWrites.writes];
   }
 
+  /** How many changes wait for their commit. */
+  get queueLength(): number {
+    return this.lanes.length + this.queues.reduce((sum, { length }) => sum + length, 0);
+  }
+
   private get table(): string {
     return this.database.table(TimeLog);
   }
@@ -147,12 +160,23 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.add(log, key);
   }
 
+  override known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
+    return this.keyedWrites.known(log, key);
+  }
+
   override correct(log: TimeLog, access: Access): Promise<boolean> {
     return this.told(this.corrections.correct(log, access));
   }
 
-  override delete(id: string, access: Access): Promise<boolean> {
+  override delete(id: string, access: Access): Promise<TimeLog | undefined> {
     return this.told(this.corrections.delete(id, access));
+  }
+
+  /** Takes a lane, for no longer than the deadline. */
+  override async transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string): Promise<T> {
+    const outcome = await this.lanes.run(() => this.database.transact(work, this.limits), turn);
+    this.recorded();
+    return outcome;
   }
 
   override within(transaction: Transaction): TimeLogWrites {
@@ -162,6 +186,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         await this.insert([log], statements);
       },
       addOnce: (log, key) => this.keyedWrites.add(log, key, statements),
+      known: (log, key) => this.keyedWrites.known(log, key, statements),
       correct: (log, access) => this.told(this.corrections.correct(log, access, statements), statements),
       delete: (id, access) => this.told(this.corrections.delete(id, access, statements), statements),
     };
@@ -235,7 +260,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   /** Awaits a change, and tells others of it where its log was there. */
-  private async told(change: Promise<boolean>, within: Statements = this.database): Promise<boolean> {
+  private async told<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
     const wasThere = await change;
     if (wasThere) this.changed(within);
     return wasThere;

@@ -9,7 +9,7 @@ import {
   written,
 } from '../../../libs/messages/src/index.js';
 import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
-import { accessOf } from '../wire/access-of.js';
+import { accessOf, callOf } from '../wire/access-of.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
@@ -78,10 +78,10 @@ export class TimeLogMessagesController {
     { idempotencyKey: text, timeLog }: RecordTimeLogMessage,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
-    const access = accessOf(caller);
-    if (text === undefined) return logResponse(await this.timeLogs.record(timeLog, access));
+    const call = callOf(caller);
+    if (text === undefined) return logResponse(await this.timeLogs.record(timeLog, call));
     const key = keyOf(caller?.id, text);
-    const { log, isReplay } = await this.timeLogs.recordOnce(timeLog, key, access);
+    const { log, isReplay } = await this.timeLogs.recordOnce(timeLog, key, call);
     return isReplay ? { ...logResponse(log), replayed: true } : logResponse(log);
   }
 }

@@ -12,6 +12,7 @@ import {
 import { type DeletedTimeLog, type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
+import type { Transaction } from '../domain/transaction.js';
 import { totalsOf } from './totals-of.js';
 
 /**
@@ -29,16 +30,16 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     this.keep(log);
   }
 
-  override async addOnce(log: TimeLog, { principal, text }: IdempotencyKey): Promise<string> {
-    const name = JSON.stringify([principal, text]);
-    const first = this.keys.get(name);
-    if (first === undefined) {
-      this.keep(log);
-      this.keys.set(name, log);
-      return log.id;
-    }
-    if (fingerprintOf(first) !== fingerprintOf(log)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
-    return first.id;
+  override async addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
+    const known = this.idOf(log, key);
+    if (known !== undefined) return known;
+    this.keep(log);
+    this.keys.set(nameOf(key), log);
+    return log.id;
+  }
+
+  override async known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
+    return this.idOf(log, key);
   }
 
   override async correct(log: TimeLog, access: Access): Promise<boolean> {
@@ -50,12 +51,17 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return true;
   }
 
-  override async delete(id: string, access: Access): Promise<boolean> {
+  override async delete(id: string, access: Access): Promise<TimeLog | undefined> {
     const before = this.seen(id, access);
-    if (before === undefined) return false;
+    if (before === undefined) return undefined;
     this.logs.delete(id);
     this.tell({ id, projectId: before.projectId }, new Date());
-    return true;
+    return before;
+  }
+
+  /** Like `within`. The work gets no manager that could do anything. */
+  override transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return work({});
   }
 
   /** Changes stay after a rollback: this repository knows nothing of transactions. */
@@ -94,6 +100,12 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return { events: events.length, oldest: events[0]?.time };
   }
 
+  private idOf(log: TimeLog, key: IdempotencyKey): string | undefined {
+    const first = this.keys.get(nameOf(key));
+    if (first && fingerprintOf(first) !== fingerprintOf(log)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
+    return first?.id;
+  }
+
   private seen(id: string, access: Access): TimeLog | undefined {
     const log = this.logs.get(id);
     return log && allows(access, log.projectId) ? log : undefined;
@@ -118,6 +130,10 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     this.events.set(log.id, new TimeLogEvent(String(++this.position), log, changedAt));
     this.recorded();
   }
+}
+
+function nameOf({ principal, text }: IdempotencyKey): string {
+  return JSON.stringify([principal, text]);
 }
 
 function descending(a: string, b: string): number {
