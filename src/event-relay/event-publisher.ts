@@ -14,6 +14,8 @@ const LONGEST_PAUSE = 5_000;
 export interface PublisherOptions {
   readonly window: EventWindow;
   readonly sink: EventSink;
+  /** Of the events. */
+  readonly source: string;
   /** Whether this instance is still the one that publishes. */
   readonly mayPublish: () => boolean;
   /** Begins where events wait because the sink failed. */
@@ -102,10 +104,10 @@ export class EventPublisher {
   }
 
   private async publish(waiting: WaitingEvent): Promise<void> {
-    const { sink, window, onAcknowledged } = this.options;
+    const { sink, source, window, onAcknowledged } = this.options;
     const begun = performance.now();
     try {
-      await sink.publish(cloudEventOf(waiting.event));
+      await sink.publish(cloudEventOf(waiting.event, source));
     } catch (error) {
       window.postpone(waiting, longer(waiting.pause));
       this.fail(begun, error);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  Inject,
   Injectable,
   Logger,
   type BeforeApplicationShutdown,
@@ -9,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import { OutageLatch, Database } from '../database/index.js';
-import { type FeedPlace, type TimeLogEvent, TimeLogRepository } from '../time-log/index.js';
+import { type FeedPlace, SOURCE_OF_EVENTS, type TimeLogEvent, TimeLogRepository } from '../time-log/index.js';
 import { WakeSignal } from './wake-signal.js';
 import { EventPublisher } from './event-publisher.js';
 import { EventSink } from './event-sink.js';
@@ -54,6 +55,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     private readonly database: Database,
     private readonly timeLogs: TimeLogRepository,
     private readonly sink: EventSink,
+    @Inject(SOURCE_OF_EVENTS) private readonly source: string,
   ) {
     this.waiting = new OutageLatch({
       begin: (reason) => this.logger.error(`events wait for ${sink.name}: ${reason}`),
@@ -118,6 +120,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     const publisher = new EventPublisher({
       window,
       sink: this.sink,
+      source: this.source,
       mayPublish: () => lease.isHeld,
       waiting: this.waiting,
       onAcknowledged: () => isFull && window.size < ENOUGH && this.wakeSignal.set(),

@@ -29,7 +29,7 @@ import type { TimeLogLimits } from './time-log.limits.js';
 import { TimeLogModule } from './time-log.module.js';
 import { timeLogScopes } from './time-log.scopes.js';
 
-export { type CloudEvent, cloudEventOf } from './wire/cloud-event.js';
+export { type CloudEvent, cloudEventOf, SOURCE_OF_EVENTS } from './wire/cloud-event.js';
 export { CreateTimeLogDto } from './wire/create-time-log.dto.js';
 export { TotalTimeLogsDto } from './wire/total-time-logs.dto.js';
 export { type TotalsResponse, totalsJson, totalsResponse } from './wire/time-log-totals.js';

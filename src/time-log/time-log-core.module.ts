@@ -14,6 +14,7 @@ import {
 } from './infrastructure/typeorm-time-log.repository.js';
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf } from './time-log.limits.js';
+import { SOURCE_OF_EVENTS, sourceOf } from './wire/cloud-event.js';
 import { LargeAnswers } from './wire/large-answers.js';
 import {
   ConfigurableTimeLogCoreModule,
@@ -46,6 +47,11 @@ export const CORE = {
       useFactory: ({ limits }: TimeLogCoreOptions): RequestBounds => limitsOf(limits),
     },
     {
+      provide: SOURCE_OF_EVENTS,
+      inject: [TIME_LOG_OPTIONS],
+      useFactory: ({ source }: TimeLogCoreOptions) => sourceOf(source),
+    },
+    {
       provide: TypeOrmTimeLogRepository,
       inject: [{ token: Database, optional: true }, WRITE_LIMITS],
       useFactory: (database: Database | undefined, limits: WriteLimits) =>
@@ -68,6 +74,7 @@ export const CORE = {
     TypeOrmTimeLogRepository,
     REQUEST_BOUNDS,
     LargeAnswers,
+    SOURCE_OF_EVENTS,
   ],
 } satisfies ModuleMetadata;
 

@@ -20,6 +20,11 @@ import type { limitsOf } from './time-log.limits.js';
 export interface TimeLogCoreOptions {
   /** Limits other than `TIME_LOG_LIMITS`. */
   readonly limits?: Parameters<typeof limitsOf>[0];
+  /**
+   * The `source` of events, in the feed and from a relay over the module: a URI-reference (CloudEvents 1.0, section
+   * 3.1), `/api/v1/time-logs` unless given. With the id it names an event: never change it.
+   */
+  readonly source?: string | undefined;
 }
 
 /** What a host may choose for time logs over HTTP. */

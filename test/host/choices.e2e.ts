@@ -28,6 +28,7 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, RouterMo
 import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Request, Response } from 'express';
+import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { migrate } from '../../src/database-setup/index.js';
@@ -223,6 +224,27 @@ describe('a host that chooses', () => {
       refusal('UNPROCESSABLE_ENTITY', 'duration is in hours; at most 24'),
     ]);
     expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
+  });
+
+  it('wraps no answer of our routes: its interceptor sees that one was sent, and nothing of it', async () => {
+    const seen: unknown[] = [];
+    const wrap: NestInterceptor = {
+      intercept: (_context, next) =>
+        next.handle().pipe(
+          map((value: unknown) => {
+            seen.push(value);
+            return { wrapped: value };
+          }),
+        ),
+    };
+    @Module({ providers: [{ provide: APP_INTERCEPTOR, useValue: wrap }] })
+    class WrappingModule {}
+    const scopes = ['time-logs:read', 'time-logs:write'];
+    await serve([dataSource(), WrappingModule, TimeLogModule.forRoot({ principal: () => ({ scopes }) })]);
+    expect(await send('ada', LOG)).toMatchObject([201, { success: true, data: LOG }]);
+    expect(await send('ada')).toMatchObject([200, { success: true }]);
+    expect(await send('ada', undefined, {}, '/api/v1/time-logs/events')).toMatchObject([200, {}]);
+    expect(seen).toEqual([undefined, undefined, undefined]);
   });
 
   it('never repeats, where it has our filter for the whole app, what Nest and Express say before a route', async () => {

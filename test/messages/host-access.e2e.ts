@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { of } from 'rxjs';
+import { map, of } from 'rxjs';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { MessagesUnderWay } from '../../libs/messages/src/index.js';
 import { migrate } from '../../src/database-setup/index.js';
@@ -27,6 +27,7 @@ const CALLERS: Readonly<Record<string, { readonly id?: string; readonly scopes: 
   ada: { id: 'ada', scopes: ['time-logs:read', 'time-logs:write'] },
   reader: { id: 'reader', scopes: ['time-logs:read'] },
   'answered by the host': { scopes: ['time-logs:write'] },
+  wrapped: { scopes: ['time-logs:write'] },
   nameless: { scopes: ['time-logs:read', 'time-logs:write'] },
 };
 
@@ -67,7 +68,11 @@ describe('a host that knows its callers by itself', () => {
     const address = { host: '127.0.0.1', port: await unusedPort() };
     app.useGlobalInterceptors({
       intercept: (context: ExecutionContext, next: CallHandler) =>
-        nameOf(context) === 'answered by the host' ? of('from a cache') : next.handle(),
+        nameOf(context) === 'answered by the host'
+          ? of('from a cache')
+          : next
+              .handle()
+              .pipe(map((answer: object) => (nameOf(context) === 'wrapped' ? { answer } : answer))),
     });
     app.connectMicroservice({ transport: Transport.TCP, options: address }, { inheritAppConfig: true });
     await app.listen(0, '127.0.0.1');
@@ -113,6 +118,11 @@ describe('a host that knows its callers by itself', () => {
     ['unknown to the principal', 'UNAUTHORIZED', 'a valid bearer token is required'],
   ])('refuses in our form whom it refuses: %s', async (name, code, message) => {
     expect(await record(name)).toEqual({ error: refusal(code, message) });
+  });
+
+  it('may wrap answers by its own interceptor', async () => {
+    const { answer } = (await record('wrapped')) as { answer: object };
+    expect(answer).toMatchObject({ answer: { success: true, data: LOG } });
   });
 
   it('does not wait at its end for messages that its own interceptor has answered', async () => {

@@ -3,7 +3,10 @@ import { TimeLogError } from './time-log.error.js';
 import type { RecordedTimeLog } from './time-logs.js';
 
 /** A log was recorded, corrected or deleted, as CloudEvents 1.0 has it. */
-export type TimeLogEvent = components['schemas']['TimeLogEvent'];
+export type TimeLogEvent = OfAnySource<components['schemas']['TimeLogEvent']>;
+
+/** A host of the module may give its events another source. */
+type OfAnySource<E> = E extends unknown ? Omit<E, 'source'> & { source: string } : never;
 
 export interface FollowedFeed {
   /** Asks the service for the next events after the one with an id. */

@@ -710,6 +710,50 @@ describe('the options', () => {
     );
   });
 
+  it.each(['/work/time-logs', '/work/time-logs/'])(
+    'take %s as path of all that is about logs',
+    async (path) => {
+      const { client, runtime } = clientOf([recorded], { baseUrl: 'https://a.example/in', path });
+      await client.record(LOG);
+      await client.correct(ITEM.id, LOG).catch(() => undefined);
+      await client.get(ITEM.id).catch(() => undefined);
+      await client.delete(ITEM.id).catch(() => undefined);
+      await client.listPage({ page: 2 }).catch(() => undefined);
+      await client.totals().catch(() => undefined);
+      await client
+        .events()
+        .next()
+        .catch(() => undefined);
+      await client.health().catch(() => undefined);
+      const root = 'https://a.example/in';
+      expect(runtime.requests.map(({ url, init }) => `${init.method} ${url.slice(root.length)}`)).toEqual([
+        'POST /work/time-logs',
+        `PUT /work/time-logs/${ITEM.id}`,
+        `GET /work/time-logs/${ITEM.id}`,
+        `DELETE /work/time-logs/${ITEM.id}`,
+        'GET /work/time-logs?page=2',
+        'GET /work/time-logs/totals',
+        'GET /work/time-logs/events?limit=100',
+        'GET /health',
+      ]);
+    },
+  );
+
+  it.each([
+    '',
+    'work',
+    '/work?a',
+    '/work#a',
+    '/a/../b',
+    '//other.example/work',
+    'https://other.example/work',
+    '//[',
+  ])('refuse %j as path', (path) => {
+    expect(() => clientOf([], { path })).toThrow(
+      new TypeError('path must be an absolute path, such as /api/v1/time-logs'),
+    );
+  });
+
   it.each([{ timeout: 0 }, { timeout: 2 ** 31 }, { deadline: Infinity }, { tries: 0 }, { tries: 1.5 }])(
     'refuse %j',
     (options) => expect(() => clientOf([], options)).toThrow(/must be a whole number from 1 to/),

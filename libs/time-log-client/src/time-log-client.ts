@@ -34,7 +34,8 @@ import {
 } from './time-logs.js';
 import { within } from './within.js';
 
-const TIME_LOGS = '/api/v1/time-logs';
+/** Where the service has its time logs. */
+const PATH = '/api/v1/time-logs';
 /** How many events are asked for at a time: more would wait their turn in the service. */
 const EVENT_PAGE = 100;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -43,6 +44,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export interface TimeLogClientOptions extends Endurance {
   /** The address of the service: an absolute http or https URL, with or without a path. */
   readonly baseUrl: string;
+  /** The path of time logs below it: `/api/v1/time-logs` unless a host of the module has them elsewhere. */
+  readonly path?: string;
   /** The access token, or a function that returns the current one; it is called once for each call. */
   readonly token: Token;
   /** Used instead of the global fetch. */
@@ -55,6 +58,7 @@ export interface TimeLogClientOptions extends Endurance {
  */
 export class TimeLogClient implements TimeLogs {
   private readonly exchange: HttpExchange;
+  private readonly path: string;
   private readonly sender: RetryingSender;
   private readonly tries: number;
   private readonly schedule: Runtime['schedule'];
@@ -65,6 +69,7 @@ export class TimeLogClient implements TimeLogs {
     const { tries, ...limits } = enduranceOf(options);
     this.tries = tries;
     this.schedule = runtime.schedule;
+    this.path = pathFrom(options.path ?? PATH);
     this.exchange = new HttpExchange(rootOf(options.baseUrl), { ...runtime, fetch });
     this.sender = new RetryingSender({ token, ...limits }, runtime);
   }
@@ -77,7 +82,7 @@ export class TimeLogClient implements TimeLogs {
     requireKey(idempotencyKey);
     const call = this.exchange.callOf({
       method: 'POST',
-      path: TIME_LOGS,
+      path: this.path,
       headers: { ...JSON_TYPE, 'Idempotency-Key': idempotencyKey },
       body: JSON.stringify(log),
       read: ({ status, text }) => (status === 201 ? logIn(parsed(text)) : undefined),
@@ -89,7 +94,7 @@ export class TimeLogClient implements TimeLogs {
   /** The log with an id. Rejects with TimeLogError NOT_FOUND where there is none. */
   async get(id: string, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
     const read = ({ status, text }: Answer) => (status === 200 ? logIn(parsed(text)) : undefined);
-    return this.read({ method: 'GET', path: pathOf(id), read }, this.tries, signal);
+    return this.read({ method: 'GET', path: this.pathOf(id), read }, this.tries, signal);
   }
 
   /**
@@ -99,7 +104,7 @@ export class TimeLogClient implements TimeLogs {
   async correct(id: string, log: NewTimeLog, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
     const call = this.exchange.callOf({
       method: 'PUT',
-      path: pathOf(id),
+      path: this.pathOf(id),
       headers: JSON_TYPE,
       body: JSON.stringify(log),
       read: ({ status, text }) => (status === 200 ? logIn(parsed(text)) : undefined),
@@ -114,7 +119,7 @@ export class TimeLogClient implements TimeLogs {
   async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
     const call = this.exchange.callOf({
       method: 'DELETE',
-      path: pathOf(id),
+      path: this.pathOf(id),
       read: ({ status }) => (status === 204 ? true : undefined),
     });
     // An earlier try has removed it.
@@ -139,13 +144,13 @@ export class TimeLogClient implements TimeLogs {
   /** One page of the logs that match, and the number of all that match. */
   listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
     const read = ({ status, text }: Answer) => (status === 200 ? pageIn(parsed(text)) : undefined);
-    return this.read({ method: 'GET', path: TIME_LOGS + queryOf(filter), read }, this.tries, signal);
+    return this.read({ method: 'GET', path: this.path + queryOf(filter), read }, this.tries, signal);
   }
 
   /** How many logs match and the sum of their durations, of all and, with `by`, of each group of a page. */
   totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
     const read = ({ status, text }: Answer) => (status === 200 ? totalsIn(parsed(text)) : undefined);
-    const path = `${TIME_LOGS}/totals${queryOf(filter)}`;
+    const path = `${this.path}/totals${queryOf(filter)}`;
     return this.read({ method: 'GET', path, read }, this.tries, signal);
   }
 
@@ -162,7 +167,7 @@ export class TimeLogClient implements TimeLogs {
     requirePlaceInFeed(after, pageSize, wait);
     const read = ({ status, text }: Answer) => (status === 200 ? eventsIn(parsed(text)) : undefined);
     const readPage = (lastEventId: string | undefined) => {
-      const path = `${TIME_LOGS}/events${queryOf({ lastEventId, limit: pageSize })}`;
+      const path = `${this.path}/events${queryOf({ lastEventId, limit: pageSize })}`;
       return this.read({ method: 'GET', path, read }, this.tries, signal);
     };
     const nothing = () => new Promise<never>(() => undefined);
@@ -190,15 +195,15 @@ export class TimeLogClient implements TimeLogs {
     await this.read({ method: 'GET', path: '/health', read: healthIn }, 1, signal);
   }
 
+  /** The path of the log with an id. Throws TypeError where that is none. */
+  private pathOf(id: string): string {
+    if (!UUID.test(id)) throw new TypeError('id must be a UUID');
+    return `${this.path}/${id}`;
+  }
+
   private read<T>(request: HttpRequest<T>, tries: number, signal: AbortSignal | undefined): Promise<T> {
     return this.sender.call(this.exchange.callOf(request), { tries, signal });
   }
-}
-
-/** The path of the log with an id. Throws TypeError where that is none. */
-function pathOf(id: string): string {
-  if (!UUID.test(id)) throw new TypeError('id must be a UUID');
-  return `${TIME_LOGS}/${id}`;
 }
 
 function healthIn({ status, text }: Answer): true | undefined {
@@ -222,4 +227,13 @@ function rootOf(baseUrl: string): string {
     throw new TypeError('baseUrl must be an absolute http or https URL, such as https://time-logs.example');
   }
   return href.replace(/\/+$/, '');
+}
+
+/** A path to which those of single logs are appended. */
+function pathFrom(path: string): string {
+  const base = 'http://localhost';
+  // Query and fragment would swallow what follows.
+  if (!URL.canParse(path, base) || new URL(path, base).pathname !== path)
+    throw new TypeError(`path must be an absolute path, such as ${PATH}`);
+  return path.replace(/\/+$/, '');
 }

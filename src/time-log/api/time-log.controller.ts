@@ -27,7 +27,7 @@ import { TimeLogUseCases } from '../application/time-log.use-cases.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { accessOf, callOf } from '../wire/access-of.js';
-import { EVENTS_TYPE } from '../wire/cloud-event.js';
+import { EVENTS_TYPE, SOURCE_OF_EVENTS } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
 import { ListEventsDto } from '../wire/list-events.dto.js';
@@ -54,6 +54,7 @@ export class TimeLogController {
   constructor(
     private readonly timeLogs: TimeLogUseCases,
     private readonly largeAnswers: LargeAnswers,
+    @Inject(SOURCE_OF_EVENTS) private readonly source: string,
     @Optional() @Inject(CHOSEN_ROUTES) routes: ChosenRoutes = {},
   ) {
     leaveOut(this, routes);
@@ -136,7 +137,7 @@ export class TimeLogController {
       make: async () => {
         const events = await this.timeLogs.events(query.lastEventId, limit, access);
         const last = events.at(-1)?.id ?? query.lastEventId;
-        return { list: eventsJson(events), link: nextEventsLink(pathOf(request), last, limit) };
+        return { list: eventsJson(events, this.source), link: nextEventsLink(pathOf(request), last, limit) };
       },
       type: EVENTS_TYPE,
     });

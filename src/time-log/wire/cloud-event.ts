@@ -5,6 +5,11 @@ import { bodyOf, type TimeLogBody } from './time-log-bodies.js';
 
 /** The same wherever the module is mounted: source and id together name an event (CloudEvents 1.0, section 3.1). */
 export const EVENT_SOURCE = '/api/v1/time-logs';
+/** The source of the events of one module, which it provides for its feed and for a relay over it. */
+export const SOURCE_OF_EVENTS = Symbol.for('time-logs.SOURCE_OF_EVENTS');
+/** What a URI-reference is made of (RFC 3986, section 2), with at most one fragment. */
+const URI_REFERENCE =
+  /^(?:[\w.~:/?[\]@!$&'()*+,;=-]|%[0-9a-f]{2})*(?:#(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9a-f]{2})*)?$/i;
 /** The type of a page of events (CloudEvents 1.0, JSON batch format). */
 export const EVENTS_TYPE = 'application/cloudevents-batch+json; charset=utf-8';
 
@@ -13,7 +18,8 @@ export type CloudEvent = {
   readonly specversion: '1.0';
   /** Says where to go on in the feed. */
   readonly id: string;
-  readonly source: typeof EVENT_SOURCE;
+  /** A URI-reference. */
+  readonly source: string;
   /** The project of the log; the last one of a log that was deleted. */
   readonly subject: string;
   /** When the log was recorded, corrected or deleted. */
@@ -28,16 +34,27 @@ export type CloudEvent = {
   | { readonly type: 'time-log.deleted'; readonly data: DeletedTimeLog }
 );
 
-export function cloudEventOf({ id, type, log, time }: TimeLogEvent): CloudEvent {
+export function cloudEventOf(
+  { id, type, log, time }: TimeLogEvent,
+  source: string = EVENT_SOURCE,
+): CloudEvent {
   const data = log instanceof TimeLog ? bodyOf(log) : { id: log.id, projectId: log.projectId };
   return {
     specversion: '1.0',
     id,
-    source: EVENT_SOURCE,
+    source,
     type: `time-log.${type}`,
     subject: log.projectId,
     time: isoText(time.getTime()),
     datacontenttype: 'application/json',
     data,
   } as CloudEvent;
+}
+
+/** The source that a host has chosen, or ours. Throws an Error where it is no URI-reference, or empty. */
+export function sourceOf(chosen: string = EVENT_SOURCE): string {
+  if (chosen !== '' && URI_REFERENCE.test(chosen) && URL.canParse(chosen, 'http://localhost')) return chosen;
+  throw new Error(
+    'source must be a URI-reference (RFC 3986) that names whose events these are, such as /work/time-logs or urn:example:time-logs',
+  );
 }

@@ -29,8 +29,12 @@ export function listJson(found: TimeLogPage, page: Page): JsonList {
 }
 
 /** The JSON of a page of events. */
-export function eventsJson(events: readonly TimeLogEvent[]): JsonList {
-  return { before: '[', items: each(events, (event) => JSON.stringify(cloudEventOf(event))), after: ']' };
+export function eventsJson(events: readonly TimeLogEvent[], source: string): JsonList {
+  return {
+    before: '[',
+    items: each(events, (event) => JSON.stringify(cloudEventOf(event, source))),
+    after: ']',
+  };
 }
 
 /** The JSON of a small list. */

@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { sourceOf } from './cloud-event.js';
+
+describe('the source of events', () => {
+  it('is ours where a host has chosen none', () => {
+    expect(sourceOf()).toBe('/api/v1/time-logs');
+  });
+
+  it.each([
+    '/work/time-logs',
+    'work',
+    'https://host.example/work?of=a%20b#logs',
+    'urn:example:time-logs',
+    'mailto:logs@host.example',
+    '//host.example/[a]',
+  ])('may be %s', (source) => {
+    expect(sourceOf(source)).toBe(source);
+  });
+
+  it.each(['', 'a b', 'ü', 'a%2', 'a#b#c', 'http://[', '"', '\\', '\n', 'a\0'])('is not %j', (source) => {
+    expect(() => sourceOf(source)).toThrow(
+      'source must be a URI-reference (RFC 3986) that names whose events these are, such as /work/time-logs or urn:example:time-logs',
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type INestApplication, Inject, Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { EventRelayModule, type EventSink, type SinkOfHost } from '../../src/event-relay/index.js';
+import {
+  type CloudEvent,
+  TimeLogCoreModule,
+  TimeLogModule,
+  TimeLogRepository,
+  TimeLogService,
+} from '../../src/time-log/index.js';
+import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { LOG } from '../support/requests.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { MemorySink } from './memory-sink.js';
+import { migrateForRelay } from './relay-host.js';
+
+/** What a sink of the host needs. */
+@Injectable()
+class Outbox {
+  readonly events: CloudEvent[] = [];
+}
+
+@Module({ providers: [Outbox], exports: [Outbox] })
+class OutboxModule {}
+
+/** As a host that knows only the other build of the package would write it: it extends no class of this one. */
+@Injectable()
+class OutboxSink implements EventSink {
+  readonly name = 'outbox';
+
+  constructor(@Inject(Outbox) private readonly outbox: Outbox) {}
+
+  connect(): Promise<void> {
+    return Promise.resolve();
+  }
+  publish(event: CloudEvent): Promise<void> {
+    this.outbox.events.push(event);
+    return Promise.resolve();
+  }
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+let database: TestDatabase;
+let app: INestApplication | undefined;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await migrateForRelay(database.url);
+});
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+  await database.drop();
+});
+
+async function start(
+  sink: SinkOfHost,
+  source?: string,
+  options?: Parameters<typeof EventRelayModule.over>[2],
+) {
+  const timeLogs = TimeLogModule.forRoot({
+    source,
+    dataSource: 'work',
+    principal: () => ({ scopes: ['time-logs:read'] }),
+  });
+  @Module({
+    imports: [
+      TypeOrmModule.forRoot({
+        type: 'postgres',
+        name: 'work',
+        url: database.url,
+        autoLoadEntities: true,
+        poolErrorHandler: () => undefined,
+      }),
+      timeLogs,
+      EventRelayModule.over(timeLogs, sink, options),
+    ],
+  })
+  class HostModule {}
+  app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
+  await app.listen(0, '127.0.0.1');
+  await app.get(TimeLogService).record(LOG);
+}
+
+async function feed(): Promise<unknown> {
+  const { port } = (app!.getHttpServer() as { address(): AddressInfo }).address();
+  return (await fetch(`http://127.0.0.1:${port}/time-logs/events`)).json();
+}
+
+describe('a relay of a host', () => {
+  it('fills a sink that injects what the host has, with events of the source that the feed names', async () => {
+    const source = 'urn:host:time-logs';
+    await start(OutboxSink, source, { dataSource: 'work', imports: [OutboxModule] });
+    const { events } = app!.get(Outbox);
+    await eventually(() => expect(events).toHaveLength(1));
+    expect(events).toMatchObject([{ source, data: LOG }]);
+    expect(await feed()).toEqual(events);
+  });
+
+  it.each<[string, (sink: MemorySink) => SinkOfHost]>([
+    ['a sink that is there', (sink) => sink],
+    ['a sink that a function makes', (sink) => async () => sink],
+  ])('fills %s, from the source of all hosts', async (_what, give) => {
+    const sink = new MemorySink();
+    await start(give(sink), undefined, 'work');
+    await eventually(() => expect(sink.kept).toHaveLength(1));
+    expect(sink.kept).toMatchObject([{ source: '/api/v1/time-logs', data: LOG }]);
+  });
+
+  it('does not start with a source that is none', async () => {
+    const adapters = [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }];
+    const timeLogs = TimeLogCoreModule.forRoot({ source: 'our logs', adapters });
+    const options = { logger: false, abortOnError: false } as const;
+    await expect(NestFactory.createApplicationContext(timeLogs, options)).rejects.toThrow(
+      /^source must be a URI-reference/,
+    );
+  });
+});
