@@ -17,6 +17,7 @@ import { RequireDurationSums1764547400000 } from './infrastructure/migrations/17
 import { SumDurations1764547500000 } from './infrastructure/migrations/1764547500000-sum-durations.js';
 import { TellCorrections1764547600000 } from './infrastructure/migrations/1764547600000-tell-corrections.js';
 import { CreateFunctionsOfSeveralProjects1764806400000 } from './infrastructure/migrations/1764806400000-create-functions-of-several-projects.js';
+import { AddTimeLogAttributes1764892800000 } from './infrastructure/migrations/1764892800000-add-time-log-attributes.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import {
   keepTimeLogPositions,
@@ -46,6 +47,7 @@ export { type TimeLogCaller } from './application/call.js';
 export { type TimeLogChange, type TimeLogHooks } from './application/time-log-hooks.js';
 export { type CallOptions, type RecordOptions, TimeLogService } from './application/time-log.service.js';
 export { type Access, ALL_PROJECTS } from './domain/access.js';
+export { type AttributesSchema } from './domain/attributes.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
 export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';
 export { Period } from './domain/period.js';
@@ -59,7 +61,7 @@ export {
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
-export { TimeLog, type TimeLogValues } from './domain/time-log.js';
+export { type Attributes, TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { type Grouping, type PeriodSum, type ProjectSum, type Sum, type Totals } from './domain/totals.js';
 export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
 export { type Transaction } from './domain/transaction.js';
@@ -101,6 +103,7 @@ export const timeLogMigrations = [
   SumDurations1764547500000,
   TellCorrections1764547600000,
   CreateFunctionsOfSeveralProjects1764806400000,
+  AddTimeLogAttributes1764892800000,
 ];
 
 /** The module, as the service binds it. */

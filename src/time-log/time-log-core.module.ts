@@ -1,8 +1,9 @@
 import { Module, type ModuleMetadata } from '@nestjs/common';
-import { REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
+import { DEPTH_LIMIT, REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { TimeLogUseCases } from './application/time-log.use-cases.js';
+import { type AttributesSchema, TimeLogAttributes } from './domain/attributes.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { TimeLogMeasures } from './infrastructure/time-log.measures.js';
@@ -17,6 +18,7 @@ import { limitsOf } from './time-log.limits.js';
 import { SOURCE_OF_EVENTS, sourceOf } from './wire/cloud-event.js';
 import { LargeAnswers } from './wire/large-answers.js';
 import {
+  ATTRIBUTES_SCHEMA,
   ConfigurableTimeLogCoreModule,
   TIME_LOG_OPTIONS,
   type TimeLogCoreOptions,
@@ -52,10 +54,17 @@ export const CORE = {
       useFactory: ({ source }: TimeLogCoreOptions) => sourceOf(source),
     },
     {
+      provide: TimeLogAttributes,
+      inject: [{ token: ATTRIBUTES_SCHEMA, optional: true }, REQUEST_BOUNDS],
+      useFactory: (schema: AttributesSchema | undefined, { bodyLimit }: RequestBounds) =>
+        // The object around them is one level.
+        new TimeLogAttributes(schema, { depth: DEPTH_LIMIT - 1, bytes: bodyLimit }),
+    },
+    {
       provide: TypeOrmTimeLogRepository,
-      inject: [{ token: Database, optional: true }, WRITE_LIMITS],
-      useFactory: (database: Database | undefined, limits: WriteLimits) =>
-        database && new TypeOrmTimeLogRepository(database, limits),
+      inject: [{ token: Database, optional: true }, WRITE_LIMITS, TimeLogAttributes],
+      useFactory: (database: Database | undefined, limits: WriteLimits, attributes: TimeLogAttributes) =>
+        database && new TypeOrmTimeLogRepository(database, limits, attributes),
     },
     {
       provide: TimeLogRepository,
@@ -72,6 +81,7 @@ export const CORE = {
     TimeLogUseCases,
     TimeLogRepository,
     TypeOrmTimeLogRepository,
+    TimeLogAttributes,
     REQUEST_BOUNDS,
     LargeAnswers,
     SOURCE_OF_EVENTS,

@@ -12,6 +12,7 @@ import { type CallerOf, HOST_GUARD } from '../../libs/auth/src/index.js';
 import { databaseOf, registerEntities } from '../database/index.js';
 import { CHOSEN_ROUTES, type ChosenRoutes } from './api/chosen-routes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './application/time-log-hooks.js';
+import type { AttributesSchema } from './domain/attributes.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import type { limitsOf } from './time-log.limits.js';
@@ -41,6 +42,11 @@ export interface TimeLogOptions extends TimeLogCoreOptions {
 interface CoreExtras {
   /** The name of the DataSource that keeps time logs. */
   readonly dataSource?: string | undefined;
+  /**
+   * The form of `attributes`, which a log then has beside its own values: a Standard Schema, such as one of zod. It may
+   * be asynchronous, and decides also what a log gets that is sent without them.
+   */
+  readonly attributes?: AttributesSchema | undefined;
   /** What is asked before a log is recorded, corrected or deleted, and done in its transaction. */
   readonly hooks?: Type<TimeLogHooks> | TimeLogHooks | undefined;
   /** Providers in the place of ours: of `TimeLogRepository`, `TimeLogIds` or `WRITE_LIMITS`. */
@@ -66,6 +72,9 @@ export type TimeLogModuleOptions = TimeLogOptions & Extras;
 /** TimeLogOptions, also for a TimeLogCoreModule. */
 export const TIME_LOG_OPTIONS = Symbol.for('time-logs.TIME_LOG_OPTIONS');
 
+/** The schema of attributes, where a host has given one. */
+export const ATTRIBUTES_SCHEMA = Symbol.for('time-logs.ATTRIBUTES_SCHEMA');
+
 const builder = <Options>() =>
   new ConfigurableModuleBuilder<Options>({ optionsInjectionToken: TIME_LOG_OPTIONS }).setClassMethodName(
     'forRoot',
@@ -73,7 +82,13 @@ const builder = <Options>() =>
 
 export const { ConfigurableModuleClass: ConfigurableTimeLogCoreModule } = builder<TimeLogCoreOptions>()
   .setExtras<CoreExtras>(
-    { dataSource: undefined, hooks: undefined, adapters: undefined, imports: undefined },
+    {
+      dataSource: undefined,
+      attributes: undefined,
+      hooks: undefined,
+      adapters: undefined,
+      imports: undefined,
+    },
     withExtras,
   )
   .build();
@@ -82,6 +97,7 @@ export const { ConfigurableModuleClass: ConfigurableTimeLogModule } = builder<Ti
   .setExtras<Extras>(
     {
       dataSource: undefined,
+      attributes: undefined,
       hooks: undefined,
       adapters: undefined,
       imports: undefined,
@@ -104,7 +120,7 @@ export const { ConfigurableModuleClass: ConfigurableTimeLogModule } = builder<Ti
 /** A module over one DataSource, which knows our entities from then on if it loads entities by itself. */
 function withExtras(
   definition: DynamicModule,
-  { dataSource, hooks, adapters = [], imports = definition.imports ?? [] }: CoreExtras,
+  { dataSource, attributes, hooks, adapters = [], imports = definition.imports ?? [] }: CoreExtras,
 ): DynamicModule {
   const isStoredElsewhere = adapters.some(
     (adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository,
@@ -112,6 +128,8 @@ function withExtras(
   if (!isStoredElsewhere) registerEntities(timeLogEntities, dataSource);
   return withProviders({ ...definition, imports }, [
     ...(dataSource === undefined ? [] : [databaseOf(dataSource)]),
+    // A schema may be a function.
+    ...(attributes === undefined ? [] : [{ provide: ATTRIBUTES_SCHEMA, useValue: attributes }]),
     ...chosen(TIME_LOG_HOOKS, hooks),
     // Of several providers with one token Nest takes the last.
     ...adapters,

@@ -31,6 +31,7 @@ const RELEASED = {
   BindAccessTokens1764806300000: '21f2ae9187710f933ce630102991b33a',
   TellCorrections1764547600000: 'ff508b859b171ae78a8581f7ae4be3e6',
   CreateFunctionsOfSeveralProjects1764806400000: '0686e9f301efbba47b055a81acae45d9',
+  AddTimeLogAttributes1764892800000: '40a83682df3c2180bc47d5ecbe72f9e6',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -7,18 +7,23 @@ import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, migrate } from '../../src/database-setup/index.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
+import { TimeLogAttributes } from '../../src/time-log/domain/attributes.js';
 import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
 import { TimeLog } from '../../src/time-log/domain/time-log.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { describeAttributes } from './time-log-attributes.contract.js';
 import { describeTimeLogRepository } from './time-log-repository.contract.js';
 
 // Outages are made here on purpose.
 Logger.overrideLogger(false);
 
 const { limits } = loadConfig({}, false);
+const ANY_ATTRIBUTES = new TimeLogAttributes({
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
+});
 const databases: TestDatabase[] = [];
 const dataSources: DataSource[] = [];
 
@@ -42,6 +47,11 @@ describeTimeLogRepository('InMemoryTimeLogRepository', async () => new InMemoryT
 describeTimeLogRepository(
   'TypeOrmTimeLogRepository',
   async () => new TypeOrmTimeLogRepository(new Database(await openDataSource())),
+);
+describeAttributes('InMemoryTimeLogRepository', async () => new InMemoryTimeLogRepository());
+describeAttributes(
+  'TypeOrmTimeLogRepository',
+  async () => new TypeOrmTimeLogRepository(new Database(await openDataSource()), undefined, ANY_ATTRIBUTES),
 );
 
 describe('TypeOrmTimeLogRepository over PostgreSQL', () => {

@@ -114,7 +114,7 @@ describe('backup and restore on the embedded database', () => {
     const tables = [...lines.matchAll(/^\{"table":"(\w+)","columns":\["\w+"(?:,"\w+")*\]\}$/gm)];
     expect(tables.map(([, name]) => name).sort()).toEqual(Object.keys(await withSqlIn(source, everything)));
     expect(lines).toMatch(
-      /^[-0-9a-f]{36}\t[-0-9a-f]{36}\t0\.1\ta\\\\b \\\\n "quoted" .*\t2024-02-29\t\d+\t\\N$/m,
+      /^[-0-9a-f]{36}\t[-0-9a-f]{36}\t0\.1\ta\\\\b \\\\n "quoted" .*\t2024-02-29\t\\N\t\d+\t\\N$/m,
     );
   });
 
@@ -408,7 +408,7 @@ describe('backup and restore by DATABASE_URL', () => {
   it('add nothing where a row is refused in the middle', async () => {
     const [file, target] = [fresh(), await migrated()];
     const text = gunzipSync(await readFile(saved)).toString();
-    const [row = ''] = /^.*2024-02-29\t\d+\t\\N\n/m.exec(text) ?? [];
+    const [row = ''] = /^.*2024-02-29\t\\N\t\d+\t\\N\n/m.exec(text) ?? [];
     const rows = ODD_ROWS.length + 1;
     await writeFile(
       file,

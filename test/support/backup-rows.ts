@@ -11,6 +11,8 @@ export const ODD_ROWS = [
   ['0.10', 'lines\nand\r\nmore\t\u0001\u2028\u007f', '1582-10-10'],
   ['123456789012345678901234567890.123456789', '{"table":"time_logs"}', '2026-01-31'],
 ] as const;
+/** The last of them has attributes too. */
+const ODD_ATTRIBUTES = JSON.stringify({ 'a\\b \n\t': ['\\N', '\\.', '\u0001😀"', 5e-324, null, {}] });
 
 /** The id of row n: version 7, a millisecond after that of the row before. */
 const ID = `(lpad(to_hex(1763683200000 + n), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || repeat('0', 15))::uuid`;
@@ -37,9 +39,9 @@ export async function addRows(sql: DataSource, from: number, to: number, descrip
 export async function addOddRows(sql: DataSource): Promise<void> {
   for (const [n, [duration, description, date]] of ODD_ROWS.entries()) {
     await sql.query(
-      `insert into time_logs (id, project_id, duration, description, date)
-       select ${ID}, gen_random_uuid(), $2, $3, $4 from (select $1::int as n) one`,
-      [n, duration, description, date],
+      `insert into time_logs (id, project_id, duration, description, date, attributes)
+       select ${ID}, gen_random_uuid(), $2, $3, $4, $5 from (select $1::int as n) one`,
+      [n, duration, description, date, n === ODD_ROWS.length - 1 ? ODD_ATTRIBUTES : null],
     );
   }
 }

@@ -6,7 +6,7 @@ type Optional<Values> = {
 };
 
 /** What each value counts as where it was not sent: written down here, so that the service is held to it. */
-const MISSING: Optional<TimeLogValues> = { description: '' };
+const MISSING: Optional<Omit<TimeLogValues, 'attributes'>> = { description: '' };
 
 type Sent = Pick<TimeLogValues, 'projectId'> & Partial<TimeLogValues>;
 /** What the service adds. */

@@ -1,6 +1,7 @@
 /* Without it unknown fields pass, numbers come as texts, and deep or endless input reaches the use cases. */
 
 export { limitWaiting, withinDeadline } from './deadline.js';
+export { allowMember, type FurtherMember, type MemberVerdict, memberVerdictOf } from './further-member.js';
 export { DEPTH_LIMIT, isJsonObject, limitBody, parseJson } from './json-body.js';
 export { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from './json-body.documentation.js';
 export { Omittable } from './omittable.decorator.js';
@@ -10,6 +11,7 @@ export { wellFormedId } from './request-id.js';
 export { StrictBody, StrictHeaders, StrictPath, StrictQuery } from './strict-request.decorators.js';
 export {
   MessageData,
+  MessageMemberVerdict,
   type MessageShape,
   messageTooLarge,
   requireBoundedMessage,

@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
+import { memberVerdictOf, withFurtherMember } from './further-member.js';
 import { DEPTH_LIMIT, isDeeperThan, isJsonObject } from './json-body.js';
 import { check, type Naming, requireFaultless } from './validated.js';
 
@@ -20,17 +21,20 @@ export interface MessageShape {
 
 /** The validated data of a message, and its validated part. Throws one error with the faults of both. */
 export const StrictMessage: (shape: MessageShape) => ParameterDecorator = createParamDecorator(
-  (
+  async (
     { message, part, dto, isOptional = false, prepare = (given) => given }: MessageShape,
     context: ExecutionContext,
   ) => {
     const data: Record<string, unknown> = context.switchToRpc().getData();
     const given = data[part] === undefined && isOptional ? {} : data[part];
-    const inner = isJsonObject(given) ? check(dto, prepare(given), FIELD) : undefined;
+    const inner = isJsonObject(given)
+      ? await withFurtherMember(data, dto, given, check(dto, prepare(given), FIELD))
+      : undefined;
     const outer = check(message, data, FIELD);
     requireFaultless(
       {
         faults: [...(inner?.faults ?? []), ...outer.faults],
+        logged: [...(inner?.logged ?? []), ...outer.logged],
         unknown: [...(inner?.unknown ?? []), ...outer.unknown],
       },
       FIELD,
@@ -42,6 +46,17 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
 /** The data of a message itself: what its deadline belongs to. */
 export const MessageData: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => context.switchToRpc().getData<object>(),
+);
+
+/**
+ * Gives the verdict on the further member of a message, once the message is validated. It is a function, which no pipe
+ * of a host rebuilds.
+ */
+export const MessageMemberVerdict: () => ParameterDecorator = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => {
+    const data = context.switchToRpc().getData<object>();
+    return () => memberVerdictOf(data);
+  },
 );
 
 /** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR for a message over the bounds of a request. */

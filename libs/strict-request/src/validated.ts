@@ -19,6 +19,8 @@ export interface Checked<T> {
   readonly instance: T;
   /** One message for each wrong value, in the order of the DTO's fields. */
   readonly faults: readonly string[];
+  /** The same for the log. */
+  readonly logged: readonly string[];
   readonly unknown: readonly string[];
 }
 
@@ -49,12 +51,17 @@ export function check<T extends object>(dto: Dto<T>, input: object, { repeated }
     if (repeated?.has(field)) faults.push(`${field} must not be repeated`);
     else if (error) faults.push(firstMessage(error));
   }
-  return { instance, faults, unknown: Object.keys(input).filter((key) => !fields.includes(key)) };
+  return {
+    instance,
+    faults,
+    logged: faults,
+    unknown: Object.keys(input).filter((key) => !fields.includes(key)),
+  };
 }
 
 /** Throws DomainError VALIDATION_ERROR where there are faults or unknown names. Of the names it tells the first few. */
 export function requireFaultless(
-  { faults, unknown }: Pick<Checked<object>, 'faults' | 'unknown'>,
+  { faults, logged, unknown }: Omit<Checked<object>, 'instance'>,
   { member }: Naming,
 ): void {
   if (faults.length + unknown.length === 0) return;
@@ -63,7 +70,7 @@ export function requireFaultless(
   throw new DomainError(
     'VALIDATION_ERROR',
     [...faults, ...names.map((name) => `${kind}: ${printable(name)}`)].join('; '),
-    { logged: [...faults, ...names.map(() => kind)].join('; ') },
+    { logged: [...logged, ...names.map(() => kind)].join('; ') },
   );
 }
 

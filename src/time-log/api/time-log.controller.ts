@@ -15,6 +15,7 @@ import type { Request, Response } from 'express';
 import { AccessGuard, callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { HostErrorFilter } from '../../../libs/errors/src/index.js';
 import {
+  memberVerdictOf,
   RequestBoundsGuard,
   StrictBody,
   StrictHeaders,
@@ -27,6 +28,7 @@ import { TimeLogUseCases } from '../application/time-log.use-cases.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { accessOf, callOf } from '../wire/access-of.js';
+import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
 import { EVENTS_TYPE, SOURCE_OF_EVENTS } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
@@ -48,7 +50,7 @@ import { sendList } from './send-list.js';
 /** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so does not touch
  * other routes. */
 @Controller('time-logs')
-@UseGuards(RequestBoundsGuard, AccessGuard)
+@UseGuards(RequestBoundsGuard, AccessGuard, AttributesGuard)
 @UseFilters(HostErrorFilter)
 export class TimeLogController {
   constructor(
@@ -91,13 +93,14 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const call = callOf(callerOf(request));
+    const values = valuesOf(body, memberVerdictOf(request));
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
-      sendJson(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(body, call))));
+      sendJson(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(values, call))));
       return;
     }
     const key = keyOf(call.caller?.id, text);
-    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(body, key, call));
+    const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(values, key, call));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
     sendJson(response, 201, logJson(log));
   }
@@ -167,11 +170,9 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    sendJson(
-      response,
-      200,
-      logJson(await withinDeadline(request, this.timeLogs.correct(id, body, callOf(callerOf(request))))),
-    );
+    const values = valuesOf(body, memberVerdictOf(request));
+    const corrected = this.timeLogs.correct(id, values, callOf(callerOf(request)));
+    sendJson(response, 200, logJson(await withinDeadline(request, corrected)));
   }
 
   @Delete(':id')

@@ -45,7 +45,7 @@ export const recorded = {
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
     description: 'When the log was recorded, in UTC with milliseconds.',
   },
-} satisfies Record<keyof StoredTimeLog | 'createdAt', SchemaObject>;
+} satisfies Record<Exclude<keyof StoredTimeLog, 'attributes'> | 'createdAt', SchemaObject>;
 const listed = only('id', ...LISTED_FIELDS, 'createdAt');
 const sent = only(...(Object.keys(TIME_LOG_FIELDS) as (keyof typeof TIME_LOG_FIELDS)[]));
 export const success: SchemaObject = { type: 'boolean', enum: [true] };

@@ -1,4 +1,4 @@
-import type { TimeLog, TimeLogValues } from '../domain/time-log.js';
+import type { AllTimeLogValues, TimeLog } from '../domain/time-log.js';
 import type { Transaction } from '../domain/transaction.js';
 import type { TimeLogCaller } from './call.js';
 
@@ -6,7 +6,7 @@ import type { TimeLogCaller } from './call.js';
 export interface TimeLogChange {
   readonly kind: 'record' | 'correct' | 'delete';
   /** What is recorded, or what a log gets in the place of its values; they have been checked. */
-  readonly values?: Required<TimeLogValues> | undefined;
+  readonly values?: AllTimeLogValues | undefined;
   /** Of the log, in lower case. Before a log is recorded it has none. */
   readonly id?: string | undefined;
   /** In `within`: the log as it was stored, or, where it was deleted, as it was. */

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Access, ALL_PROJECTS } from '../domain/access.js';
+import { TimeLogAttributes } from '../domain/attributes.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import { DEFAULT_PAGE, Page } from '../domain/page.js';
 import type { TimeLogEvent } from '../domain/time-log-event.js';
@@ -44,8 +45,9 @@ export class TimeLogService {
     timeLogs: TimeLogRepository,
     ids: TimeLogIds,
     @Optional() @Inject(TIME_LOG_HOOKS) hooks?: TimeLogHooks,
+    @Optional() attributes?: TimeLogAttributes,
   ) {
-    this.useCases = new TimeLogUseCases(timeLogs, ids, hooks);
+    this.useCases = new TimeLogUseCases(timeLogs, ids, hooks, attributes);
   }
 
   /** Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. */

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { type Access, ALL_PROJECTS, FEED_REFUSED, requireProject } from '../domain/access.js';
+import { TimeLogAttributes } from '../domain/attributes.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
@@ -24,6 +25,7 @@ export class TimeLogUseCases {
     private readonly timeLogs: TimeLogRepository,
     private readonly ids: TimeLogIds,
     @Optional() @Inject(TIME_LOG_HOOKS) hooks: TimeLogHooks = {},
+    @Optional() private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
   ) {
     this.writes = new HookedWrites(timeLogs, hooks);
   }
@@ -33,7 +35,7 @@ export class TimeLogUseCases {
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues, call: Call): Promise<TimeLog> {
-    const log = TimeLog.record(values, this.ids.next());
+    const log = TimeLog.record(await this.attributes.applyTo(values), this.ids.next());
     requireProject(call.access, log.projectId);
     const change = recording(log, call);
     await this.writes.before(change, never);
@@ -51,7 +53,8 @@ export class TimeLogUseCases {
     key: IdempotencyKey,
     call: Call,
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
-    const log = TimeLog.record(values, this.ids.next());
+    const applied = await this.attributes.applyTo(values);
+    const log = TimeLog.record(applied, this.ids.next());
     requireProject(call.access, log.projectId);
     const change = recording(log, call);
     const isKnown = async () => (await this.writes.writesOf(call).known(log, key)) !== undefined;
@@ -63,7 +66,7 @@ export class TimeLogUseCases {
       turn: JSON.stringify([key.principal, key.text]),
     });
     // The key was given with these values the first time too, so the first answer is made without a look at the log.
-    return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(values, id), isReplay: true };
+    return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(applied, id), isReplay: true };
   }
 
   /**
@@ -71,7 +74,7 @@ export class TimeLogUseCases {
    * stay. Resolves like `record`, also where nothing changes. Throws like `record`, and DomainError NOT_FOUND.
    */
   async correct(id: string, values: TimeLogValues, call: Call): Promise<TimeLog> {
-    const log = TimeLog.record(values, id.toLowerCase());
+    const log = TimeLog.record(await this.attributes.applyTo(values), id.toLowerCase());
     const { access, caller } = call;
     requireProject(access, log.projectId);
     this.requireObedience(access);

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
+import { inputOf } from './attribute-input.js';
+import { canonicalJson } from './json.js';
 import { type FieldTable, normalizedValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
 
 /** The key has made a log of other values. */
@@ -46,13 +48,17 @@ const FIRST = ['projectId', 'duration', 'description', 'date'];
 /**
  * SHA-256 over the values of a log, in hex. Equal values give the same result, in any spelling and in every version of
  * the service. The values of version 0.1 are a list. Later values follow with their names, and only if they differ from
- * their defaults: so a retry of a request that an older version answered gets the same answer after the upgrade.
+ * their defaults: so a retry of a request that an older version answered gets the same answer after the upgrade. Of
+ * attributes it is what was sent that counts.
  */
 export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
   const parts: unknown[] = [];
   for (const [name, value] of Object.entries(normalizedValues(values, fields))) {
+    if (name === 'attributes') continue;
     if (FIRST.includes(name)) parts.push(value);
     else if (value !== fields[name]!.default) parts.push([name, value]);
   }
+  const attributes = inputOf(values);
+  if (attributes !== undefined) parts.push(['attributes', canonicalJson(attributes)]);
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

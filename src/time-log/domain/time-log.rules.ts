@@ -1,4 +1,5 @@
 import { isCalendarDate } from './calendar-date.js';
+import { textFault } from './json.js';
 
 /** The most code points of a description. */
 export const DESCRIPTION_LENGTH = 5000;
@@ -26,9 +27,8 @@ export function descriptionFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'description must be a string';
   if (isLongerThan(DESCRIPTION_LENGTH, value))
     return `description must be at most ${DESCRIPTION_LENGTH} characters`;
-  if (value.includes('\0')) return 'description must not contain U+0000';
-  if (!value.isWellFormed()) return 'description must not contain lone surrogates';
-  return undefined;
+  const fault = textFault(value);
+  return fault && `description ${fault}`;
 }
 
 export function dateFault(value: unknown): string | undefined {

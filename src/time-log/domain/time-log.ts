@@ -1,6 +1,10 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { hasInput, inputOf, keepInput } from './attribute-input.js';
 import type { CalendarDate } from './calendar-date.js';
 import { dateFault, descriptionFault, durationFault, projectIdFault } from './time-log.rules.js';
+
+/** What a log has beside its own values, in the form that a host has chosen: JSON. */
+export type Attributes = Readonly<Record<string, unknown>>;
 
 /** What a caller says about a piece of work. Values with a default are optional here. */
 export interface TimeLogValues {
@@ -12,12 +16,17 @@ export interface TimeLogValues {
   readonly description?: string | undefined;
   /** The day of the work. */
   readonly date: CalendarDate;
+  /** Only where the host has a schema for them. */
+  readonly attributes?: Attributes | undefined;
 }
+
+/** The values that every log has. */
+type OwnValues = Omit<TimeLogValues, 'attributes'>;
 
 /** Every value of a log. */
 export type AllTimeLogValues = {
-  readonly [Name in keyof TimeLogValues]-?: Exclude<TimeLogValues[Name], undefined>;
-};
+  readonly [Name in keyof OwnValues]-?: Exclude<OwnValues[Name], undefined>;
+} & Pick<TimeLogValues, 'attributes'>;
 /** The stored form of a log. */
 export type StoredTimeLog = AllTimeLogValues & Pick<TimeLog, 'id'>;
 
@@ -33,14 +42,14 @@ interface Field {
 }
 
 /** A value that may be left out has a default. */
-type FieldOf<Name extends keyof TimeLogValues> = Field & {
+type FieldOf<Name extends keyof OwnValues> = Field & {
   readonly normalized?: (value: AllTimeLogValues[Name]) => AllTimeLogValues[Name];
-} & (object extends Pick<TimeLogValues, Name>
+} & (object extends Pick<OwnValues, Name>
     ? { readonly default: AllTimeLogValues[Name] }
     : { readonly default?: never });
 
 /**
- * The values of a log, each once, in the order of messages and of the fingerprint. Add a new one at the end. Its
+ * The values that every log has, each once, in the order of messages and of the fingerprint. Add a new one at the end. Its
  * default keeps it out of the fingerprint of older requests. The compiler names all other places that need a change.
  */
 export const TIME_LOG_FIELDS = {
@@ -49,7 +58,7 @@ export const TIME_LOG_FIELDS = {
   description: { fault: descriptionFault, default: '' },
   // The contract leaves it out of lists.
   date: { fault: dateFault, isListed: false },
-} satisfies { readonly [Name in keyof TimeLogValues]-?: FieldOf<Name> };
+} satisfies { readonly [Name in keyof OwnValues]-?: FieldOf<Name> };
 
 /** The table of fields, by their names. */
 export type FieldTable = Readonly<Record<string, Field>>;
@@ -76,6 +85,8 @@ export class TimeLog implements AllTimeLogValues {
   readonly duration!: number;
   readonly description!: string;
   readonly date!: CalendarDate;
+  /** Absent where the log has none. */
+  declare readonly attributes?: Attributes;
 
   private constructor() {
     // TypeORM calls it too, without values. So it must not throw, and record() applies the rules.
@@ -87,18 +98,15 @@ export class TimeLog implements AllTimeLogValues {
   }
 
   /**
-   * A log with these values, new or corrected, under a UUIDv7. Throws DomainError VALIDATION_ERROR with one message for
-   * each wrong value.
+   * A log with these values, new or corrected, under a UUIDv7. Its attributes are stored as they are: the schema of the
+   * host has decided about them before. Throws DomainError VALIDATION_ERROR with one message for each wrong value.
    */
   static record(values: TimeLogValues, id: string): TimeLog {
-    const faults: string[] = [];
-    for (const name in TABLE) {
-      const field = TABLE[name]!;
-      const fault = field.fault(given(values, name, field));
-      if (fault !== undefined) faults.push(fault);
-    }
+    const faults = faultsOf(values);
     if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
-    return TimeLog.restore({ id, ...normalizedValues(values) });
+    const log = TimeLog.restore({ id, ...normalizedValues(values) });
+    if (hasInput(values)) keepInput(log, inputOf(values));
+    return log;
   }
 
   /** A log without values, for a repository that sets all of them. It saves an object for each log that is read. */
@@ -122,7 +130,18 @@ export function createdAtOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** Valid values in their stored form: every field, and nothing else. */
+/** One message for each wrong value. Attributes are not looked at. */
+export function faultsOf(values: TimeLogValues): string[] {
+  const faults: string[] = [];
+  for (const name in TABLE) {
+    const field = TABLE[name]!;
+    const fault = field.fault(given(values, name, field));
+    if (fault !== undefined) faults.push(fault);
+  }
+  return faults;
+}
+
+/** Valid values in their stored form: every field, the attributes where there are some, and nothing else. */
 export function normalizedValues(
   values: TimeLogValues,
   fields: FieldTable = TIME_LOG_FIELDS,
@@ -133,6 +152,7 @@ export function normalizedValues(
     const value = given(values, name, field);
     normalized[name] = field.normalized ? field.normalized(value as never) : value;
   }
+  if (values.attributes !== undefined) normalized.attributes = values.attributes;
   return normalized as AllTimeLogValues;
 }
 

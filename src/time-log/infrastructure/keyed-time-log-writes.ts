@@ -5,7 +5,7 @@ import { type Database, isRefusalOfRow, PreparedStatement, type Statements } fro
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
-import { NEXT_PARAMETER, TIME_LOG_ARRAYS, TIME_LOG_COLUMN_NAMES, timeLogArrays } from './time-log-rows.js';
+import type { TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
 
 /** Milliseconds until the next try to write a log whose key somebody else is using at the moment. */
@@ -36,6 +36,7 @@ export class KeyedTimeLogWrites {
 
   constructor(
     private readonly database: Database,
+    private readonly rows: TimeLogRows,
     private readonly sweep: TimeLogSweep,
     private readonly limits: BatcherLimits,
     /** Called after a commit. */
@@ -97,9 +98,9 @@ export class KeyedTimeLogWrites {
    */
   private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
-    this.insertion ??= new PreparedStatement(insertionInto(keys, this.database.table(TimeLog)));
+    this.insertion ??= new PreparedStatement(insertionInto(keys, this.database.table(TimeLog), this.rows));
     const rows = await within.change(this.insertion, [
-      ...timeLogArrays(keyed.map(({ log }) => log)),
+      ...this.rows.arraysOf(keyed.map(({ log }) => log)),
       keyed.map(({ key }) => key.principal),
       keyed.map(({ key }) => key.text),
       keyed.map(({ fingerprint }) => fingerprint),
@@ -120,20 +121,23 @@ export class KeyedTimeLogWrites {
   }
 }
 
-/** The parameters after those of the logs: arrays of principals, texts and fingerprints, and the table of keys. */
-const [PRINCIPALS, TEXTS, FINGERPRINTS, KEYS] = [0, 1, 2, 3].map((index) => `$${NEXT_PARAMETER + index}`);
-
-function insertionInto(keys: string, logs: string): string {
+function insertionInto(
+  keys: string,
+  logs: string,
+  { arrays, names, nextParameter }: Pick<TimeLogRows, 'arrays' | 'names' | 'nextParameter'>,
+): string {
+  // After those of the logs.
+  const [principals, texts, fingerprints, table] = [0, 1, 2, 3].map((index) => `$${nextParameter + index}`);
   return `
     with asked as (
       select distinct on (key_principal, key_text) *
-        from unnest(${TIME_LOG_ARRAYS}, ${PRINCIPALS}::text[], ${TEXTS}::text[], ${FINGERPRINTS}::text[]) with ordinality
-             as given (${TIME_LOG_COLUMN_NAMES}, key_principal, key_text, key_fingerprint, key_number)
+        from unnest(${arrays}, ${principals}::text[], ${texts}::text[], ${fingerprints}::text[]) with ordinality
+             as given (${names}, key_principal, key_text, key_fingerprint, key_number)
        order by key_principal, key_text, key_number
     ), free as materialized (
       select * from asked
        where pg_try_advisory_xact_lock(
-               hashtextextended(key_principal || ' ' || key_text, ${KEYS}::regclass::oid::bigint))
+               hashtextextended(key_principal || ' ' || key_text, ${table}::regclass::oid::bigint))
     ), kept as (
       insert into ${keys} as keys (principal, text, fingerprint, time_log_id)
       select key_principal, key_text, decode(key_fingerprint, 'hex'), id from free
@@ -142,8 +146,8 @@ function insertionInto(keys: string, logs: string): string {
        where keys.created_at < now() - ${KEY_LIFETIME}
       returning time_log_id as id
     ), written as (
-      insert into ${logs} (${TIME_LOG_COLUMN_NAMES})
-      select ${TIME_LOG_COLUMN_NAMES} from free join kept using (id)
+      insert into ${logs} (${names})
+      select ${names} from free join kept using (id)
     )
     select id from kept`;
 }

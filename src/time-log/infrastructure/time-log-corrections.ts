@@ -4,14 +4,7 @@ import { type Database, isReferredTo, type Statements, TextStatement } from '../
 import type { Access } from '../domain/access.js';
 import { TimeLog } from '../domain/time-log.js';
 import { REFERRED_TO } from '../domain/time-log.repository.js';
-import {
-  NEXT_PARAMETER,
-  TIME_LOG_VALUE_NAMES,
-  TIME_LOG_VALUES,
-  timeLogOf,
-  timeLogSelection,
-  timeLogValues,
-} from './time-log-rows.js';
+import type { TimeLogRows } from './time-log-rows.js';
 import { accessValue, withinAccess } from './whose.js';
 
 /** The part of the deadline that a change waits for who holds its log. */
@@ -32,6 +25,7 @@ export class TimeLogCorrections {
 
   constructor(
     private readonly database: Database,
+    private readonly rows: TimeLogRows,
     private readonly lanes: Lanes,
     limits: Pick<BatcherLimits, 'wait'>,
   ) {
@@ -56,22 +50,23 @@ export class TimeLogCorrections {
    * that began with an empty table would read all of it.
    */
   private async replace(log: TimeLog, access: Access, within: Statements = this.database): Promise<boolean> {
-    const differs = `(${TIME_LOG_VALUE_NAMES}) is distinct from (${TIME_LOG_VALUES})`;
+    const { valueNames, values, nextParameter } = this.rows;
+    const differs = `(${valueNames}) is distinct from (${values})`;
     const statement = new TextStatement(
       `with seen as materialized (
          select id, ${differs} as differs from ${this.table}
-          where id = $1 and ${withinAccess('project_id', NEXT_PARAMETER)}
+          where id = $1 and ${withinAccess('project_id', nextParameter)}
        ), found as materialized (
          select log.id from seen join ${this.table} log on log.id = seen.id
-          where seen.differs and ${withinAccess('log.project_id', NEXT_PARAMETER)} for no key update of log
+          where seen.differs and ${withinAccess('log.project_id', nextParameter)} for no key update of log
        ), corrected as (
-         update ${this.table} log set (${TIME_LOG_VALUE_NAMES}) = row(${TIME_LOG_VALUES})
+         update ${this.table} log set (${valueNames}) = row(${values})
            from found where log.id = found.id and ${differs}
        )
        select id from found union all select id from seen where not differs`,
     );
-    const values = [...timeLogValues(log), accessValue(access)];
-    return (await within.change(statement, values, this.options)).length > 0;
+    const parameters = [...this.rows.valuesOf(log), accessValue(access)];
+    return (await within.change(statement, parameters, this.options)).length > 0;
   }
 
   private async remove(
@@ -83,11 +78,11 @@ export class TimeLogCorrections {
       `with deleted as (
          delete from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)} returning log.*
        )
-       select ${timeLogSelection('deleted')} from deleted`,
+       select ${this.rows.selection('deleted')} from deleted`,
     );
     try {
       const [row] = await within.change(statement, [id, accessValue(access)], this.options);
-      return row && timeLogOf(row);
+      return row && this.rows.log(row);
     } catch (error) {
       throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
     }

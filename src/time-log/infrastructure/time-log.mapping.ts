@@ -1,5 +1,5 @@
 import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
-import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
+import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { TRANSACTION } from './feed/positions.v1.js';
 
 const asItIs = (text: string) => text;
@@ -10,23 +10,41 @@ const byFunction = {
   parse: JSON.parse,
 };
 
-/**
- * How each type of column is read: `select` is the SQL of its text, `json` makes JSON of that text, `parse` makes the
- * value. SQL has escaped what comes as JSON, so that it goes into an answer as it is.
- */
+export interface ColumnTexts {
+  /** The SQL of its text. */
+  readonly select: (column: string) => string;
+  /** Makes JSON of that text. SQL has escaped what comes as JSON, so that it goes into an answer as it is. */
+  readonly json: (text: string) => string;
+  /** Makes the value of that text. */
+  readonly parse: (text: string) => unknown;
+  /** Makes the text of a value; without it the driver does. */
+  readonly write?: (value: unknown) => string;
+}
+
+/** How each type of column is read and written. */
 export const COLUMN_TEXTS = {
   uuid: { select: asItIs, json: (text: string) => `"${text}"`, parse: asItIs },
   // As JavaScript writes it: SQL keeps zeros at the end, and knows no exponent.
   numeric: { select: asItIs, json: (text: string) => JSON.stringify(Number(text)), parse: asItIs },
   text: byFunction,
   date: byFunction,
-};
+  // As JavaScript writes it: SQL writes numbers out and adds spaces.
+  jsonb: {
+    select: (column: string) => `${column}::text`,
+    json: (text: string) => JSON.stringify(JSON.parse(text)),
+    parse: JSON.parse,
+    write: JSON.stringify,
+  },
+} satisfies Readonly<Record<string, ColumnTexts>>;
 
 type TimeLogColumn<Value> = ColumnOptions & {
   /** The type of the column, and of parameters. */
   readonly type: keyof typeof COLUMN_TEXTS;
   /** For values that the driver would change. */
-  readonly transformer?: { readonly to: (value: Value) => string; readonly from: (text: string) => Value };
+  readonly transformer?: {
+    readonly to: (value: Value) => unknown;
+    readonly from: (text: never) => Value;
+  };
 };
 
 /** The columns of the table, one for each field of a log. */
@@ -37,7 +55,16 @@ export const TIME_LOG_COLUMNS = {
   duration: { type: 'numeric', transformer: { to: String, from: Number } },
   description: { type: 'text' },
   date: { type: 'date' },
-} satisfies { readonly [Name in keyof StoredTimeLog]: TimeLogColumn<StoredTimeLog[Name]> };
+  // A log without them has no member of this name.
+  attributes: {
+    type: 'jsonb',
+    nullable: true,
+    transformer: {
+      to: (value: Attributes | undefined) => value,
+      from: (value: Attributes | null) => value ?? undefined,
+    },
+  },
+} satisfies { readonly [Name in keyof StoredTimeLog]-?: TimeLogColumn<StoredTimeLog[Name]> };
 
 // Maps the table `time_logs` straight onto the domain class. Decorators are functions: called from here, they leave the
 // domain free of them. The entities of a host can relate to a decorated class, but not to a schema. The migrations make

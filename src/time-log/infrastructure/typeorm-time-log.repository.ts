@@ -12,10 +12,12 @@ import {
   isUnknownRoutine,
   PreparedStatement,
   type Statements,
+  type TextRow,
   TextStatement,
   type TransactionLimits,
 } from '../../database/index.js';
 import type { Access } from '../domain/access.js';
+import { TimeLogAttributes } from '../domain/attributes.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import type { FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
@@ -34,15 +36,7 @@ import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
 import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
-import {
-  itemJsonOf,
-  TIME_LOG_ARRAYS,
-  TIME_LOG_COLUMN_NAMES,
-  timeLogArrays,
-  timeLogOf,
-  timeLogSelection,
-  timeLogWeight,
-} from './time-log-rows.js';
+import { TimeLogRows } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { TimeLogTotals, TOTALS_ROUTINES } from './time-log-totals.js';
@@ -52,7 +46,6 @@ import { accessValue, type Whose, whoseOf, withinAccess } from './whose.js';
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
-const LOG = timeLogSelection('log');
 /** The functions of the database that are called, here and by the sweep. */
 const ROUTINES = [
   'time_log_page_v2',
@@ -62,7 +55,6 @@ const ROUTINES = [
   'keep_time_log_positions',
   ...TOTALS_ROUTINES,
 ];
-const MAKING = { log: timeLogOf, item: itemJsonOf };
 /** The most logs in one statement. */
 const BATCH = 200;
 /** The part of the pool that changes have which share no commit with others: creates and lists have the rest. */
@@ -80,6 +72,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly corrections: TimeLogCorrections;
   private readonly lanes: Lanes;
   private readonly limits: TransactionLimits;
+  private readonly rows: TimeLogRows;
+  private readonly making: ConstructorParameters<typeof LazyPage<TextRow>>[2];
   private readonly pages: Partial<Record<Whose['suffix'], PreparedStatement>> = {};
   private insertion: PreparedStatement | undefined;
 
@@ -88,17 +82,22 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     @Optional()
     @Inject(WRITE_LIMITS)
     { queue, wait }: WriteLimits = { queue: TIME_LOG_LIMITS.writeQueue, wait: TIME_LOG_LIMITS.deadline },
+    @Optional()
+    { areKnown }: TimeLogAttributes = new TimeLogAttributes(),
   ) {
     super();
+    const rows = new TimeLogRows(areKnown);
+    this.rows = rows;
+    this.making = { log: (row) => rows.log(row), item: (row) => rows.item(row) };
     const limits = { batch: BATCH, queue, wait };
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
-    this.feed = new TimeLogFeed(database);
+    this.feed = new TimeLogFeed(database, rows);
     this.sums = new TimeLogTotals(database, limits);
     this.lanes = new Lanes(() => Math.floor(POOL_SHARE * database.poolSize) || 1, limits);
-    this.corrections = new TimeLogCorrections(database, this.lanes, limits);
+    this.corrections = new TimeLogCorrections(database, rows, this.lanes, limits);
     this.limits = { rowWait: rowWaitOf(limits), whole: wait };
-    this.keyedWrites = new KeyedTimeLogWrites(database, this.sweep, limits, () => this.recorded());
+    this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, () => this.recorded());
   }
 
   /**
@@ -195,21 +194,21 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override async get(id: string, access: Access): Promise<TimeLog | undefined> {
     // Not prepared: the plan of a session that began with an empty table would read all of it.
     const statement = new TextStatement(
-      `select ${LOG} from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)}`,
+      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)}`,
     );
     const [row] = await this.database.query(statement, [id, accessValue(access)]);
-    return row && timeLogOf(row);
+    return row && this.rows.log(row);
   }
 
   override async find(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage> {
     const whose = whoseOf(filter, access);
     // One statement, so that page and total come from one snapshot.
     const statement = (this.pages[whose.suffix] ??= new PreparedStatement(
-      `select ${LOG}, total from ${this.pageOf(whose)}`,
+      `select ${this.rows.selection('log')}, total from ${this.pageOf(whose)}`,
     ));
     // The first row only has the total.
     const [first, ...rows] = await this.database.query(statement, pageValues(whose, filter, page));
-    return new LazyPage(Number(first!.at(-1)), rows, MAKING);
+    return new LazyPage(Number(first!.at(-1)), rows, this.making);
   }
 
   override totals(
@@ -223,7 +222,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override async weigh(filter: TimeLogFilter, page: Page, access: Access): Promise<number> {
     const whose = whoseOf(filter, access);
-    const statement = `select sum(${timeLogWeight('log')})::int as bytes from ${this.pageOf(whose)}`;
+    const statement = `select sum(${this.rows.weight('log')})::float8 as bytes from ${this.pageOf(whose)}`;
     const [row] = await this.database.query<{ bytes: number | null }>(
       statement,
       pageValues(whose, filter, page),
@@ -246,10 +245,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   /** Stores all logs in one commit, or as a part of a transaction. */
   private async insert(logs: readonly TimeLog[], within: Statements = this.database): Promise<undefined[]> {
     this.insertion ??= new PreparedStatement(
-      `insert into ${this.table} (${TIME_LOG_COLUMN_NAMES})
-       select * from unnest(${TIME_LOG_ARRAYS})`,
+      `insert into ${this.table} (${this.rows.names})
+       select * from unnest(${this.rows.arrays})`,
     );
-    await within.change(this.insertion, timeLogArrays(logs));
+    await within.change(this.insertion, this.rows.arraysOf(logs));
     this.changed(within);
     return logs.map(() => undefined);
   }

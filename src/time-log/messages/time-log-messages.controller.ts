@@ -8,8 +8,14 @@ import {
   outletOf,
   written,
 } from '../../../libs/messages/src/index.js';
-import { MessageData, StrictMessage } from '../../../libs/strict-request/src/index.js';
+import {
+  MessageData,
+  MessageMemberVerdict,
+  type MemberVerdict,
+  StrictMessage,
+} from '../../../libs/strict-request/src/index.js';
 import { accessOf, callOf } from '../wire/access-of.js';
+import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
@@ -30,7 +36,7 @@ const TO_ONE = { queue: MESSAGE_QUEUE };
 
 /** Time logs over Nest's transports: the use cases, rules and errors of HTTP. */
 @Controller()
-@UseGuards(MessageGate, AccessGuard, MessageGuarded)
+@UseGuards(MessageGate, AccessGuard, AttributesGuard, MessageGuarded)
 @UseInterceptors(MessageGate)
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {
@@ -77,11 +83,13 @@ export class TimeLogMessagesController {
     @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
     { idempotencyKey: text, timeLog }: RecordTimeLogMessage,
     @MessageCaller() caller: Caller | undefined,
+    @MessageMemberVerdict() verdict: object,
   ): Promise<object> {
     const call = callOf(caller);
-    if (text === undefined) return logResponse(await this.timeLogs.record(timeLog, call));
+    const values = valuesOf(timeLog, (verdict as () => MemberVerdict | undefined)());
+    if (text === undefined) return logResponse(await this.timeLogs.record(values, call));
     const key = keyOf(caller?.id, text);
-    const { log, isReplay } = await this.timeLogs.recordOnce(timeLog, key, call);
+    const { log, isReplay } = await this.timeLogs.recordOnce(values, key, call);
     return isReplay ? { ...logResponse(log), replayed: true } : logResponse(log);
   }
 }

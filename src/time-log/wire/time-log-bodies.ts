@@ -22,7 +22,7 @@ interface Created {
 export type TimeLogBody = StoredTimeLog & Created;
 
 /** A log as an item of a list. */
-export type TimeLogItem = Pick<StoredTimeLog, 'id' | ListedField> & Created;
+export type TimeLogItem = Pick<StoredTimeLog, 'id' | ListedField | 'attributes'> & Created;
 
 /** The body of an answer with a page of logs. */
 export interface TimeLogListResponse {
@@ -38,14 +38,33 @@ export interface TimeLogResponse {
 }
 
 /** Each member is named: an answer has these and no others, whatever a host's adapter puts into a log. */
-export function bodyOf({ id, projectId, duration, description, date, createdAt }: TimeLog): TimeLogBody {
-  return { id, projectId, duration, description, date, createdAt: isoText(createdAt.getTime()) };
+export function bodyOf(log: TimeLog): TimeLogBody {
+  const { id, projectId, duration, description, date, createdAt } = log;
+  return {
+    id,
+    projectId,
+    duration,
+    description,
+    date,
+    ...attributesOf(log),
+    createdAt: isoText(createdAt.getTime()),
+  };
 }
 
 /** The item of a log. It has these members and no others, whatever a host's adapter puts into a log. */
 export function itemOf(log: TimeLog): TimeLogItem {
   const values = Object.fromEntries(LISTED_FIELDS.map((name) => [name, log[name]]));
-  return { id: log.id, ...values, createdAt: isoText(log.createdAt.getTime()) } as TimeLogItem;
+  return {
+    id: log.id,
+    ...values,
+    ...attributesOf(log),
+    createdAt: isoText(log.createdAt.getTime()),
+  } as TimeLogItem;
+}
+
+/** Most logs have none, and so their answers have no such member. */
+function attributesOf({ attributes }: TimeLog): Pick<TimeLog, 'attributes'> {
+  return attributes === undefined ? {} : { attributes };
 }
 
 /** The answer to a list, as a host can give it too. */

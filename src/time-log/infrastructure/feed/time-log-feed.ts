@@ -4,7 +4,7 @@ import type { Backlog } from '../../domain/time-log.repository.js';
 import { FEED_GONE, type FeedPlace, TimeLogEvent } from '../../domain/time-log-event.js';
 import { createdAtOf, TimeLog } from '../../domain/time-log.js';
 import { TimeLogDeletion } from '../time-log-deletion.entity.js';
-import { timeLogOf, timeLogSelection, timeLogWeight } from '../time-log-rows.js';
+import type { TimeLogRows } from '../time-log-rows.js';
 import { GONE } from './time-log-events.v2.js';
 
 const IS_GONE = new RegExp(`^${GONE}$`);
@@ -26,29 +26,42 @@ const BESIDE_LOG = [
 export class TimeLogFeed {
   private events: PreparedStatement | undefined;
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly rows: TimeLogRows,
+  ) {}
 
   /** The next events after a place, or from the beginning. */
   async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
     // One statement: the rows, and how far they are final, must be of one snapshot.
     this.events ??= new PreparedStatement(
-      `select ${timeLogSelection('log')}, ${BESIDE_LOG.map((column, index) => `${column} as beside_${index}`).join()} from ${this.routine}`,
+      `select ${this.rows.selection('log')}, ${BESIDE_LOG.map((column, index) => `${column} as beside_${index}`).join()} from ${this.routine}`,
     );
     const rows = await this.database
       .query(this.events, [place?.position, place?.logId, limit])
       .catch(refuseGone);
-    return rows.map(eventOf);
+    return rows.map((row) => this.eventOf(row));
   }
 
   /** How many bytes the texts of the next events have. */
   async weigh(place: FeedPlace | undefined, limit: number): Promise<number> {
     const [row] = await this.database
       .query<{ bytes: number | null }>(
-        `select sum(${timeLogWeight('log')})::int as bytes from ${this.routine}`,
+        `select sum(${this.rows.weight('log')})::float8 as bytes from ${this.routine}`,
         [place?.position, place?.logId, limit],
       )
       .catch(refuseGone);
     return row!.bytes ?? 0;
+  }
+
+  private eventOf(row: TextRow): TimeLogEvent {
+    const [deletedId, projectId, milliseconds, position] = row.slice(-BESIDE_LOG.length);
+    const log = deletedId == null ? this.rows.log(row) : { id: deletedId, projectId: projectId! };
+    return new TimeLogEvent(
+      position!,
+      log,
+      milliseconds == null ? undefined : new Date(Number(milliseconds)),
+    );
   }
 
   private get routine(): string {
@@ -71,12 +84,6 @@ export class TimeLogFeed {
     if (id === null) return { events, oldest: undefined };
     return { events, oldest: changed === null ? new Date(createdAtOf(id)) : new Date(Number(changed)) };
   }
-}
-
-function eventOf(row: TextRow): TimeLogEvent {
-  const [deletedId, projectId, milliseconds, position] = row.slice(-BESIDE_LOG.length);
-  const log = deletedId == null ? timeLogOf(row) : { id: deletedId, projectId: projectId! };
-  return new TimeLogEvent(position!, log, milliseconds == null ? undefined : new Date(Number(milliseconds)));
 }
 
 function refuseGone(error: unknown): never {

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { inputOf } from './attribute-input.js';
+import { type AttributesSchema, TimeLogAttributes } from './attributes.js';
+import { fingerprintOf } from './idempotency-key.js';
+import { TimeLog } from './time-log.js';
+
+const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
+const ID = '019c1363-4a3b-7245-b697-5dec9f548a52';
+
+type Verdict = Awaited<ReturnType<AttributesSchema['~standard']['validate']>>;
+
+/** A schema that does this with what it is given. */
+const attributesBy = (validate: (value: unknown) => Verdict | Promise<Verdict>) =>
+  new TimeLogAttributes(
+    { '~standard': { version: 1, vendor: 'test', validate } },
+    { depth: 7, bytes: 1_000 },
+  );
+const refusing = (...issues: Extract<Verdict, { issues: readonly object[] }>['issues']) =>
+  attributesBy(() => ({ issues }));
+
+describe('attributes that a schema refuses', () => {
+  it('are told with the way to each value and its rule', async () => {
+    const attributes = refusing(
+      { message: 'must be a ticket', path: ['list', 0, { key: 'ticket' }] },
+      { message: 'must have a ticket' },
+      { message: 'muss größer sein', path: [] },
+    );
+    expect((await attributes.check({})).faults).toEqual([
+      'attributes.list.0.ticket must be a ticket',
+      'attributes must have a ticket',
+      'attributes muss größer sein',
+    ]);
+  });
+
+  it.each<[string, unknown, string, string]>([
+    ['as valibot does', { a: 'secret' }, 'Invalid email: Received "secret"', 'attributes.a is not valid'],
+    ['as arktype does', { a: 12345 }, 'a must be less than 5 (was 12345)', 'attributes.a is not valid'],
+    ['of a truth value', { a: true }, 'Expected string but received true', 'attributes.a is not valid'],
+    ['within an object', { a: { b: ['secret'] } }, 'no "secret" here', 'attributes.a is not valid'],
+    ['with escapes', { a: 'se"cret' }, 'received "se\\"cret"', 'attributes.a is not valid'],
+    ['cut', { a: 'secret '.repeat(20) }, `received ${'secret '.repeat(9)}…`, 'attributes.a is not valid'],
+    ['not at all', { a: 'x' }, 'Expected a number', 'attributes.a Expected a number'],
+    [
+      'only as a part of a word',
+      { a: 1 },
+      'Too small: expected >=10',
+      'attributes.a Too small: expected >=10',
+    ],
+    ['elsewhere', { a: 1, b: 'secret' }, 'no secret', 'attributes.a no secret'],
+  ])('tell no value that was sent, where the schema does: %s', async (_what, sent, message, fault) => {
+    expect((await refusing({ message, path: ['a'] }).check(sent)).faults).toEqual([fault]);
+  });
+
+  it('are told in bounded and printable text, whatever names were sent', async () => {
+    const many = Array.from({ length: 50 }, () => ({
+      message: `\u0000\u202e\n${'m'.repeat(500)}`,
+      path: Array.from({ length: 20 }, () => `é\u0007${'n'.repeat(100)}`),
+    }));
+    const { faults, logged } = await refusing(...many).check({});
+    expect(faults).toHaveLength(10);
+    const name = `??${'n'.repeat(38)}`;
+    expect(new Set(faults)).toEqual(
+      new Set([`attributes.${Array(8).fill(name).join('.')} ???${'m'.repeat(197)}`]),
+    );
+    expect(logged).toEqual(['attributes must obey their schema']);
+  });
+
+  it('are refused also where the schema gives no reason', async () => {
+    expect((await refusing().check({})).faults).toEqual(['attributes is not valid']);
+  });
+});
+
+describe('values with attributes', () => {
+  const doubling = attributesBy(async (value) => ({ value: { doubled: 2 * (value as { n: number }).n } }));
+
+  it('become those that the schema puts out, once', async () => {
+    const applied = await doubling.applyTo({ ...values, attributes: { n: 2 } });
+    expect(applied.attributes).toEqual({ doubled: 4 });
+    expect(await doubling.applyTo(applied)).toBe(applied);
+  });
+
+  it('have the fingerprint of what was sent, also as a log', async () => {
+    const prints = [];
+    for (const n of [1, 2]) {
+      const sent = { ...values, attributes: { n } };
+      const log = TimeLog.record(await doubling.applyTo(sent), ID);
+      expect(log.attributes).toEqual({ doubled: 2 * n });
+      prints.push(fingerprintOf(log));
+      expect(fingerprintOf(sent)).toBe(fingerprintOf(log));
+    }
+    expect(new Set([...prints, fingerprintOf(values)])).toHaveProperty('size', 3);
+  });
+
+  it('have the fingerprint of before where none were sent, whatever the schema makes of it', async () => {
+    const always = attributesBy(() => ({ value: { a: 1 } }));
+    const log = TimeLog.record(await always.applyTo(values), ID);
+    expect(log.attributes).toEqual({ a: 1 });
+    expect(fingerprintOf(log)).toBe(fingerprintOf(values));
+  });
+
+  it('keep what was sent where the schema changes it', async () => {
+    const careless = attributesBy((value) => ({ value: Object.assign(value as object, { b: 2 }) }));
+    const applied = await careless.applyTo({ ...values, attributes: { a: 1 } });
+    expect([inputOf(applied), applied.attributes]).toEqual([{ a: 1 }, { a: 1, b: 2 }]);
+  });
+
+  it('are nothing of the host: it may change its own', async () => {
+    const kept = { list: [1] };
+    const applied = await attributesBy(() => ({ value: kept })).applyTo(values);
+    kept.list.push(2);
+    expect(applied.attributes).toEqual({ list: [1] });
+  });
+});

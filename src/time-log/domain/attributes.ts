@@ -1,0 +1,93 @@
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { hasInput, keepInput } from './attribute-input.js';
+import { issueTexts, type SchemaIssue } from './attribute-issues.js';
+import { isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
+import { type Attributes, faultsOf, type TimeLogValues } from './time-log.js';
+
+/** The form of what a host keeps with its logs: a Standard Schema (https://standardschema.dev), such as one of zod. */
+export interface AttributesSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaVerdict | Promise<SchemaVerdict>;
+  };
+}
+
+type SchemaVerdict =
+  { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+
+/** Attributes that were sent, after a look at them. */
+export interface CheckedAttributes {
+  /** What is wrong with them, as messages for the caller. */
+  readonly faults: readonly string[];
+  /** The same for the log: names and messages may hold what the caller made up. */
+  readonly logged?: readonly string[];
+  readonly input?: unknown;
+  /** What the schema has made of them. */
+  readonly output?: Attributes | undefined;
+}
+
+const LOGGED = ['attributes must obey their schema'];
+
+/** What time logs have beside their own values: what the schema of a host says, or nothing. */
+export class TimeLogAttributes {
+  constructor(
+    private readonly schema?: AttributesSchema,
+    private readonly bounds: JsonBounds = { depth: Infinity, bytes: Infinity },
+  ) {}
+
+  /** Whether logs have attributes. */
+  get areKnown(): boolean {
+    return this.schema !== undefined;
+  }
+
+  /**
+   * What becomes of attributes that were sent, or were not: the schema decides about that too. Throws what it throws,
+   * and an Error where it puts out what cannot be stored.
+   */
+  async check(sent: unknown): Promise<CheckedAttributes> {
+    if (this.schema === undefined) return { faults: sent === undefined ? [] : ['unknown field: attributes'] };
+    if (sent === undefined) return this.ask(this.schema, undefined);
+    const fault = jsonFault(sent, this.bounds);
+    return fault === undefined ? this.ask(this.schema, sent) : { faults: [`attributes ${fault}`] };
+  }
+
+  /**
+   * Values with their attributes as the schema puts them out. Throws DomainError VALIDATION_ERROR with the faults of
+   * all, and what `check` throws.
+   */
+  async applyTo(values: TimeLogValues): Promise<TimeLogValues> {
+    if (hasInput(values) || (!this.areKnown && values.attributes === undefined)) return values;
+    const checked = await this.check(values.attributes);
+    if (checked.faults.length === 0) return withAttributes(values, checked);
+    const own = faultsOf(values);
+    throw new DomainError('VALIDATION_ERROR', [...own, ...checked.faults].join('; '), {
+      logged: [...own, ...(checked.logged ?? checked.faults)].join('; '),
+    });
+  }
+
+  private async ask(schema: AttributesSchema, sent: unknown): Promise<CheckedAttributes> {
+    // Before the schema: it may change what it is given.
+    const input = sent === undefined ? undefined : jsonCopy(sent);
+    const verdict = await schema['~standard'].validate(sent);
+    if (verdict.issues) return { faults: issueTexts(verdict.issues, input), logged: LOGGED };
+    return { faults: [], input, output: this.storable(verdict.value) };
+  }
+
+  private storable(output: unknown): Attributes | undefined {
+    if (output === undefined) return undefined;
+    const fault = isPlainObject(output) ? jsonFault(output, this.bounds) : 'must be a JSON object';
+    if (fault === undefined) return jsonCopy(output) as Attributes;
+    throw new Error(`what the schema of attributes puts out ${fault}`);
+  }
+}
+
+/** Values with attributes that a schema has put out. It is not asked about them again. */
+export function withAttributes(
+  values: TimeLogValues,
+  { input, output }: Pick<CheckedAttributes, 'input' | 'output'>,
+): TimeLogValues {
+  const applied: TimeLogValues = { ...values, attributes: output };
+  keepInput(applied, input);
+  return applied;
+}

@@ -1,0 +1,24 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { allowMember, type MemberVerdict } from '../../../libs/strict-request/src/index.js';
+import { type CheckedAttributes, TimeLogAttributes, withAttributes } from '../domain/attributes.js';
+import type { TimeLogValues } from '../domain/time-log.js';
+import { CreateTimeLogDto } from './create-time-log.dto.js';
+
+/** Lets every request and message pass. Where the host has a schema for them, a log that is sent may have attributes. */
+@Injectable()
+export class AttributesGuard implements CanActivate {
+  constructor(private readonly attributes: TimeLogAttributes) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    if (this.attributes.areKnown) {
+      const rule = (value: unknown) => this.attributes.check(value);
+      allowMember(context.getArgByIndex<object>(0), { dto: CreateTimeLogDto, name: 'attributes', rule });
+    }
+    return true;
+  }
+}
+
+/** The values of a body, and its attributes as the schema has put them out while the body was checked. */
+export function valuesOf(body: CreateTimeLogDto, verdict: MemberVerdict | undefined): TimeLogValues {
+  return verdict === undefined ? body : withAttributes(body, verdict as CheckedAttributes);
+}

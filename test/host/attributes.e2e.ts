@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type INestApplicationContext,
+  Module,
+  type ModuleMetadata,
+  type PipeTransform,
+} from '@nestjs/common';
+import { NestFactory, RouterModule } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { z } from 'zod';
+import { migrate } from '../../src/database-setup/index.js';
+import {
+  type AttributesSchema,
+  TimeLogCoreModule,
+  timeLogMigrations,
+  TimeLogModule,
+  TimeLogService,
+} from '../../src/time-log/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { expectedItem, expectedLog } from '../support/expected-logs.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const PROJECT = '11111111-1111-1111-1111-111111111111';
+const VALUES = { projectId: PROJECT, duration: 1.5, description: 'work', date: '2026-01-31' };
+const SCOPES = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
+
+/** What this host keeps with its logs. It makes another text of what was sent, and looks up a ticket elsewhere. */
+const ATTRIBUTES = z
+  .strictObject({
+    ticket: z
+      .string()
+      .regex(/^[a-z]+-\d+$/, 'must be a ticket')
+      .transform((ticket) => ticket.toUpperCase())
+      .refine(async (ticket) => Promise.resolve(ticket !== 'NONE-1'), 'must be a ticket that is there'),
+    billable: z.boolean().default(true),
+    more: z.json().optional(),
+  })
+  .optional();
+
+/** As many hosts have one: rebuilds whatever it is given. */
+class CopyingPipe implements PipeTransform {
+  transform(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.transform(member)]));
+  }
+}
+
+let database: TestDatabase;
+let app: INestApplicationContext | undefined;
+let url: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate({ url: database.url, migrations: timeLogMigrations });
+});
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+afterAll(() => database.drop());
+
+const dataSource = () =>
+  TypeOrmModule.forRoot({
+    type: 'postgres',
+    url: database.url,
+    autoLoadEntities: true,
+    poolErrorHandler: () => undefined,
+  });
+const options = { principal: () => ({ id: 'ada', scopes: SCOPES }) };
+
+async function serve(timeLogs: NonNullable<ModuleMetadata['imports']>[number]): Promise<TimeLogService> {
+  const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
+  @Module({ imports: [dataSource(), timeLogs, routes] })
+  class HostModule {}
+  const served = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
+  served.useGlobalPipes(new CopyingPipe());
+  app = served;
+  await served.listen(0, '127.0.0.1');
+  const { port } = (served.getHttpServer() as { address(): AddressInfo }).address();
+  url = `http://127.0.0.1:${port}/api/v1/time-logs`;
+  return served.get(TimeLogService, { strict: false });
+}
+
+async function send(method: string, path: string, body?: unknown, headers = {}): Promise<[number, unknown]> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return [response.status, text === '' ? undefined : JSON.parse(text)];
+}
+const create = (values: object, headers = {}) => send('POST', '', { ...VALUES, ...values }, headers);
+const invalid = (message: string) => [400, { success: false, error: 'VALIDATION_ERROR', message }];
+const made = (answer: [number, unknown]) => (answer[1] as { data: { id: string; createdAt: string } }).data;
+/** What is told of a log, once the feed has it. */
+async function toldOf(id: string): Promise<object[]> {
+  let told: object[] = [];
+  await eventually(async () => {
+    const [, events] = await send('GET', '/events?limit=1000');
+    told = (events as { data: { id: string } }[]).filter(({ data }) => data.id === id);
+    expect(told).not.toEqual([]);
+  });
+  return told;
+}
+
+describe('a host with a schema of attributes', () => {
+  const serveThem = () => serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES }));
+
+  it('takes them with a log, and every answer has what the schema puts out', async () => {
+    await serveThem();
+    const more = { list: [1, null, { deep: 'é' }], text: '\u0001"' };
+    const values = { projectId: randomUUID(), attributes: { ticket: 'ab-1', more } };
+    const kept = { ...VALUES, ...values, attributes: { ticket: 'AB-1', billable: true, more } };
+    const answer = await create(values);
+    expect(answer).toEqual([201, { success: true, data: expectedLog(kept) }]);
+    const { id, createdAt } = made(answer);
+    expect(await send('GET', `/${id}`)).toEqual([200, answer[1]]);
+    expect(await send('GET', `?projectId=${values.projectId}`)).toMatchObject([
+      200,
+      { data: [expectedItem(kept, { id, createdAt })] },
+    ]);
+    expect(await toldOf(id)).toMatchObject([
+      { type: 'time-log.created', data: expectedLog(kept, { id, createdAt }) },
+    ]);
+    const corrected = { ...kept, attributes: { ticket: 'CD-2', billable: false } };
+    const correction = { ...kept, attributes: { ticket: 'cd-2', billable: false } };
+    expect(await send('PUT', `/${id}`, correction)).toEqual([
+      200,
+      { success: true, data: expectedLog(corrected, { id, createdAt }) },
+    ]);
+    expect(await toldOf(id)).toMatchObject([
+      { type: 'time-log.corrected', data: expectedLog(corrected, { id, createdAt }) },
+    ]);
+  });
+
+  it('answers a log without them as if there were none', async () => {
+    await serveThem();
+    const answer = await create({});
+    expect(answer).toEqual([201, { success: true, data: expectedLog(VALUES) }]);
+    expect(made(answer)).not.toHaveProperty('attributes');
+    const { id } = made(answer);
+    expect(made(await send('GET', `/${id}`))).not.toHaveProperty('attributes');
+    // A correction without them takes them away.
+    const other = made(await create({ attributes: { ticket: 'a-1' } }));
+    expect(made(await send('PUT', `/${other.id}`, VALUES))).not.toHaveProperty('attributes');
+    expect(made(await send('GET', `/${other.id}`))).not.toHaveProperty('attributes');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a member', { ticket: 'x' }, 'attributes.ticket must be a ticket'],
+    ['a member, asynchronously', { ticket: 'none-1' }, 'attributes.ticket must be a ticket that is there'],
+    ['no object', [], 'attributes Invalid input: expected object, received array'],
+    ['null', null, 'attributes Invalid input: expected object, received null'],
+    ['U+0000', { ticket: 'a-1', more: ['\0'] }, 'attributes must not contain U+0000'],
+    ['U+0000 in a name', { ticket: 'a-1', more: { '\0': 1 } }, 'attributes must not contain U+0000'],
+    ['a lone surrogate', { ticket: '\ud83d' }, 'attributes must not contain lone surrogates'],
+    [
+      'numbers that take more room than the body',
+      { ticket: 'a-1', more: Array.from({ length: 300 }, () => 1e308) },
+      'attributes must be at most 65536 bytes',
+    ],
+  ])('refuses what its schema, or PostgreSQL, refuses: %s', async (_what, attributes, message) => {
+    await serveThem();
+    expect(await create({ attributes })).toEqual(invalid(message));
+    const { id } = made(await create({}));
+    expect(await send('PUT', `/${id}`, { ...VALUES, attributes })).toEqual(invalid(message));
+  });
+
+  it('tells all that is wrong with a body at once: after the values, before unknown names', async () => {
+    await serveThem();
+    const wrong = { foo: 1, attributes: { ticket: '', billable: 2 }, duration: 0, date: '' };
+    expect(await create(wrong)).toEqual(
+      invalid(
+        'duration must be a positive number; date must be an existing day in the form YYYY-MM-DD; ' +
+          'attributes.ticket must be a ticket; attributes.billable Invalid input: expected boolean, received number; unknown field: foo',
+      ),
+    );
+  });
+
+  it('bounds their depth with that of the body', async () => {
+    await serveThem();
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+    expect(await create({ attributes: { ticket: 'a-1', more: nested(6) } })).toMatchObject([201, {}]);
+    expect(await create({ attributes: { ticket: 'a-1', more: nested(7) } })).toEqual(
+      invalid('the request body must not be nested deeper than 8 levels'),
+    );
+  });
+
+  it('makes one log of a key by what was sent, and asks the schema once for each request', async () => {
+    let asked = 0;
+    // Its own output is no input to it.
+    const attributes = z.strictObject({ minutes: z.string() }).transform(({ minutes }) => {
+      asked++;
+      return { minutes: Number(minutes) };
+    });
+    const service = await serve(TimeLogModule.forRoot({ ...options, attributes }));
+    const key = { 'idempotency-key': randomUUID() };
+    const first = await create({ attributes: { minutes: '90' } }, key);
+    expect(first).toMatchObject([201, { data: { attributes: { minutes: 90 } } }]);
+    expect(await create({ attributes: { minutes: '90' } }, key)).toEqual(first);
+    expect(await create({ attributes: { minutes: '90.0' } }, key)).toMatchObject([
+      422,
+      { error: 'IDEMPOTENCY_KEY_REUSED' },
+    ]);
+    expect(asked).toBe(3);
+    const named = { principal: 'ada', text: randomUUID() };
+    const once = () => service.recordOnce({ ...VALUES, attributes: { minutes: '1' } }, named);
+    const { log } = await once();
+    expect(log.attributes).toEqual({ minutes: 1 });
+    expect(await once()).toEqual({ log, isReplay: true });
+    expect(asked).toBe(5);
+  });
+
+  it('checks those of its own code as those of callers', async () => {
+    const service = await serveThem();
+    const log = await service.record({ ...VALUES, attributes: { ticket: 'a-1' } });
+    expect(log.attributes).toEqual({ ticket: 'A-1', billable: true });
+    expect((await service.get(log.id)).attributes).toEqual(log.attributes);
+    expect(JSON.parse(JSON.stringify(log))).toMatchObject({ attributes: log.attributes });
+    const wrong = { ...VALUES, duration: 0, attributes: { ticket: '' } };
+    const fault = {
+      code: 'VALIDATION_ERROR',
+      message: 'duration must be a positive number; attributes.ticket must be a ticket',
+    };
+    await expect(service.record(wrong)).rejects.toMatchObject(fault);
+    await expect(service.correct(log.id, wrong)).rejects.toMatchObject(fault);
+    const deep = { ticket: 'a-1', more: [[[[[[[1]]]]]]] };
+    await expect(service.record({ ...VALUES, attributes: deep })).rejects.toMatchObject({
+      message: 'attributes must not be nested deeper than 7 levels',
+    });
+    const long = { ticket: 'a-1', more: 'x'.repeat(65_536) };
+    await expect(service.record({ ...VALUES, attributes: long })).rejects.toMatchObject({
+      message: 'attributes must be at most 65536 bytes',
+    });
+  });
+
+  it('gives them to a core without HTTP, and with options that are made later', async () => {
+    const core = TimeLogCoreModule.forRootAsync({ useFactory: () => ({}), attributes: ATTRIBUTES });
+    @Module({ imports: [dataSource(), core] })
+    class Worker {}
+    app = await NestFactory.createApplicationContext(Worker, { logger: false, abortOnError: false });
+    const log = await app.get(TimeLogService).record({ ...VALUES, attributes: { ticket: 'a-1' } });
+    expect(log.attributes).toEqual({ ticket: 'A-1', billable: true });
+    await app.close();
+    await serve(TimeLogModule.forRootAsync({ useFactory: () => options, attributes: ATTRIBUTES }));
+    expect(made(await send('GET', `/${log.id}`))).toMatchObject({ attributes: log.attributes });
+  });
+
+  it('may decide what a log gets that is sent without them', async () => {
+    await serve(
+      TimeLogModule.forRoot({ ...options, attributes: z.object({ a: z.int() }).prefault({ a: 1 }) }),
+    );
+    expect(await create({})).toMatchObject([201, { data: { attributes: { a: 1 } } }]);
+    await app!.close();
+    await serve(TimeLogModule.forRoot({ ...options, attributes: z.object({ a: z.int() }) }));
+    expect(await create({})).toEqual(
+      invalid('attributes Invalid input: expected object, received undefined'),
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ['no object', 'text'],
+    ['an array', []],
+    ['null', null],
+    ['an instance of a class', new Date(0)],
+    ['a number that JSON lacks', { a: NaN }],
+    ['U+0000', { a: '\0' }],
+    ['what is too deep', { a: [[[[[[[1]]]]]]] }],
+  ])('is to blame where its schema puts out %s', async (_what, output) => {
+    const attributes: AttributesSchema = {
+      '~standard': { version: 1, vendor: 'host', validate: () => ({ value: output }) },
+    };
+    await serve(TimeLogModule.forRoot({ ...options, attributes }));
+    expect(await create({ attributes: {} })).toMatchObject([500, { error: 'INTERNAL_ERROR' }]);
+  });
+
+  it('holds up no request for longer than its deadline', async () => {
+    const attributes: AttributesSchema = {
+      '~standard': { version: 1, vendor: 'host', validate: () => new Promise(() => undefined) },
+    };
+    await serve(TimeLogModule.forRoot({ ...options, attributes, limits: { deadline: 50 } }));
+    expect(await create({ attributes: {} })).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
+  });
+});
+
+describe('a host without a schema of attributes', () => {
+  it('knows no such field, in bodies and in values of its own', async () => {
+    const service = await serve(TimeLogModule.forRoot(options));
+    for (const attributes of [{}, null, { a: 1 }]) {
+      expect(await create({ attributes })).toEqual(invalid('unknown field: attributes'));
+    }
+    expect(await create({ attributes: {}, foo: 1, duration: 0 })).toEqual(
+      invalid('duration must be a positive number; unknown field: attributes; unknown field: foo'),
+    );
+    await expect(service.record({ ...VALUES, duration: 0, attributes: {} })).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'duration must be a positive number; unknown field: attributes',
+    });
+  });
+
+  it('answers nothing of what another app has stored there', async () => {
+    const service = await serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES }));
+    const log = await service.record({ ...VALUES, projectId: randomUUID(), attributes: { ticket: 'a-1' } });
+    await app!.close();
+    await serve(TimeLogModule.forRoot(options));
+    expect(made(await send('GET', `/${log.id}`))).not.toHaveProperty('attributes');
+    const [, list] = await send('GET', `?projectId=${log.projectId}`);
+    expect(JSON.stringify(list)).not.toContain('attributes');
+    expect(JSON.stringify(await toldOf(log.id))).not.toContain('attributes');
+  });
+});
