@@ -109,7 +109,9 @@ export const timeLogMigrations = [
 /** The module, as the service binds it. */
 export const timeLogs = {
   prefix: 'api/v1',
-  bind: ({ limits }: { readonly limits: TimeLogLimits }) => TimeLogModule.forRoot({ limits }),
+  bind: ({ limits }: { readonly limits: TimeLogLimits }) =>
+    // The document tells of the limit that a deployment may set.
+    TimeLogModule.forRoot({ limits, openApi: { rateLimit: true } }),
   entities: timeLogEntities,
   migrations: timeLogMigrations,
   note: unreachedTimeLogPosition,

@@ -1,6 +1,20 @@
-import { type CanActivate, type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { HOST_ACCESS, HOST_GUARD, type HostAccess } from '../../libs/auth/src/index.js';
+import {
+  type CanActivate,
+  type DynamicModule,
+  type ExceptionFilter,
+  Module,
+  type Provider,
+} from '@nestjs/common';
+import {
+  AUTH_OPTIONS,
+  type AuthOptions,
+  HOST_ACCESS,
+  HOST_GUARD,
+  type HostAccess,
+} from '../../libs/auth/src/index.js';
+import { HOST_FILTER } from '../../libs/errors/src/index.js';
 import { ExpressOnly } from './api/express-only.js';
+import { HOST_DOCUMENT, type HostDocument, SECURITY_SCHEME } from './api/host-document.js';
 import { OneOfEachRoute } from './api/one-of-each-route.js';
 import { TimeLogController } from './api/time-log.controller.js';
 import { CORE } from './time-log-core.module.js';
@@ -10,6 +24,7 @@ import {
   type TimeLogModuleOptions,
   type TimeLogOptions,
 } from './time-log.options.js';
+import { SOURCE_OF_EVENTS } from './wire/cloud-event.js';
 
 /**
  * Time logs over HTTP, and all that TimeLogCoreModule has. Needs what that needs, and AuthModule, unless `forRoot` is
@@ -28,6 +43,17 @@ import {
       useFactory: ({ principal }: TimeLogOptions, guard?: CanActivate): HostAccess | undefined =>
         guard || principal ? { guard, principal } : undefined,
     },
+    {
+      provide: HOST_DOCUMENT,
+      inject: [
+        TIME_LOG_OPTIONS,
+        SOURCE_OF_EVENTS,
+        { token: HOST_ACCESS, optional: true },
+        { token: HOST_FILTER, optional: true },
+        { token: AUTH_OPTIONS, optional: true },
+      ],
+      useFactory: hostDocument,
+    },
   ],
   exports: [...CORE.exports, HOST_ACCESS],
 })
@@ -40,4 +66,16 @@ export class TimeLogModule extends ConfigurableTimeLogModule {
       ? this.forRoot({ ...(rest[0] as TimeLogModuleOptions | undefined), adapters: first as Provider[] })
       : this.forRoot({ adapters: [first as Provider, ...(rest as Provider[])] });
   }
+}
+
+function hostDocument(
+  { openApi = {} }: TimeLogOptions,
+  source: string,
+  access?: HostAccess,
+  filter?: ExceptionFilter,
+  auth?: AuthOptions,
+): HostDocument {
+  const { securityScheme = SECURITY_SCHEME, rateLimit = access === undefined && auth?.admit !== undefined } =
+    openApi;
+  return { securityScheme, hasRateLimit: rateLimit, hasFilter: filter !== undefined, source };
 }

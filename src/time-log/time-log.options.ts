@@ -36,6 +36,15 @@ export interface TimeLogOptions extends TimeLogCoreOptions {
    * `time-logs:write` and `time-logs:correct`.
    */
   readonly principal?: CallerOf | undefined;
+  /** What the OpenAPI document of the app says of our routes. */
+  readonly openApi?:
+    | {
+        /** The name of the security scheme of callers; `bearer` unless given. */
+        readonly securityScheme?: string | undefined;
+        /** Whether requests are limited (`429`). Unless given it is so where AuthModule has `admit` and is asked. */
+        readonly rateLimit?: boolean | undefined;
+      }
+    | undefined;
 }
 
 /** What must be known before any provider is made. */

@@ -1,5 +1,5 @@
 import { Reflector } from '@nestjs/core';
-import { Describes, type Operation, type Responses } from '../../open-api/src/index.js';
+import { Describes, type Operation, type ResponseObject, type Responses } from '../../open-api/src/index.js';
 import { guardAnswers, RATE_LIMIT_ANSWERS, RATE_LIMIT_HEADERS } from './auth.documentation.js';
 import { OpenRoute } from './open.decorator.js';
 import { RequiredScopes } from './scopes.decorator.js';
@@ -37,4 +37,15 @@ function withRateLimit(answers: Responses): Responses {
     Number(status) < 300 ? { ...answer, headers: { ...answer.headers, ...RATE_LIMIT_HEADERS } } : answer,
   ]);
   return { ...RATE_LIMIT_ANSWERS, ...(Object.fromEntries(limited) as Responses) };
+}
+
+/** The answers of a route in an app without a rate limit. */
+export function withoutRateLimit(answers: Responses): Responses {
+  const unlimited = Object.entries(answers)
+    .filter(([status]) => !(status in RATE_LIMIT_ANSWERS))
+    .map(([status, { headers = {}, ...answer }]: [string, ResponseObject]) => {
+      const kept = Object.entries(headers).filter(([name]) => !(name in RATE_LIMIT_HEADERS));
+      return [status, { ...answer, headers: Object.fromEntries(kept) }];
+    });
+  return Object.fromEntries(unlimited) as Responses;
 }

@@ -47,6 +47,7 @@ export function errorAnswer(
     content: {
       'application/json': {
         schema: {
+          title: `${nameOf(code)}Body`,
           allOf: [
             ERROR_BODY,
             { required: ['error'], properties: { error: { type: 'string', enum: [code] } } },
@@ -56,6 +57,11 @@ export function errorAnswer(
       },
     },
   };
+}
+
+/** `NOT_FOUND` is `NotFound`. */
+function nameOf(code: string): string {
+  return code.toLowerCase().replace(/(?:^|_)(.)/g, (_match, first: string) => first.toUpperCase());
 }
 
 /** The answers of a route that needs more than this process. */

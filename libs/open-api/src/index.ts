@@ -1,6 +1,8 @@
 /* Without it the document is written by hand beside the routes, and they part. */
 
 export {
+  describeAnew,
+  describeMembers,
   Describes,
   DescribesSecurity,
   NoneDescribed,

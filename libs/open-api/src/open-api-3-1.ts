@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { withTitles } from './named-schemas.js';
 import type { SchemaObject } from './open-api.js';
 import { schema31 } from './schema-3-1.js';
 import { type Answer as AnswerOf, phraseOf, sharedErrors } from './shared-errors.js';
@@ -37,8 +38,11 @@ export type OpenApiDocument = Omit<OpenAPIObject, 'paths' | 'components'> & {
  * Throws where different schemas have one title.
  */
 export function openApi31(document: OpenAPIObject): OpenApiDocument {
-  // A deep copy, so that no two parts are the same object.
-  const { paths, components, ...rest } = JSON.parse(JSON.stringify(document)) as Document & OpenAPIObject;
+  // Deep copies, so that no two parts are the same object.
+  const { schemas: titled = {}, ...parts } = document.components ?? {};
+  const copy = JSON.parse(JSON.stringify({ ...document, components: parts })) as Document & OpenAPIObject;
+  const known = JSON.parse(JSON.stringify(titled)) as Record<string, object>;
+  const { paths, components, ...rest } = withTitles(copy, known);
   const { responses: elsewhere = {}, ...others } = components;
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
   // Only the empty requirement means that everybody may call. Leaving it out says the same.

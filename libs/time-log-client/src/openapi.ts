@@ -275,6 +275,42 @@ export interface components {
             /** @description For people: names the field and the rule, several of them joined with `; `, and never repeats a value that was sent. */
             message: string;
         };
+        ValidationErrorBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "VALIDATION_ERROR";
+        };
+        UnauthorizedBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "UNAUTHORIZED";
+        };
+        ForbiddenBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "FORBIDDEN";
+        };
+        RequestTimeoutBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "REQUEST_TIMEOUT";
+        };
+        ExpectationFailedBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "EXPECTATION_FAILED";
+        };
+        RateLimitedBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "RATE_LIMITED";
+        };
+        HeadersTooLargeBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "HEADERS_TOO_LARGE";
+        };
+        InternalErrorBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "INTERNAL_ERROR";
+        };
+        ServiceUnavailableBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "SERVICE_UNAVAILABLE";
+        };
         /** @description A log as it is answered to whoever recorded it. */
         RecordedTimeLog: {
             /**
@@ -306,6 +342,18 @@ export interface components {
             /** @constant */
             success: true;
             data: components["schemas"]["RecordedTimeLog"];
+        };
+        PayloadTooLargeBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "PAYLOAD_TOO_LARGE";
+        };
+        UnsupportedMediaTypeBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "UNSUPPORTED_MEDIA_TYPE";
+        };
+        IdempotencyKeyReusedBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "IDEMPOTENCY_KEY_REUSED";
         };
         /** @description The sum of their durations: the exact decimal, written out without exponent and never rounded. Whoever reads it as a double gets the nearest one. After durations such as 1e300 it has hundreds of digits. */
         ExactSum: number;
@@ -408,6 +456,18 @@ export interface components {
         TimeLogEvent: components["schemas"]["TimeLogStored"] | components["schemas"]["TimeLogDeleted"];
         /** @description The events in the order of the feed; empty where there is nothing new. */
         TimeLogEvents: components["schemas"]["TimeLogEvent"][];
+        GoneBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "GONE";
+        };
+        NotFoundBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "NOT_FOUND";
+        };
+        MethodNotAllowedBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "METHOD_NOT_ALLOWED";
+        };
         /** @description A log to be recorded. A member that is not named here is refused. */
         NewTimeLog: {
             /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
@@ -434,10 +494,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "VALIDATION_ERROR";
-                };
+                "application/json": components["schemas"]["ValidationErrorBody"];
             };
         };
         /** @description There is no such path. */
@@ -447,10 +504,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "NOT_FOUND";
-                };
+                "application/json": components["schemas"]["NotFoundBody"];
             };
         };
         /** @description The path takes other methods: see `Allow`. */
@@ -462,10 +516,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "METHOD_NOT_ALLOWED";
-                };
+                "application/json": components["schemas"]["MethodNotAllowedBody"];
             };
         };
         /** @description The headers did not arrive within 10 seconds, or the request within 15, unless the deployment has set another limit. */
@@ -475,10 +526,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "REQUEST_TIMEOUT";
-                };
+                "application/json": components["schemas"]["RequestTimeoutBody"];
             };
         };
         /** @description The `Expect` header asks for something else than `100-continue`. */
@@ -488,10 +536,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "EXPECTATION_FAILED";
-                };
+                "application/json": components["schemas"]["ExpectationFailedBody"];
             };
         };
         /** @description The request line and headers are over 16 KiB, unless the deployment has set another limit. */
@@ -501,10 +546,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "HEADERS_TOO_LARGE";
-                };
+                "application/json": components["schemas"]["HeadersTooLargeBody"];
             };
         };
         /** @description The token is missing, malformed, unknown, expired or revoked. Precedes every other look at the request. */
@@ -515,10 +557,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "UNAUTHORIZED";
-                };
+                "application/json": components["schemas"]["UnauthorizedBody"];
             };
         };
         /** @description The token lacks the scope of the operation, or is bound to other projects. */
@@ -529,10 +568,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "FORBIDDEN";
-                };
+                "application/json": components["schemas"]["ForbiddenBody"];
             };
         };
         /** @description The token has made more requests than it may; answered only where the deployment has set a limit. */
@@ -545,10 +581,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "RATE_LIMITED";
-                };
+                "application/json": components["schemas"]["RateLimitedBody"];
             };
         };
         /** @description A fault of the service; the details are in its log. */
@@ -558,10 +591,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "INTERNAL_ERROR";
-                };
+                "application/json": components["schemas"]["InternalErrorBody"];
             };
         };
         /** @description The database is away, the service is overloaded or shuts down. */
@@ -572,10 +602,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "SERVICE_UNAVAILABLE";
-                };
+                "application/json": components["schemas"]["ServiceUnavailableBody"];
             };
         };
         /** @description The body is over 64 KiB, unless the deployment has set another limit. */
@@ -585,10 +612,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "PAYLOAD_TOO_LARGE";
-                };
+                "application/json": components["schemas"]["PayloadTooLargeBody"];
             };
         };
         /** @description The body is not `application/json` in UTF-8, or compressed. */
@@ -598,10 +622,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "UNSUPPORTED_MEDIA_TYPE";
-                };
+                "application/json": components["schemas"]["UnsupportedMediaTypeBody"];
             };
         };
         /** @description The `Idempotency-Key` was used with other values within the last 24 hours. */
@@ -611,10 +632,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "IDEMPOTENCY_KEY_REUSED";
-                };
+                "application/json": components["schemas"]["IdempotencyKeyReusedBody"];
             };
         };
         /** @description What came after this event is forgotten in part. */
@@ -624,10 +642,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ErrorBody"] & {
-                    /** @constant */
-                    error: "GONE";
-                };
+                "application/json": components["schemas"]["GoneBody"];
             };
         };
         /** @description It is. */

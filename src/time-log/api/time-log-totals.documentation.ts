@@ -1,5 +1,6 @@
 import { DescribesGuarded } from '../../../libs/auth/src/index.js';
 import { errorAnswer } from '../../../libs/errors/src/index.js';
+import type { ParameterObject } from '../../../libs/open-api/src/index.js';
 import { PROJECT_REFUSED } from '../domain/access.js';
 import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
 import { GROUPINGS } from '../domain/totals.js';
@@ -15,6 +16,14 @@ import { TOTALS } from './time-log-totals.schemas.js';
 
 const whole = { count: 5, duration: 4.8 };
 const place = { page: DEFAULT_PAGE.number, limit: DEFAULT_PAGE.limit };
+
+/** What makes a group. */
+export const BY_PARAMETER: ParameterObject = {
+  name: 'by',
+  in: 'query',
+  description: 'What makes a group. Without it there are none.',
+  schema: { type: 'string', enum: [...GROUPINGS] },
+};
 
 /** `GET /time-logs/totals`. */
 export const TotalsDocumentation = DescribesGuarded({
@@ -33,16 +42,7 @@ export const TotalsDocumentation = DescribesGuarded({
     '**Cost.** It does not grow with the number of logs. `by=project` costs the more, the more projects there are: with 100,000 and a year, about a second. ' +
       'One such sum is made at a time; what would take too long, or wait too long for its turn, is answered with `503`.',
   ].join('\n\n'),
-  parameters: [
-    ...FILTER_PARAMETERS,
-    {
-      name: 'by',
-      in: 'query',
-      description: 'What makes a group. Without it there are none.',
-      schema: { type: 'string', enum: [...GROUPINGS] },
-    },
-    ...pageParameters('groups'),
-  ],
+  parameters: [...FILTER_PARAMETERS, BY_PARAMETER, ...pageParameters('groups')],
   responses: {
     200: {
       description: 'The totals.',

@@ -38,6 +38,7 @@ import { eventsJson, listJson, logJson } from '../wire/time-log-json.js';
 import { totalsJson } from '../wire/time-log-totals.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { CHOSEN_ROUTES, type ChosenRoutes, leaveOut } from './chosen-routes.js';
+import { describeIn, HOST_DOCUMENT, type HostDocument } from './host-document.js';
 import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { CorrectDocumentation, DeleteDocumentation } from './time-log-corrections.documentation.js';
@@ -57,9 +58,11 @@ export class TimeLogController {
     private readonly timeLogs: TimeLogUseCases,
     private readonly largeAnswers: LargeAnswers,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
+    @Inject(HOST_DOCUMENT) document: HostDocument,
     @Optional() @Inject(CHOSEN_ROUTES) routes: ChosenRoutes = {},
   ) {
     leaveOut(this, routes);
+    describeIn(document, this);
   }
 
   @Get()

@@ -1,0 +1,218 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  Body,
+  Catch,
+  Controller,
+  type DynamicModule,
+  type ExceptionFilter,
+  Get,
+  type INestApplication,
+  Module,
+  type ModuleMetadata,
+  Patch,
+  Post,
+  Query,
+  type Type,
+} from '@nestjs/common';
+import { NestFactory, RouterModule } from '@nestjs/core';
+import {
+  ApiProperty,
+  DocumentBuilder,
+  type OpenAPIObject,
+  PartialType,
+  SwaggerModule,
+} from '@nestjs/swagger';
+import { AuthModule } from '../../libs/auth/src/index.js';
+import {
+  CreateTimeLogDto,
+  ListTimeLogsDto,
+  TimeLogModule,
+  TimeLogRepository,
+} from '../../src/time-log/index.js';
+import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+
+const STORED = {
+  adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],
+};
+const ours = { ...STORED, principal: () => ({ scopes: [] }) };
+
+interface Answer {
+  readonly description: string;
+  readonly headers?: object;
+  readonly content?: Readonly<Record<string, { readonly schema: object; readonly examples: object }>>;
+}
+interface Operation {
+  readonly security: readonly object[];
+  readonly requestBody?: Answer;
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+
+let app: INestApplication | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+async function documentOf(
+  imports: NonNullable<ModuleMetadata['imports']>,
+  controllers: Type[] = [],
+): Promise<OpenAPIObject> {
+  @Module({ imports, controllers })
+  class HostModule {}
+  app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
+  return SwaggerModule.createDocument(app, new DocumentBuilder().addBearerAuth().build());
+}
+
+const operationsOf = ({ paths }: OpenAPIObject, prefix = '') =>
+  Object.entries(paths)
+    .filter(([path]) => path.startsWith(prefix))
+    .flatMap(([, item]) => Object.values(item as object) as Operation[]);
+const statusesOf = (document: OpenAPIObject) =>
+  new Set(operationsOf(document).flatMap(({ responses }) => Object.keys(responses)));
+
+describe('the OpenAPI document of a host', () => {
+  it('names the schema of every body and of every error', async () => {
+    const document = await documentOf([TimeLogModule.forRoot(ours)]);
+    const bodies = operationsOf(document).flatMap(({ requestBody, responses }) => [
+      ...(requestBody ? [requestBody] : []),
+      ...Object.values(responses),
+    ]);
+    const schemas = bodies.flatMap(({ content = {} }) => Object.values(content).map(({ schema }) => schema));
+    expect(schemas.length).toBeGreaterThan(40);
+    for (const schema of schemas)
+      expect(schema).toEqual({ $ref: expect.stringMatching(/^#\/components\/schemas\/\w+$/) });
+    expect(Object.keys(document.components!.schemas!)).toEqual(
+      expect.arrayContaining(['ErrorBody', 'NewTimeLog', 'NotFoundBody', 'TimeLogEvents', 'TimeLogList']),
+    );
+    const text = JSON.stringify(document);
+    const references = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!);
+    expect([...new Set(references)].sort()).toEqual(Object.keys(document.components!.schemas!).sort());
+    // What a class without members would have.
+    expect(text).not.toContain('"properties":{}');
+    expect(document.components!.schemas!.TimeLogEvents).toMatchObject({
+      type: 'array',
+      items: { $ref: '#/components/schemas/TimeLogEvent' },
+    });
+    expect(document.components!.schemas!.TimeLogEvent).not.toHaveProperty('type', 'object');
+  });
+
+  it('asks for a token by the name that the host gives the scheme', async () => {
+    const scheme = async (openApi?: { securityScheme: string }) =>
+      operationsOf(await documentOf([TimeLogModule.forRoot({ ...ours, openApi })])).map(
+        ({ security }) => security,
+      );
+    expect(await scheme()).toContainEqual([{ bearer: ['time-logs:read'] }]);
+    await app!.close();
+    const named = await scheme({ securityScheme: 'staff' });
+    expect(named).toContainEqual([{ staff: ['time-logs:read'] }]);
+    expect(JSON.stringify(named)).not.toContain('bearer');
+  });
+
+  it('tells of a limit of requests where there is one', async () => {
+    const verifier = { verify: () => Promise.resolve(undefined) };
+    const auth = (admit?: () => void) =>
+      AuthModule.forRoot({ verifier, realm: 'host', ...(admit && { admit }) });
+    const told = async (...imports: (Type | DynamicModule)[]) => {
+      const document = await documentOf(imports);
+      await app!.close();
+      const isTold = statusesOf(document).has('429');
+      expect(JSON.stringify(document).includes('RateLimit-Policy')).toBe(isTold);
+      return isTold;
+    };
+    expect(await told(TimeLogModule.forRoot(STORED), auth())).toBe(false);
+    expect(
+      await told(
+        TimeLogModule.forRoot(STORED),
+        auth(() => undefined),
+      ),
+    ).toBe(true);
+    expect(
+      await told(
+        TimeLogModule.forRoot(ours),
+        auth(() => undefined),
+      ),
+    ).toBe(false);
+    expect(await told(TimeLogModule.forRoot({ ...ours, openApi: { rateLimit: true } }))).toBe(true);
+  });
+
+  it('says of errors that a filter of the host answers when they come, and not what their body is', async () => {
+    @Catch()
+    class HostFilter implements ExceptionFilter {
+      catch(): void {
+        return;
+      }
+    }
+    const document = await documentOf([TimeLogModule.forRoot({ ...ours, filter: HostFilter })]);
+    const answers = operationsOf(document).flatMap(({ responses }) => Object.entries(responses));
+    const errors = answers.filter(([status]) => Number(status) >= 400);
+    expect(errors.length).toBeGreaterThan(30);
+    for (const [, { content, description }] of errors)
+      expect([content, description]).toEqual([undefined, expect.stringMatching(/./)]);
+    expect(Object.keys(document.components!.schemas!).filter((name) => name.endsWith('ErrorBody'))).toEqual(
+      [],
+    );
+    expect(answers.filter(([status]) => status === '200').every(([, { content }]) => content)).toBe(true);
+  });
+
+  it('describes each of two modules as it is, with the source of its events', async () => {
+    class Others extends TimeLogModule {}
+    const document = await documentOf([
+      TimeLogModule.forRoot(ours),
+      Others.forRoot({ ...ours, source: 'urn:others', openApi: { securityScheme: 'others' } }),
+      RouterModule.register([{ path: 'others', module: Others }]),
+    ]);
+    const first = operationsOf(document, '/time-logs');
+    const second = operationsOf(document, '/others/time-logs');
+    expect([first.length, second.length]).toEqual([7, 7]);
+    for (const [operations, scheme] of [
+      [first, 'bearer'],
+      [second, 'others'],
+    ] as const)
+      for (const { security } of operations) expect(Object.keys(security[0]!)).toEqual([scheme]);
+    const examples = (operations: Operation[]) =>
+      JSON.stringify(operations.map(({ responses }) => responses['200']?.content));
+    expect(examples(second)).toContain('"source":"urn:others"');
+    expect(examples(second)).not.toContain('"source":"/api/v1/time-logs"');
+    expect(examples(first)).toContain('"source":"/api/v1/time-logs"');
+  });
+
+  it('shows the members of our DTOs in classes of the host that extend them', async () => {
+    class Ticket extends CreateTimeLogDto {
+      @ApiProperty({ type: String })
+      ticket!: string;
+    }
+    class Change extends PartialType(CreateTimeLogDto) {}
+    @Controller('tickets')
+    class TicketController {
+      @Post()
+      add(@Body() ticket: Ticket): Ticket {
+        return ticket;
+      }
+      @Patch()
+      change(@Body() change: Change): Change {
+        return change;
+      }
+      @Get()
+      list(@Query() query: ListTimeLogsDto): ListTimeLogsDto {
+        return query;
+      }
+    }
+    const document = await documentOf([TimeLogModule.forRoot(ours)], [TicketController]);
+    const { Ticket: ticket, Change: change } = document.components!.schemas as Record<
+      string,
+      { properties: object; required?: string[] }
+    >;
+    expect(ticket).toMatchObject({
+      properties: { projectId: { type: 'string', pattern: expect.any(String) }, ticket: { type: 'string' } },
+    });
+    const members = ['date', 'description', 'duration', 'projectId'];
+    expect(Object.keys(ticket!.properties).sort()).toEqual([...members, 'ticket']);
+    expect(ticket!.required!.toSorted()).toEqual(['date', 'duration', 'projectId', 'ticket']);
+    expect(Object.keys(change!.properties).sort()).toEqual(members);
+    expect(change!.required).toBeUndefined();
+    const { parameters } = document.paths['/tickets']!.get!;
+    expect(parameters).toMatchObject(
+      ['projectId', 'from', 'to', 'page', 'limit'].map((name) => ({ name, in: 'query', required: false })),
+    );
+  });
+});
