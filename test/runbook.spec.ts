@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { migrations } from '../src/app.module.js';
-import { migrate, plainOptions } from '../src/database-setup/index.js';
-import { createTestDatabase, type TestDatabase } from './support/test-database.js';
+import { plainOptions } from '../src/database-setup/index.js';
+import { createMigratedDatabase, type TestDatabase } from './support/test-database.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (...names: string[]) => readFileSync(join(ROOT, ...names), 'utf8');
@@ -39,8 +38,7 @@ describe('the runbook', () => {
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    database = await createMigratedDatabase();
     dataSource = await new DataSource(plainOptions(database.url)).initialize();
   });
   afterAll(async () => {

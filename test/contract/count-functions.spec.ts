@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
-import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import { plainOptions } from '../../src/database-setup/index.js';
 import { functionsIn } from '../support/count-functions.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const LOGS = `
   insert into time_logs (id, project_id, duration, description, date)
@@ -16,8 +15,7 @@ describe('the functions of counts and pages', () => {
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    database = await createMigratedDatabase();
     dataSource = await new DataSource({ ...plainOptions(database.url), poolSize: 1 }).initialize();
     await dataSource.query(LOGS);
   });

@@ -4,7 +4,7 @@ import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database-setup/index.js';
 import { TimeLogCounts } from '../../src/time-log/index.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Logs of three projects, from a number on: some days in every century, and two that are crowded. */
 const logsFrom = (first: number, count: number) => `
@@ -21,8 +21,7 @@ let superuser: DataSource;
 let counts: TimeLogCounts;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ url: database.url, migrations });
+  database = await createMigratedDatabase();
   dataSource = await new DataSource({ ...plainOptions(database.url), poolSize: 20 }).initialize();
   superuser = await new DataSource({ ...plainOptions(database.superuserUrl), poolSize: 1 }).initialize();
   counts = new TimeLogCounts(new Database(dataSource));

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
-import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
-import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import { plainOptions } from '../../src/database-setup/index.js';
 import {
   keepTimeLogPositions,
   placeOf,
@@ -15,7 +14,7 @@ import {
   TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const [PROJECT, OTHER] = [randomUUID(), randomUUID()];
 const GONE = {
@@ -37,8 +36,7 @@ describe('the feed tells what SQL does', () => {
 
   beforeEach(async () => {
     lastId = 0;
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    database = await createMigratedDatabase();
     const options = { ...plainOptions(database.url), entities: timeLogEntities };
     dataSource = await new DataSource(options).initialize();
     repository = new TypeOrmTimeLogRepository(new Database(dataSource));

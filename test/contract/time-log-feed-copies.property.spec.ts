@@ -17,7 +17,7 @@ import { PostgresCluster, queryOnce } from '../faults/support/postgres-cluster.j
 import { Copy, ROWS } from '../support/copies.js';
 import { closeInstances, type Instance, newLog, openInstances } from '../support/feed-traffic.js';
 import { acrossMove, CHANGES, overtaken, transact } from '../support/sql-writers.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const ROUNDS = isFull ? 100 : 4;
 /** The rounds within which a feed with a fault must be seen to be wrong. Each finds every one of these faults. */
@@ -55,8 +55,7 @@ describe('whoever applies the events of the feed', () => {
   let copies: Copy[];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    database = await createMigratedDatabase();
     instances = await openInstances(database.url);
     const [row] = await sql().query<[{ most: string }]>(
       `select current_setting('max_prepared_transactions') as most`,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
 import {
@@ -10,7 +9,7 @@ import {
   TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** By how much positions move with the database. */
 const RANGE = 2n ** 40n;
@@ -28,8 +27,7 @@ describe('after a move of the database', () => {
   let lastId = 0;
 
   beforeEach(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    database = await createMigratedDatabase();
     const options = { ...plainOptions(database.url), entities: timeLogEntities };
     dataSource = await new DataSource(options).initialize();
     repository = new TypeOrmTimeLogRepository(new Database(dataSource));

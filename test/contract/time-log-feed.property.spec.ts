@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { migrations } from '../../src/app.module.js';
-import { migrate } from '../../src/database-setup/index.js';
 import { eventually } from '../faults/support/eventually.js';
 import { isFull } from '../faults/support/extent.js';
 import {
@@ -12,7 +10,7 @@ import {
   type Reader,
   write,
 } from '../support/feed-traffic.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Milliseconds for which logs are written, and for which the longest transaction is open. */
 const LENGTH = isFull ? 60_000 : 3_000;
@@ -24,8 +22,7 @@ let database: TestDatabase;
 let instances: Instance[];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ url: database.url, migrations });
+  database = await createMigratedDatabase();
   instances = await openInstances(database.url);
 });
 afterAll(async () => {

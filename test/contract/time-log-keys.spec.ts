@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
@@ -9,7 +8,7 @@ import type { IdempotencyKey } from '../../src/time-log/domain/idempotency-key.j
 import { TimeLog } from '../../src/time-log/domain/time-log.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 const { limits } = loadConfig({}, false);
@@ -26,8 +25,7 @@ describe('idempotency keys in PostgreSQL', () => {
   let sql: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    database = await createMigratedDatabase();
     const [own, ...theirs] = [
       // Without limits, so that it can stand still in the middle of a transaction.
       { ...plainOptions(database.url), entities: timeLogEntities },

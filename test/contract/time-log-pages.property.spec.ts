@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
-import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import { plainOptions } from '../../src/database-setup/index.js';
 import {
   type Access,
   ALL_PROJECTS,
@@ -18,7 +17,7 @@ import {
   randomBytesInAdvance,
   UuidV7TimeLogIds,
 } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const PROJECTS = [randomUUID(), randomUUID(), randomUUID()];
 const ids = new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance());
@@ -73,8 +72,7 @@ let reading: DataSource;
 let repository: TypeOrmTimeLogRepository;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ url: database.url, migrations });
+  database = await createMigratedDatabase();
   writing = await new DataSource({ ...plainOptions(database.url), poolSize: 4 }).initialize();
   reading = await new DataSource({
     ...plainOptions(database.url),

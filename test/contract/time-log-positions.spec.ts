@@ -1,11 +1,10 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
-import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import { plainOptions } from '../../src/database-setup/index.js';
 import { placeOf, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** What other servers may have reached: more than any server of a test. */
 const FAR = 10n ** 12n;
@@ -17,8 +16,7 @@ describe('the positions of logs', () => {
   let lastId = 0;
 
   beforeEach(async () => {
-    const database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    const database = await createMigratedDatabase();
     dataSource = await new DataSource({
       ...plainOptions(database.url),
       entities: timeLogEntities,

@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { type Access, ALL_PROJECTS } from '../../src/time-log/domain/access.js';
-import { migrations } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
-import { connectionOptions, migrate } from '../../src/database-setup/index.js';
+import { connectionOptions } from '../../src/database-setup/index.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
 import { TimeLogAttributes } from '../../src/time-log/domain/attributes.js';
 import { Page } from '../../src/time-log/domain/page.js';
@@ -13,7 +12,7 @@ import { Period } from '../../src/time-log/domain/period.js';
 import { TimeLog } from '../../src/time-log/domain/time-log.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { describeAttributes } from './time-log-attributes.contract.js';
 import { describeTimeLogRepository } from './time-log-repository.contract.js';
 
@@ -28,9 +27,8 @@ const databases: TestDatabase[] = [];
 const dataSources: DataSource[] = [];
 
 async function openDataSource(): Promise<DataSource> {
-  const database = await createTestDatabase();
+  const database = await createMigratedDatabase();
   databases.push(database);
-  await migrate({ url: database.url, migrations });
   const dataSource = await new DataSource(
     connectionOptions(database.url, timeLogEntities, limits),
   ).initialize();

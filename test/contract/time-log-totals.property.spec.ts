@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
-import { migrate, plainOptions } from '../../src/database-setup/index.js';
+import { plainOptions } from '../../src/database-setup/index.js';
 import type { Grouping, Totals } from '../../src/time-log/domain/totals.js';
 import {
   type Access,
@@ -19,7 +18,7 @@ import {
   randomBytesInAdvance,
   UuidV7TimeLogIds,
 } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const RUNS = process.env.FAULTS === 'full' ? 3_000 : 250;
 const PROJECTS = ['00000000-0000-0000-0000-000000000000', randomUUID(), randomUUID()];
@@ -183,8 +182,7 @@ let dataSource: DataSource;
 let repository: TypeOrmTimeLogRepository;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ url: database.url, migrations });
+  database = await createMigratedDatabase();
   dataSource = await new DataSource({
     ...plainOptions(database.url),
     entities: timeLogEntities,

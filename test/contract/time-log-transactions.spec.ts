@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
-import { connectionOptions, migrate } from '../../src/database-setup/index.js';
+import { connectionOptions } from '../../src/database-setup/index.js';
 import {
   Page,
   Period,
@@ -17,7 +16,7 @@ import {
   UuidV7TimeLogIds,
 } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import { LOG } from '../support/requests.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const { limits } = loadConfig({}, false);
 const key = (text: string) => ({ principal: 'ada', text });
@@ -31,8 +30,7 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
   let timeLogs: TimeLogService;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    database = await createMigratedDatabase();
     dataSource = await open();
     timeLogs = new TimeLogService(
       new TypeOrmTimeLogRepository(new Database(dataSource)),

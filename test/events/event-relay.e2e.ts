@@ -5,15 +5,14 @@ import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.j
 import type { TimeLog } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
 import { queryOnce } from '../faults/support/postgres-cluster.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { MemorySink } from './memory-sink.js';
-import { migrateForRelay, type RelayHost, startRelayHost } from './relay-host.js';
+import { type RelayHost, startRelayHost } from './relay-host.js';
 
 let database: TestDatabase;
 let hosts: RelayHost[];
 beforeEach(async () => {
-  database = await createTestDatabase();
-  await migrateForRelay(database.url);
+  database = await createMigratedDatabase();
   hosts = [];
 });
 afterEach(async () => {

@@ -4,14 +4,14 @@ import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { unusedPort } from '../messages/brokers.js';
 import { create, list } from '../support/requests.js';
 import { startService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const token = 'a-declared-token-of-32-characters';
 
 describe('the service with EVENTS_URL', () => {
   let database: TestDatabase;
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterEach(() => database.drop());
 

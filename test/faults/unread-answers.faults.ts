@@ -12,7 +12,7 @@ import { messageOptions } from '../messages/host.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { create, LOG, outcome, TIME_LOGS } from '../support/requests.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadConfig } from '../../src/config.js';
 import { eventually } from './support/eventually.js';
 import { isFull } from './support/extent.js';
@@ -125,7 +125,7 @@ describe('pages of 20 MB', () => {
   let lastOfBig: string;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     messages = await unusedPort();
     service = await startService({
       DATABASE_URL: database.url,
@@ -258,7 +258,7 @@ describe('pages of 20 MB', () => {
 
 describe('the drain', () => {
   it('finishes the answers that have begun', async () => {
-    const database = await createTestDatabase();
+    const database = await createMigratedDatabase();
     const { port, child, end } = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
     try {
       await fill(database.url);

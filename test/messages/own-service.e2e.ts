@@ -6,7 +6,7 @@ import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { list, LOG } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { allOutputOf, startService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from './brokers.js';
 import { overTransport } from './doors.js';
 
@@ -17,7 +17,7 @@ describe('the service with MESSAGES_URL', () => {
   let database: TestDatabase;
   let env: Record<string, string>;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     env = { DATABASE_URL: database.url, ACCESS_TOKEN: accessToken };
   });
   afterAll(() => database.drop());

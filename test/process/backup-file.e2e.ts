@@ -5,9 +5,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { entities, migrations, note } from '../../src/app.module.js';
 import { backup, checkBackup } from '../../src/backup/index.js';
-import { migrate } from '../../src/database-setup/index.js';
 import { addOddRows, withSql } from '../support/backup-rows.js';
-import { createTestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase } from '../support/test-database.js';
 
 const report = () => undefined;
 
@@ -23,8 +22,7 @@ describe('a file that is restored', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'time-logs-backup-file-'));
     file = join(directory, 'file');
-    const database = await createTestDatabase();
-    await migrate({ url: database.url, migrations });
+    const database = await createMigratedDatabase();
     await withSql(database.url, addOddRows);
     await backup({ url: database.url, entities, migrations, note, file, report });
     await database.drop();

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { entities, migrations, afterRestore } from '../../src/app.module.js';
 import { restore } from '../../src/backup/index.js';
-import { migrate, openDatabaseForCommand } from '../../src/database-setup/index.js';
+import { openDatabaseForCommand } from '../../src/database-setup/index.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Does something on the embedded database of a directory, whether the service runs or not. */
 async function withSqlIn<T>(dataDir: string, act: (sql: DataSource) => Promise<T>): Promise<T> {
@@ -148,9 +148,8 @@ describe('backup and restore on the embedded database', () => {
 describe('backup and restore by DATABASE_URL', () => {
   const databases: TestDatabase[] = [];
   const migrated = async () => {
-    const database = await createTestDatabase();
+    const database = await createMigratedDatabase();
     databases.push(database);
-    await migrate({ url: database.url, migrations });
     return database.url;
   };
   let source: string;

@@ -12,7 +12,7 @@ import { runHere as run } from '../support/commands-here.js';
 import { TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** As many projects, each another one. */
 const uuids = (count: number) =>
@@ -34,7 +34,7 @@ describe('the token command', () => {
     (await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${value}` } })).status;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     service = await startService({ DATABASE_URL: database.url });
   });
   afterAll(async () => {

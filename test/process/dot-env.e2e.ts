@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { environment } from '../support/environment.js';
 import { endProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
 const TOKENS = { shell: 'a-token-that-the-shell-declares-01', file: 'a-token-that-the-file-declares-001' };
@@ -22,7 +22,7 @@ describe('a .env in the project', () => {
     await cp(join(PROJECT, 'dist', 'libs'), join(project, 'dist', 'libs'), { recursive: true });
     await copyFile(join(PROJECT, 'package.json'), join(project, 'package.json'));
     await symlink(join(PROJECT, 'node_modules'), join(project, 'node_modules'));
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterEach(() => rm(join(project, '.env'), { recursive: true, force: true }));
   afterAll(async () => {

@@ -11,7 +11,7 @@ import { runHere } from '../support/commands-here.js';
 import { environment } from '../support/environment.js';
 import { startHere } from '../support/service-here.js';
 import { spawnService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const run = promisify(execFile);
 const PROJECT = join(import.meta.dirname, '..', '..');
@@ -127,10 +127,9 @@ describe('the first use with a DATABASE_URL', () => {
       '',
     ],
   ])('says what to do %s', async (_where, settings, advice) => {
-    const own = await createTestDatabase();
+    const own = await createMigratedDatabase();
     try {
       const env = { DATABASE_URL: own.url };
-      await runHere('migrate', [], env);
       const { stdout } = await runHere('token', ['create', '--name', 'Ada'], env);
       await runHere('token', ['revoke', /^Token (\S+)/.exec(stdout)![1]!], env);
       const { said } = await written({ ...env, ...settings });

@@ -5,14 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { Issuer, makeKey, seconds } from '../support/issuer.js';
 import { startHere } from '../support/service-here.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('the service with JWTs', () => {
   let database: TestDatabase;
   let issuer: Issuer;
 
   beforeAll(async () => {
-    [database, issuer] = await Promise.all([createTestDatabase(), Issuer.start(await makeKey('EdDSA', 'a'))]);
+    [database, issuer] = await Promise.all([
+      createMigratedDatabase(),
+      Issuer.start(await makeKey('EdDSA', 'a')),
+    ]);
   });
   afterAll(async () => {
     await issuer.close();

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
-import { migrations, scopes } from '../../src/app.module.js';
-import { migrate } from '../../src/database-setup/index.js';
+import { scopes } from '../../src/app.module.js';
 import { eventually } from '../faults/support/eventually.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
@@ -30,11 +29,10 @@ describe('the service with a role that owns nothing', () => {
   };
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
     superuser = await new DataSource({ type: 'postgres', url: database.superuserUrl }).initialize();
     await superuser.query(`create role ${role} login nosuperuser nocreatedb nocreaterole`);
-    await migrate({ url: database.url, migrations });
     const grants = (await readFile(README, 'utf8')).match(/^grant .* to service;$/gm) ?? [];
     expect(grants.length).toBeGreaterThan(0);
     for (const grant of grants) await owner.query(grant.replace('to service;', `to ${role}`));

@@ -9,7 +9,7 @@ import { answersIn, sendRaw } from '../support/raw-http.js';
 import { create as post, sendBytes } from '../support/requests.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { startTestApp } from '../support/test-app.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
 const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
@@ -20,7 +20,7 @@ describe('the limits that the environment sets', () => {
   let sql: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     sql = await new DataSource({ type: 'postgres', url: database.url }).initialize();
     service = await startHere({
       DATABASE_URL: database.url,

@@ -7,7 +7,7 @@ import { DataSource } from 'typeorm';
 import { rawRequest, sendRaw } from '../support/raw-http.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
 const TIME_LOGS = '/api/v1/time-logs';
@@ -28,7 +28,7 @@ let database: TestDatabase;
 let service: ServiceHere | ServiceProcess;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createMigratedDatabase();
 });
 afterAll(() => database.drop());
 

@@ -12,7 +12,7 @@ import { answersIn } from '../support/raw-http.js';
 import { outcome, refusal } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { endProcess, type ServiceProcess, spawnService, startService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js');
@@ -35,7 +35,7 @@ describe('shutdown', () => {
   };
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
   });
   afterEach(async () => {
     await service?.end('SIGKILL');

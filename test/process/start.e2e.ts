@@ -4,12 +4,10 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { migrations } from '../../src/app.module.js';
-import { migrate } from '../../src/database-setup/index.js';
 import { addRows, withSql } from '../support/backup-rows.js';
 import { startHere } from '../support/service-here.js';
 import { spawnService, startService } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
 
@@ -36,7 +34,7 @@ describe('a start of the service', () => {
   let other: Server;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createMigratedDatabase();
     directory = await mkdtemp(join(tmpdir(), 'time-logs-start-'));
     other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -97,9 +95,8 @@ describe('a start of the service', () => {
   });
 
   it('says in one line what to do where a position leaves no room for new ones', async () => {
-    const own = await createTestDatabase();
+    const own = await createMigratedDatabase();
     try {
-      await migrate({ url: own.url, migrations });
       await withSql(own.url, async (sql) => {
         await addRows(sql, 1, 1);
         await sql.query('update time_logs set position = 9223372036854775807');

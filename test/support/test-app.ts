@@ -6,7 +6,7 @@ import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { AccessTokenService } from '../../src/access-token/index.js';
 import { AppModule, type AppOptions, scopes } from '../../src/app.module.js';
 import { loadConfig } from '../../src/config.js';
-import { createTestDatabase } from './test-database.js';
+import { createMigratedDatabase } from './test-database.js';
 
 /** The service as main.ts boots it, on a database of its own, listening on loopback. */
 export interface TestApp {
@@ -33,7 +33,7 @@ export async function startTestApp(
   reroute: (databaseUrl: string) => string = (url) => url,
 ): Promise<TestApp> {
   const all = { ...patientConfig(), ...config };
-  const database = await createTestDatabase();
+  const database = await createMigratedDatabase();
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot({
       config: all,
