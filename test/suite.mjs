@@ -21,7 +21,8 @@ const SUITES = {
     options: [`--maxWorkers=${WORKERS}`],
     files: [
       'test/faults',
-      'test/contract/time-log-(feed.*|totals)[.]property',
+      'test/contract/time-log-.*[.]property',
+      'test/e2e/(property|bad-input[.]fuzz)',
       'libs/embedded-postgres/src/.*faults',
     ],
   },

@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join, posix, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import ts from 'typescript';
 
 /*
  * `exports` in package.json tells what is in the package: those files, what they import, and nothing else. All of it is
@@ -56,6 +55,8 @@ const entries = Object.entries(project.exports).map(([path, file]) => [
 ]);
 
 const directory = directoryToPackInto();
+// It takes half a second to load, which help and refusals do without.
+const { default: ts } = await import('typescript');
 const staging = mkdtempSync(join(tmpdir(), 'time-logs-package-'));
 try {
   const packages = new Set(Object.values(BUILDS).flatMap((build) => [...stage(build)]));

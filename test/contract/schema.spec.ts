@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { accessTokens } from '../../src/access-token/index.js';
 import { migrations } from '../../src/app.module.js';
@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
 import { eventRelayEntities } from '../../src/event-relay/index.js';
 import { timeLogEntities } from '../../src/time-log/index.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const { limits } = loadConfig({}, false);
 const entities = [...accessTokens.entities, ...timeLogEntities, ...eventRelayEntities];
@@ -29,15 +29,6 @@ const TABLES = [
 
 let database: TestDatabase;
 let opened: DataSource[];
-
-beforeEach(async () => {
-  database = await createTestDatabase();
-  opened = [];
-});
-afterEach(async () => {
-  for (const dataSource of opened) await dataSource.destroy();
-  await database.drop();
-});
 
 async function open(options: Partial<ReturnType<typeof plainOptions>> = {}): Promise<DataSource> {
   const dataSource = new DataSource({ ...plainOptions(database.url), entities, migrations, ...options });
@@ -62,6 +53,15 @@ const differences = async (dataSource: DataSource) =>
   (await dataSource.driver.createSchemaBuilder().log()).upQueries.map(({ query }) => query);
 
 describe('the migrations', () => {
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    opened = [];
+  });
+  afterEach(async () => {
+    for (const dataSource of opened) await dataSource.destroy();
+    await database.drop();
+  });
+
   it('make the tables that the entities describe', async () => {
     await migrate({ url: database.url, migrations });
     const service = new DataSource(connectionOptions(database.url, entities, limits));
@@ -151,10 +151,16 @@ async function insert(
 }
 
 describe('the table of time logs', () => {
+  let migrated: TestDatabase;
   let dataSource: DataSource;
-  beforeEach(async () => {
-    await migrate({ url: database.url, migrations });
-    dataSource = await open();
+  beforeAll(async () => {
+    migrated = await createMigratedDatabase();
+    dataSource = await new DataSource(plainOptions(migrated.url)).initialize();
+  });
+  afterEach(() => dataSource.query('truncate time_logs'));
+  afterAll(async () => {
+    await dataSource.destroy();
+    await migrated.drop();
   });
 
   it.each([

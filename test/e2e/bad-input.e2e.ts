@@ -237,6 +237,8 @@ describe('conditions on the request', () => {
 });
 
 describe('SQL', () => {
+  /** What means something to SQL, to a driver or in a template; words alone do not. */
+  const MEANT_IN_SQL = /['"\\;$%{}:?@]|--/;
   const quote = `'; drop table time_logs; --`;
   const project = randomUUID();
 
@@ -288,7 +290,7 @@ describe('SQL', () => {
           '"; select 1; --',
           "\u02bc' or ''='",
           'null',
-          ...naughtyStrings,
+          ...naughtyStrings.filter((text) => MEANT_IN_SQL.test(text)),
         ],
         [
           `projectId=${project}`,

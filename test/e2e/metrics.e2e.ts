@@ -255,12 +255,12 @@ describe('the metrics', () => {
     expect(growth[requests('GET', TIME_LOGS, 200)]).toBeUndefined();
   });
 
-  it('have no label that a client can fill: 3,000 random paths are two routes', async () => {
+  it('have no label that a client can fill: 300 random paths are two routes', async () => {
     for (const path of ['/nowhere', `${TIME_LOGS}/x`])
       await growthDuring(() => send(app, path, { headers: { authorization: undefined } }));
     const before = new Set((await scrape()).keys());
     const random = () => randomBytes(9).toString('base64url');
-    const paths = Array.from({ length: 3_000 }, (_, index) =>
+    const paths = Array.from({ length: 300 }, (_, index) =>
       index % 3 === 0
         ? `/${random()}`
         : index % 3 === 1
@@ -273,8 +273,8 @@ describe('the metrics', () => {
         await Promise.all(part.map((path) => send(app, path, { headers: { authorization: undefined } })));
       }
     });
-    expect(growth[requests('GET', 'other', 401)]).toBe(2_000);
-    expect(growth[requests('GET', `${TIME_LOGS}/:id`, 401)]).toBe(1_000);
+    expect(growth[requests('GET', 'other', 401)]).toBe(200);
+    expect(growth[requests('GET', `${TIME_LOGS}/:id`, 401)]).toBe(100);
     const added = [...(await scrape()).keys()].filter((sample) => !before.has(sample));
     expect(added.filter((sample) => !/^(nodejs|process)_/.test(sample))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { timesOf } from '../faults/support/extent.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { create as send, dataOf, list as listed, outcome } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -65,7 +66,7 @@ describe('any valid log', () => {
         meta: { total: expect.any(Number), page: 1, limit: 1 },
       });
     });
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, { numRuns: timesOf(400, 60) });
   });
 });
 
@@ -127,6 +128,6 @@ describe('any list', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: timesOf(120, 20) });
   });
 });

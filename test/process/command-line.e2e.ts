@@ -8,9 +8,8 @@ import { type CommandName, runHere } from '../support/commands-here.js';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json');
 const NAMES = ['backup', 'counts', 'forget', 'migrate', 'openapi', 'pack:lib', 'restore', 'start', 'token'];
-/** What npm runs for those that no other test runs as the program of a process, with arguments. */
+/** What npm runs for those that are no command of the service. */
 const PROGRAMS: Record<string, string> = {
-  openapi: 'dist/src/commands/openapi.command.js',
   'pack:lib': 'libs/host-package/pack.mjs',
   start: 'dist/src/main.js',
 };
@@ -42,6 +41,11 @@ describe('every command', () => {
         expect(stdout).toMatch(new RegExp(`^${usageOf(name)}`));
       }
     });
+  });
+
+  it('does so too as the program that npm runs: openapi --help', async () => {
+    const { code, stdout } = await runProgram('dist/src/commands/openapi.command.js', ['--help'], {});
+    expect([code, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^${usageOf('openapi')}`))]);
   });
 
   it.each([

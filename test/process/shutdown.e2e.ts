@@ -42,46 +42,43 @@ describe('shutdown', () => {
   });
   afterAll(() => database.drop());
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'drains and exits with 0 on %s, also with a busy keep-alive client',
-    async (signal) => {
-      const { url, end } = await start();
-      const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-      const statuses: number[] = [];
-      const refusals: string[] = [];
-      let isBusy = true;
-      const client = async () => {
-        while (isBusy) {
-          await new Promise<void>((resolve) => {
-            get(
-              `${url}/api/v1/time-logs`,
-              { agent, headers: { authorization: `Bearer ${TOKEN}` } },
-              (response) => {
-                statuses.push(response.statusCode ?? 0);
-                response.resume().on('close', resolve);
-              },
-            ).on('error', (error: NodeJS.ErrnoException) => {
-              refusals.push(error.code ?? '');
-              setTimeout(resolve, 5);
-            });
+  it('drains and exits with 0 on SIGTERM, also with a busy keep-alive client', async () => {
+    const { url, end } = await start();
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+    const statuses: number[] = [];
+    const refusals: string[] = [];
+    let isBusy = true;
+    const client = async () => {
+      while (isBusy) {
+        await new Promise<void>((resolve) => {
+          get(
+            `${url}/api/v1/time-logs`,
+            { agent, headers: { authorization: `Bearer ${TOKEN}` } },
+            (response) => {
+              statuses.push(response.statusCode ?? 0);
+              response.resume().on('close', resolve);
+            },
+          ).on('error', (error: NodeJS.ErrnoException) => {
+            refusals.push(error.code ?? '');
+            setTimeout(resolve, 5);
           });
-        }
-      };
-      const clients = [client(), client(), client(), client()];
-      while (statuses.length <= 10) await delay(10);
-      const code = await end(signal);
-      isBusy = false;
-      await Promise.all(clients);
-      agent.destroy();
+        });
+      }
+    };
+    const clients = [client(), client(), client(), client()];
+    while (statuses.length <= 10) await delay(10);
+    const code = await end('SIGTERM');
+    isBusy = false;
+    await Promise.all(clients);
+    agent.destroy();
 
-      expect(code).toBe(0);
-      expect(new Set(statuses)).toEqual(new Set([200]));
-      // Nobody who kept a connection busy was cut off.
-      expect(new Set(refusals)).toEqual(new Set(['ECONNREFUSED']));
-    },
-  );
+    expect(code).toBe(0);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    // Nobody who kept a connection busy was cut off.
+    expect(new Set(refusals)).toEqual(new Set(['ECONNREFUSED']));
+  });
 
-  it('takes a second signal for the first', async () => {
+  it('exits with 0 on SIGINT, and takes a second signal for the first', async () => {
     const { child, end } = await start();
     child.kill('SIGINT');
     child.kill('SIGINT');
@@ -161,10 +158,13 @@ describe('shutdown', () => {
   });
 
   it('serves on for SHUTDOWN_DELAY seconds, while readyz already refuses', async () => {
-    const { url, port, child } = await start({ SHUTDOWN_DELAY: '3' });
+    const { url, port, end } = await startHere({
+      DATABASE_URL: database.url,
+      ACCESS_TOKEN: TOKEN,
+      SHUTDOWN_DELAY: '3',
+    });
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    const exit = once(child, 'exit');
-    child.kill('SIGTERM');
+    const ended = end();
     let ready = await fetch(`${url}/readyz`);
     while (ready.status === 200) ready = await fetch(`${url}/readyz`);
     expect([ready.status, ready.headers.get('retry-after'), await ready.json()]).toEqual([
@@ -176,7 +176,7 @@ describe('shutdown', () => {
     const answer = once(socket, 'data');
     socket.write(LIST);
     expect(String(await answer)).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await exit).toEqual([0, null]);
+    await ended;
     socket.destroy();
   });
 
