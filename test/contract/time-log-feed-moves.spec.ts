@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Database } from '../../src/database/index.js';
-import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
+import { connectionOptions, plainOptions } from '../../src/database-setup/index.js';
 import {
   type FeedPlace,
   keepTimeLogPositions,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
-import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
+import { connectionOptions, plainOptions } from '../../src/database-setup/index.js';
 import type { IdempotencyKey } from '../../src/time-log/domain/idempotency-key.js';
 import { TimeLog } from '../../src/time-log/domain/time-log.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
