@@ -12,7 +12,7 @@ import {
   inTransaction,
   OverdueTransaction,
   transacted,
-  type TransactionLimits,
+  type TransactionOptions,
 } from './transaction.js';
 import { isOfOthers, isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
 
@@ -111,13 +111,13 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
    * work throws. Work that takes longer than the whole limit is rolled back and left behind, with its connection:
    * SERVICE_UNAVAILABLE.
    */
-  async transact<T>(work: (manager: EntityManager) => Promise<T>, limits: TransactionLimits): Promise<T> {
-    return this.changing(limits.rowWait, async (runner) => {
+  async transact<T>(work: (manager: EntityManager) => Promise<T>, options: TransactionOptions): Promise<T> {
+    return this.changing(options.rowWait, async (runner) => {
       try {
-        return await transacted(runner, work, limits);
+        return await transacted(runner, work, options);
       } catch (error) {
         if (!(error instanceof OverdueTransaction)) throw error;
-        this.logger.warn(`a transaction took more than ${limits.whole} ms: it is rolled back`);
+        this.logger.warn(`a transaction took more than ${options.whole} ms: it is rolled back`);
         await this.connections.discard(runner);
         throw new FailedWork('', { cause: unavailable(error) });
       }

@@ -67,12 +67,14 @@ async function stepByStep<Row>(
   return rows;
 }
 
-/** The limits of a transaction, in milliseconds. */
-export interface TransactionLimits {
+/** The limits of a transaction, in milliseconds, and what its end may refuse. */
+export interface TransactionOptions {
   /** The most that it waits for a row that others hold. */
   readonly rowWait: number;
   /** The most that the work in it may take. */
   readonly whole: number;
+  /** The error that a caller gets for one of the end, such as of a deferred constraint; undefined: that itself. */
+  readonly refusalOf: (error: unknown) => Error | undefined;
 }
 
 /** The work in a transaction took longer than its limit. Its statements may be under way still. */
@@ -88,7 +90,7 @@ export class FailedWork extends Error {}
 export async function transacted<T>(
   runner: QueryRunner,
   work: (manager: EntityManager) => Promise<T>,
-  { rowWait, whole }: TransactionLimits,
+  { rowWait, whole, refusalOf }: TransactionOptions,
 ): Promise<T> {
   await runner.startTransaction();
   await runner.query(
@@ -108,7 +110,10 @@ export async function transacted<T>(
       throw error instanceof OverdueTransaction ? error : new FailedWork('', { cause: error });
     });
     // Where the work has hidden an error of a statement, COMMIT would roll back, and say nothing. This says it.
-    await runner.query('set constraints all immediate');
+    await runner.query('set constraints all immediate').catch((error: unknown) => {
+      const refusal = refusalOf(error);
+      throw refusal ? new FailedWork('', { cause: refusal }) : error;
+    });
     await runner.commitTransaction();
     return outcome;
   } catch (error) {

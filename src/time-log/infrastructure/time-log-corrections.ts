@@ -15,6 +15,11 @@ export function rowWaitOf({ wait }: Pick<BatcherLimits, 'wait'>): number {
   return Math.ceil(WAIT_SHARE * wait);
 }
 
+/** What a caller is told where tables of a host refer to a log; undefined for any other error. */
+export function referredTo(error: unknown): DomainError | undefined {
+  return isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : undefined;
+}
+
 /**
  * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and whoever changes one of
  * them waits with a connection. So they take lanes: creates and lists have the other connections. Those of one log come
@@ -84,7 +89,7 @@ export class TimeLogCorrections {
       const [row] = await within.change(statement, [id, accessValue(access)], this.options);
       return row && this.rows.log(row);
     } catch (error) {
-      throw isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : error;
+      throw referredTo(error) ?? error;
     }
   }
 

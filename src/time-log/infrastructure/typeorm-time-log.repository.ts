@@ -14,7 +14,7 @@ import {
   type Statements,
   type TextRow,
   TextStatement,
-  type TransactionLimits,
+  type TransactionOptions,
 } from '../../database/index.js';
 import type { Access } from '../domain/access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
@@ -33,7 +33,7 @@ import { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
-import { rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
+import { referredTo, rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
 import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogRows } from './time-log-rows.js';
@@ -71,7 +71,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly sums: TimeLogTotals;
   private readonly corrections: TimeLogCorrections;
   private readonly lanes: Lanes;
-  private readonly limits: TransactionLimits;
+  private readonly transactions: TransactionOptions;
   private readonly rows: TimeLogRows;
   private readonly making: ConstructorParameters<typeof LazyPage<TextRow>>[2];
   private readonly pages: Partial<Record<Whose['suffix'], PreparedStatement>> = {};
@@ -96,7 +96,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.sums = new TimeLogTotals(database, limits);
     this.lanes = new Lanes(() => Math.floor(POOL_SHARE * database.poolSize) || 1, limits);
     this.corrections = new TimeLogCorrections(database, rows, this.lanes, limits);
-    this.limits = { rowWait: rowWaitOf(limits), whole: wait };
+    this.transactions = { rowWait: rowWaitOf(limits), whole: wait, refusalOf: referredTo };
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, () => this.recorded());
   }
 
@@ -173,7 +173,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   /** Takes a lane, for no longer than the deadline. */
   override async transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string): Promise<T> {
-    const outcome = await this.lanes.run(() => this.database.transact(work, this.limits), turn);
+    const outcome = await this.lanes.run(() => this.database.transact(work, this.transactions), turn);
     this.recorded();
     return outcome;
   }

@@ -1,0 +1,215 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type INestApplication, Module, type ModuleMetadata } from '@nestjs/common';
+import { NestFactory, RouterModule } from '@nestjs/core';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { migrate } from '../../src/database-setup/index.js';
+import {
+  ALL_PROJECTS,
+  Page,
+  Period,
+  TimeLogCoreModule,
+  TimeLogIds,
+  timeLogMigrations,
+  TimeLogModule,
+  type TimeLogModuleOptions,
+  TimeLogRepository,
+  TimeLogService,
+} from '../../src/time-log/index.js';
+import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { LOG } from '../support/requests.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const principal = () => ({
+  id: 'ada',
+  scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'],
+});
+const inMemory = { provide: TimeLogRepository, useClass: InMemoryTimeLogRepository };
+const ID = '01890000-0000-7000-8000-000000000001';
+
+/** The ids of a host. */
+class OneId extends TimeLogIds {
+  override next(): string {
+    return ID;
+  }
+}
+const oneId = { provide: TimeLogIds, useClass: OneId };
+
+describe('a host that composes', () => {
+  let app: INestApplication | undefined;
+
+  afterEach(async () => {
+    await app?.close();
+    app = undefined;
+  });
+
+  const serve = async (imports: NonNullable<ModuleMetadata['imports']>, path = 'api/v1') => {
+    @Module({ imports: [...imports, RouterModule.register([{ path, module: TimeLogModule }])] })
+    class HostModule {}
+    app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
+    await app.listen(0, '127.0.0.1');
+  };
+  const send = async (path: string, log?: object, method = log ? 'POST' : 'GET') => {
+    const { port } = (app!.getHttpServer() as { address(): AddressInfo }).address();
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(log && { body: JSON.stringify(log) }),
+    });
+    return [response.status, (await response.json()) as object] as const;
+  };
+  const documentOf = () => SwaggerModule.createDocument(app!, new DocumentBuilder().build());
+
+  describe('brings adapters', () => {
+    it.each<[string, () => ReturnType<typeof TimeLogModule.forRoot>]>([
+      ['forRoot', () => TimeLogModule.forRoot({ principal, adapters: [inMemory, oneId] })],
+      [
+        'forRootAsync',
+        () => TimeLogModule.forRootAsync({ useFactory: () => ({ principal }), adapters: [inMemory, oneId] }),
+      ],
+      ['withAdapters', () => TimeLogModule.withAdapters([inMemory, oneId], { principal })],
+    ])('through %s, beside its other options', async (_name, make) => {
+      await serve([make()]);
+      expect(await send('/api/v1/time-logs', LOG)).toMatchObject([201, { data: { ...LOG, id: ID } }]);
+    });
+
+    it('one by one, to a subclass too, which stays one', async () => {
+      class Others extends TimeLogModule {}
+      expect(Others.withAdapters(inMemory, oneId)).toMatchObject({ module: Others });
+      expect(TimeLogModule.withAdapters(inMemory)).toMatchObject({ module: TimeLogModule });
+    });
+
+    it('to the core', async () => {
+      app = await NestFactory.create(TimeLogCoreModule.forRoot({ adapters: [inMemory, oneId] }), {
+        logger: false,
+      });
+      expect((await app.get(TimeLogService).record(LOG)).id).toBe(ID);
+    });
+  });
+
+  describe('leaves routes out', () => {
+    const without = { events: false, correct: false, delete: false, get: true } as const;
+
+    it.each<[string, () => ReturnType<typeof TimeLogModule.forRoot>]>([
+      ['forRoot', () => TimeLogModule.forRoot({ principal, adapters: [inMemory], routes: without })],
+      [
+        'forRootAsync',
+        () =>
+          TimeLogModule.forRootAsync({
+            useFactory: () => ({ principal }),
+            adapters: [inMemory],
+            routes: without,
+          }),
+      ],
+    ])('of %s, and of its documentation', async (_name, make) => {
+      await serve([make()]);
+      const [status, answer] = await send('/api/v1/time-logs', LOG);
+      expect(status).toBe(201);
+      const { id } = (answer as { data: { id: string } }).data;
+      expect(await send(`/api/v1/time-logs/${id}`)).toMatchObject([200, { data: LOG }]);
+      expect((await send('/api/v1/time-logs'))[0]).toBe(200);
+      // What is left there is the route of one log.
+      expect(await send('/api/v1/time-logs/events')).toMatchObject([400, { message: 'id must be a UUID' }]);
+      expect((await send(`/api/v1/time-logs/${id}`, LOG, 'PUT'))[0]).toBe(404);
+      expect((await send(`/api/v1/time-logs/${id}`, undefined, 'DELETE'))[0]).toBe(404);
+      expect(
+        Object.entries(documentOf().paths).map(([path, operations]) => [path, ...Object.keys(operations)]),
+      ).toEqual([
+        ['/api/v1/time-logs', 'get', 'post'],
+        ['/api/v1/time-logs/totals', 'get'],
+        ['/api/v1/time-logs/{id}', 'get'],
+      ]);
+    });
+
+    it('and is told where it names one that there is none of', async () => {
+      const routes = { feed: false } as TimeLogModuleOptions['routes'];
+      await expect(
+        serve([TimeLogModule.forRoot({ principal, adapters: [inMemory], routes })]),
+      ).rejects.toThrow(
+        'time logs have no route "feed": routes takes list, record, totals, events, get, correct, delete',
+      );
+    });
+  });
+
+  describe('has two tenants', () => {
+    class OtherTimeLogModule extends TimeLogModule {}
+    const databases: TestDatabase[] = [];
+    let dataSources: NonNullable<ModuleMetadata['imports']>;
+
+    beforeAll(async () => {
+      for (let left = 2; left > 0; left--) databases.push(await createTestDatabase());
+      for (const { url } of databases) await migrate({ url, migrations: timeLogMigrations });
+      dataSources = databases.map(({ url }, index) =>
+        TypeOrmModule.forRoot({
+          name: `tenant ${index}`,
+          type: 'postgres',
+          url,
+          autoLoadEntities: true,
+          poolErrorHandler: () => undefined,
+        }),
+      );
+    });
+    afterAll(() => Promise.all(databases.map((database) => database.drop())));
+
+    const first = () => TimeLogModule.forRoot({ dataSource: 'tenant 0', principal });
+
+    it('in two DataSources, as a class each, which it mounts apart', async () => {
+      const logs = OtherTimeLogModule.forRoot({ dataSource: 'tenant 1', principal });
+      await serve([
+        ...dataSources,
+        first(),
+        logs,
+        RouterModule.register([{ path: 'others', module: OtherTimeLogModule }]),
+      ]);
+      expect(await send('/others/time-logs', LOG)).toMatchObject([201, {}]);
+      expect(await send('/api/v1/time-logs')).toMatchObject([200, { meta: { total: 0 } }]);
+      expect(await send('/others/time-logs')).toMatchObject([200, { meta: { total: 1 } }]);
+      const stored = await app!
+        .get<DataSource>('tenant 1DataSource')
+        .query<object[]>('select from time_logs');
+      expect(stored).toHaveLength(1);
+      const service = app!.select(logs).get(TimeLogRepository);
+      const page = await service.find({ period: Period.of() }, Page.of(1, 1), ALL_PROJECTS);
+      expect(page.total).toBe(1);
+    });
+
+    it('and does not start where they have one route, of which the second would never be asked', async () => {
+      const other = OtherTimeLogModule.forRoot({ dataSource: 'tenant 1', principal });
+      const both = RouterModule.register([{ path: 'api/v1', module: OtherTimeLogModule }]);
+      await expect(serve([...dataSources, first(), other, both])).rejects.toThrow(
+        /^the modules TimeLogModule and OtherTimeLogModule both serve GET \/api\/v1\/time-logs: .*RouterModule$/,
+      );
+      const same = TimeLogModule.forRoot({ dataSource: 'tenant 1', principal });
+      await expect(serve([...dataSources, first(), same])).rejects.toThrow(
+        'the modules TimeLogModule and TimeLogModule both serve GET /api/v1/time-logs',
+      );
+    });
+
+    it('and starts where they have one path, but no route in common', async () => {
+      const none = { record: false, totals: false, events: false, get: false, correct: false, delete: false };
+      const reads = OtherTimeLogModule.forRoot({
+        dataSource: 'tenant 1',
+        principal,
+        routes: { ...none, list: false, record: true },
+      });
+      const both = RouterModule.register([{ path: 'api/v1', module: OtherTimeLogModule }]);
+      const lists = TimeLogModule.forRoot({ dataSource: 'tenant 0', principal, routes: none });
+      await serve([...dataSources, lists, reads, both]);
+      expect(await send('/api/v1/time-logs', LOG)).toMatchObject([201, {}]);
+      expect(await send('/api/v1/time-logs')).toMatchObject([200, { meta: { total: 0 } }]);
+    });
+
+    it('and does not start where both answer messages, which would all go to the second', async () => {
+      const logs = first();
+      const others = OtherTimeLogModule.forRoot({ dataSource: 'tenant 1', principal });
+      const routes = RouterModule.register([{ path: 'others', module: OtherTimeLogModule }]);
+      const messages = [logs, others].map((each) => TimeLogMessagesModule.over(each));
+      await expect(serve([...dataSources, logs, others, routes, ...messages])).rejects.toThrow(
+        /^the modules \w+ and \w+ both answer time-log.record.v1 and the other patterns: /,
+      );
+    });
+  });
+});

@@ -1,0 +1,292 @@
+import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConflictException, type INestApplication, Injectable, Module } from '@nestjs/common';
+import { NestFactory, RouterModule } from '@nestjs/core';
+import { ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
+import { migrate } from '../../src/database-setup/index.js';
+import {
+  type TimeLogChange,
+  type TimeLogHooks,
+  timeLogMigrations,
+  TimeLogModule,
+  TimeLogRepository,
+  TimeLogService,
+} from '../../src/time-log/index.js';
+import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { unusedPort } from '../messages/brokers.js';
+import { overTransport } from '../messages/doors.js';
+import { LOG } from '../support/requests.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const host = '127.0.0.1';
+const CALLER = { id: 'ada', scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'] };
+/** More than the pool has connections. */
+const MANY = 30;
+
+/** What the hooks of the host need: its closed projects, and what the test has them do. */
+@Injectable()
+class Policy {
+  readonly closed = new Set<string>();
+  readonly asked: TimeLogChange[] = [];
+  /** Runs after the row of audit was written. */
+  after: (change: TimeLogChange, manager: EntityManager) => unknown = () => undefined;
+}
+
+@Module({ providers: [Policy], exports: [Policy] })
+class PolicyModule {}
+
+@Injectable()
+class AuditHooks implements TimeLogHooks {
+  constructor(private readonly policy: Policy) {}
+
+  async before(change: TimeLogChange): Promise<void> {
+    this.policy.asked.push(change);
+    const { projectId } = change.values ?? {};
+    if (projectId !== undefined && this.policy.closed.has(projectId))
+      throw new ConflictException('the project is closed');
+  }
+
+  async within({ kind, log, caller }: TimeLogChange, manager: EntityManager): Promise<void> {
+    await manager.query('insert into audit (kind, log_id, duration, who) values ($1, $2, $3, $4)', [
+      kind,
+      log!.id,
+      log!.duration,
+      caller?.id ?? null,
+    ]);
+    await this.policy.after({ kind, log }, manager);
+  }
+}
+
+describe('the hooks of a host', () => {
+  let database: TestDatabase;
+  let app: INestApplication;
+  let url: string;
+  let policy: Policy;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations: timeLogMigrations });
+  });
+  afterAll(() => database.drop());
+
+  /** Serves a host with hooks, and the same logs over messages. */
+  const serve = async (more: Parameters<typeof TimeLogModule.forRoot>[0] = {}) => {
+    const timeLogs = TimeLogModule.forRoot({
+      hooks: AuditHooks,
+      imports: [PolicyModule],
+      principal: () => CALLER,
+      ...more,
+    });
+    const dataSource = TypeOrmModule.forRoot({
+      type: 'postgres',
+      url: database.url,
+      autoLoadEntities: true,
+      poolErrorHandler: () => undefined,
+    });
+    const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
+    @Module({
+      imports: [dataSource, PolicyModule, timeLogs, TimeLogMessagesModule.over(timeLogs), routes],
+    })
+    class HostModule {}
+    app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
+    await app.listen(0, host);
+    url = `http://${host}:${(app.getHttpServer() as { address(): AddressInfo }).address().port}/api/v1/time-logs`;
+    policy = app.get(Policy);
+  };
+  const send = async (method: string, path: string, log?: object, headers = {}): Promise<[number, Body]> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(log && { body: JSON.stringify(log) }),
+    });
+    return [response.status, response.status === 204 ? {} : ((await response.json()) as Body)];
+  };
+  interface Body {
+    readonly data?: { readonly id: string };
+    readonly error?: string;
+    readonly message?: string;
+  }
+  const sql = <Row>(text: string, parameters: unknown[] = []) =>
+    app.get(DataSource).query<Row[]>(text, parameters);
+  const audit = () => sql('select kind, duration::float, who from audit order by at');
+  const stored = () => sql('select from time_logs');
+
+  beforeEach(async () => {
+    await serve();
+    await sql('drop table if exists audit');
+    await sql(`create table audit
+      (at serial, kind text, log_id uuid unique deferrable initially deferred, duration numeric, who text)`);
+    await sql('truncate time_logs');
+  });
+  afterEach(() => app.close());
+
+  it('refuse a change before it is made, in the words of the host', async () => {
+    const [, { data }] = await send('POST', '', LOG);
+    policy.closed.add(LOG.projectId);
+    const refusal = [409, { success: false, error: 'CONFLICT', message: 'the project is closed' }];
+    expect(await send('POST', '', LOG)).toEqual(refusal);
+    expect(await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 })).toEqual(refusal);
+    await expect(app.get(TimeLogService).record(LOG)).rejects.toThrow('the project is closed');
+    expect(await stored()).toHaveLength(1);
+    expect(await audit()).toHaveLength(1);
+  });
+
+  it('are told what is recorded, corrected and deleted, and by whom', async () => {
+    await sql('alter table audit drop constraint audit_log_id_key');
+    const [, { data }] = await send('POST', '', LOG);
+    await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 });
+    expect(await send('DELETE', `/${data!.id}`)).toEqual([204, {}]);
+    expect((await send('DELETE', `/${data!.id}`))[0]).toBe(404);
+    expect(policy.asked).toMatchObject([
+      { kind: 'record', values: LOG, caller: CALLER },
+      { kind: 'correct', id: data!.id, values: { ...LOG, duration: 9 }, caller: CALLER },
+      { kind: 'delete', id: data!.id, caller: CALLER },
+      { kind: 'delete', id: data!.id, caller: CALLER },
+    ]);
+    expect(policy.asked[0]).not.toHaveProperty('id');
+    expect(await audit()).toEqual([
+      { kind: 'record', duration: LOG.duration, who: 'ada' },
+      { kind: 'correct', duration: 9, who: 'ada' },
+      { kind: 'delete', duration: 9, who: 'ada' },
+    ]);
+  });
+
+  it('hold for messages', async () => {
+    const port = await unusedPort();
+    app.connectMicroservice({ transport: Transport.TCP, options: { host, port } });
+    await app.startAllMicroservices();
+    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
+    try {
+      const door = overTransport(client);
+      expect(await door.record({ timeLog: LOG })).toMatchObject({ answer: { success: true } });
+      policy.closed.add(LOG.projectId);
+      expect(await door.record({ timeLog: LOG })).toEqual({
+        error: { success: false, error: 'CONFLICT', message: 'the project is closed' },
+      });
+    } finally {
+      client.close();
+    }
+    expect(await audit()).toEqual([{ kind: 'record', duration: LOG.duration, who: 'ada' }]);
+  });
+
+  it('are asked once about the creates of a key, also where many repeat it at once', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const first = await send('POST', '', LOG, key);
+    policy.closed.add(LOG.projectId);
+    expect(await send('POST', '', LOG, key)).toEqual(first);
+    expect([policy.asked.length, (await audit()).length]).toEqual([1, 1]);
+    policy.closed.clear();
+    const other = { 'idempotency-key': randomUUID() };
+    const answers = await Promise.all(Array.from({ length: MANY }, () => send('POST', '', LOG, other)));
+    expect(new Set(answers.map(([status, { data }]) => `${status} ${data?.id}`)).size).toBe(1);
+    expect([(await audit()).length, (await stored()).length]).toEqual([2, 2]);
+  });
+
+  it('write in the transaction of a service that has one, and leave nothing after its rollback', async () => {
+    const service = app.get(TimeLogService);
+    const key = { principal: 'ada', text: randomUUID() };
+    const rolledBack = app.get(DataSource).transaction(async (manager) => {
+      await service.record(LOG, { manager });
+      await service.recordOnce(LOG, key, { manager, caller: { id: 'night' } });
+      expect(await manager.query('select from audit')).toHaveLength(2);
+      throw new Error('no');
+    });
+    await expect(rolledBack).rejects.toThrow('no');
+    expect([await audit(), await stored()]).toEqual([[], []]);
+    await app
+      .get(DataSource)
+      .transaction((manager) => service.recordOnce(LOG, key, { manager, caller: { id: 'night' } }));
+    expect(await audit()).toEqual([{ kind: 'record', duration: LOG.duration, who: 'night' }]);
+  });
+
+  it('roll back their own change by throwing, and no other', async () => {
+    policy.after = ({ log }) => {
+      if (log!.duration === 13) throw new ConflictException('not thirteen');
+    };
+    const answers = await Promise.all(
+      Array.from({ length: MANY }, (_, index) => send('POST', '', { ...LOG, duration: index + 1 })),
+    );
+    expect(answers.filter(([status]) => status !== 201)).toEqual([
+      [409, { success: false, error: 'CONFLICT', message: 'not thirteen' }],
+    ]);
+    expect([(await audit()).length, (await stored()).length]).toEqual([MANY - 1, MANY - 1]);
+  });
+
+  it('hold up nobody else while they take long, not even all that the lanes hold but one', async () => {
+    const waiting: (() => void)[] = [];
+    policy.after = ({ log }) =>
+      log!.duration === 13 ? new Promise<void>((resolve) => waiting.push(resolve)) : undefined;
+    const slow = Array.from({ length: 4 }, () => send('POST', '', { ...LOG, duration: 13 }));
+    const quick = await Promise.all(Array.from({ length: MANY }, () => send('POST', '', LOG)));
+    expect(quick.map(([status]) => status)).toEqual(quick.map(() => 201));
+    expect((await send('GET', '?limit=1'))[0]).toBe(200);
+    waiting.forEach((end) => end());
+    expect((await Promise.all(slow)).map(([status]) => status)).toEqual([201, 201, 201, 201]);
+  });
+
+  it('are left behind at the deadline, with what they have written', async () => {
+    await app.close();
+    await serve({ limits: { deadline: 300 } });
+    let end!: () => void;
+    const late = new Promise<unknown>((resolve) => {
+      policy.after = async (_change, manager) => {
+        await new Promise<void>((released) => (end = released));
+        await manager.query('insert into audit (kind) values ($1)', ['late']).catch(resolve);
+      };
+    });
+    expect(await send('POST', '', LOG)).toMatchObject([503, { error: 'SERVICE_UNAVAILABLE' }]);
+    policy.after = () => undefined;
+    // As many as there are lanes, so that one of them is that of the other.
+    for (let left = 10; left > 0; left--) expect((await send('POST', '', LOG))[0]).toBe(201);
+    end();
+    expect(await late).toBeInstanceOf(Error);
+    expect([(await audit()).length, (await stored()).length]).toEqual([10, 10]);
+  });
+
+  it('acknowledge nothing where they hide that a statement has failed', async () => {
+    policy.after = async (_change, manager) => {
+      await manager.query('select 1 / 0').catch(() => undefined);
+    };
+    expect(await send('POST', '', LOG)).toMatchObject([500, { error: 'INTERNAL_ERROR' }]);
+    expect([await audit(), await stored()]).toEqual([[], []]);
+  });
+
+  it('acknowledge nothing where the commit fails', async () => {
+    const [, { data }] = await send('POST', '', LOG);
+    // One row of audit for each log: the second one fails where it is looked at, at the end.
+    expect(await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 })).toMatchObject([500, {}]);
+    expect(await sql('select duration::float from time_logs')).toEqual([{ duration: LOG.duration }]);
+  });
+
+  it('let a deletion be refused where other records refer to the log, at the end too', async () => {
+    const [, { data }] = await send('POST', '', LOG);
+    await sql('create table notes (log_id uuid references time_logs deferrable initially deferred)');
+    try {
+      await sql('insert into notes values ($1)', [data!.id]);
+      expect(await send('DELETE', `/${data!.id}`)).toEqual([
+        409,
+        { success: false, error: 'CONFLICT', message: 'other records refer to this time log' },
+      ]);
+    } finally {
+      await sql('drop table notes');
+    }
+  });
+
+  it('hold over another adapter, and may be an object', async () => {
+    await app.close();
+    const told: string[] = [];
+    await serve({
+      hooks: { before: ({ kind }) => told.push(`before ${kind}`), within: ({ kind }) => told.push(kind) },
+      adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],
+    });
+    const [, { data }] = await send('POST', '', LOG);
+    await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 });
+    await send('DELETE', `/${data!.id}`);
+    expect(told).toEqual(['before record', 'record', 'before correct', 'correct', 'before delete', 'delete']);
+    expect(await stored()).toEqual([]);
+  });
+});
