@@ -17,6 +17,7 @@ import { ExpressOnly } from './api/express-only.js';
 import { HOST_DOCUMENT, type HostDocument, SECURITY_SCHEME } from './api/host-document.js';
 import { OneOfEachRoute } from './api/one-of-each-route.js';
 import { TimeLogController } from './api/time-log.controller.js';
+import { TimeLogAttributes } from './domain/attributes.js';
 import { CORE } from './time-log-core.module.js';
 import {
   ConfigurableTimeLogModule,
@@ -48,6 +49,7 @@ import { SOURCE_OF_EVENTS } from './wire/cloud-event.js';
       inject: [
         TIME_LOG_OPTIONS,
         SOURCE_OF_EVENTS,
+        TimeLogAttributes,
         { token: HOST_ACCESS, optional: true },
         { token: HOST_FILTER, optional: true },
         { token: AUTH_OPTIONS, optional: true },
@@ -71,11 +73,12 @@ export class TimeLogModule extends ConfigurableTimeLogModule {
 function hostDocument(
   { openApi = {} }: TimeLogOptions,
   source: string,
+  { schema: attributes }: TimeLogAttributes,
   access?: HostAccess,
   filter?: ExceptionFilter,
   auth?: AuthOptions,
 ): HostDocument {
   const { securityScheme = SECURITY_SCHEME, rateLimit = access === undefined && auth?.admit !== undefined } =
     openApi;
-  return { securityScheme, hasRateLimit: rateLimit, hasFilter: filter !== undefined, source };
+  return { securityScheme, hasRateLimit: rateLimit, hasFilter: filter !== undefined, source, attributes };
 }

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  type INestApplication,
   type INestApplicationContext,
   Module,
   type ModuleMetadata,
   type PipeTransform,
 } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { z } from 'zod';
 import { migrate } from '../../src/database-setup/index.js';
@@ -55,10 +57,10 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await migrate({ url: database.url, migrations: timeLogMigrations });
 });
-afterEach(async () => {
+async function close(): Promise<void> {
   await app?.close();
   app = undefined;
-});
+}
 afterAll(() => database.drop());
 
 const dataSource = () =>
@@ -107,10 +109,13 @@ async function toldOf(id: string): Promise<object[]> {
 }
 
 describe('a host with a schema of attributes', () => {
-  const serveThem = () => serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES }));
+  let service: TimeLogService;
+  beforeAll(async () => {
+    service = await serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES }));
+  });
+  afterAll(close);
 
   it('takes them with a log, and every answer has what the schema puts out', async () => {
-    await serveThem();
     const more = { list: [1, null, { deep: 'é' }], text: '\u0001"' };
     const values = { projectId: randomUUID(), attributes: { ticket: 'ab-1', more } };
     const kept = { ...VALUES, ...values, attributes: { ticket: 'AB-1', billable: true, more } };
@@ -137,7 +142,6 @@ describe('a host with a schema of attributes', () => {
   });
 
   it('answers a log without them as if there were none', async () => {
-    await serveThem();
     const answer = await create({});
     expect(answer).toEqual([201, { success: true, data: expectedLog(VALUES) }]);
     expect(made(answer)).not.toHaveProperty('attributes');
@@ -163,14 +167,12 @@ describe('a host with a schema of attributes', () => {
       'attributes must be at most 65536 bytes',
     ],
   ])('refuses what its schema, or PostgreSQL, refuses: %s', async (_what, attributes, message) => {
-    await serveThem();
     expect(await create({ attributes })).toEqual(invalid(message));
     const { id } = made(await create({}));
     expect(await send('PUT', `/${id}`, { ...VALUES, attributes })).toEqual(invalid(message));
   });
 
   it('tells all that is wrong with a body at once: after the values, before unknown names', async () => {
-    await serveThem();
     const wrong = { foo: 1, attributes: { ticket: '', billable: 2 }, duration: 0, date: '' };
     expect(await create(wrong)).toEqual(
       invalid(
@@ -181,13 +183,38 @@ describe('a host with a schema of attributes', () => {
   });
 
   it('bounds their depth with that of the body', async () => {
-    await serveThem();
     const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
     expect(await create({ attributes: { ticket: 'a-1', more: nested(6) } })).toMatchObject([201, {}]);
     expect(await create({ attributes: { ticket: 'a-1', more: nested(7) } })).toEqual(
       invalid('the request body must not be nested deeper than 8 levels'),
     );
   });
+
+  it('checks those of its own code as those of callers', async () => {
+    const log = await service.record({ ...VALUES, attributes: { ticket: 'a-1' } });
+    expect(log.attributes).toEqual({ ticket: 'A-1', billable: true });
+    expect((await service.get(log.id)).attributes).toEqual(log.attributes);
+    expect(JSON.parse(JSON.stringify(log))).toMatchObject({ attributes: log.attributes });
+    const wrong = { ...VALUES, duration: 0, attributes: { ticket: '' } };
+    const fault = {
+      code: 'VALIDATION_ERROR',
+      message: 'duration must be a positive number; attributes.ticket must be a ticket',
+    };
+    await expect(service.record(wrong)).rejects.toMatchObject(fault);
+    await expect(service.correct(log.id, wrong)).rejects.toMatchObject(fault);
+    const deep = { ticket: 'a-1', more: [[[[[[[1]]]]]]] };
+    await expect(service.record({ ...VALUES, attributes: deep })).rejects.toMatchObject({
+      message: 'attributes must not be nested deeper than 7 levels',
+    });
+    const long = { ticket: 'a-1', more: 'x'.repeat(65_536) };
+    await expect(service.record({ ...VALUES, attributes: long })).rejects.toMatchObject({
+      message: 'attributes must be at most 65536 bytes',
+    });
+  });
+});
+
+describe('a schema of attributes', () => {
+  afterEach(close);
 
   it('makes one log of a key by what was sent, and asks the schema once for each request', async () => {
     let asked = 0;
@@ -214,30 +241,7 @@ describe('a host with a schema of attributes', () => {
     expect(asked).toBe(5);
   });
 
-  it('checks those of its own code as those of callers', async () => {
-    const service = await serveThem();
-    const log = await service.record({ ...VALUES, attributes: { ticket: 'a-1' } });
-    expect(log.attributes).toEqual({ ticket: 'A-1', billable: true });
-    expect((await service.get(log.id)).attributes).toEqual(log.attributes);
-    expect(JSON.parse(JSON.stringify(log))).toMatchObject({ attributes: log.attributes });
-    const wrong = { ...VALUES, duration: 0, attributes: { ticket: '' } };
-    const fault = {
-      code: 'VALIDATION_ERROR',
-      message: 'duration must be a positive number; attributes.ticket must be a ticket',
-    };
-    await expect(service.record(wrong)).rejects.toMatchObject(fault);
-    await expect(service.correct(log.id, wrong)).rejects.toMatchObject(fault);
-    const deep = { ticket: 'a-1', more: [[[[[[[1]]]]]]] };
-    await expect(service.record({ ...VALUES, attributes: deep })).rejects.toMatchObject({
-      message: 'attributes must not be nested deeper than 7 levels',
-    });
-    const long = { ticket: 'a-1', more: 'x'.repeat(65_536) };
-    await expect(service.record({ ...VALUES, attributes: long })).rejects.toMatchObject({
-      message: 'attributes must be at most 65536 bytes',
-    });
-  });
-
-  it('gives them to a core without HTTP, and with options that are made later', async () => {
+  it('holds in a core without HTTP, and with options that are made later', async () => {
     const core = TimeLogCoreModule.forRootAsync({ useFactory: () => ({}), attributes: ATTRIBUTES });
     @Module({ imports: [dataSource(), core] })
     class Worker {}
@@ -249,7 +253,7 @@ describe('a host with a schema of attributes', () => {
     expect(made(await send('GET', `/${log.id}`))).toMatchObject({ attributes: log.attributes });
   });
 
-  it('may decide what a log gets that is sent without them', async () => {
+  it('may decide what a log gets that is sent without attributes', async () => {
     await serve(
       TimeLogModule.forRoot({ ...options, attributes: z.object({ a: z.int() }).prefault({ a: 1 }) }),
     );
@@ -261,20 +265,20 @@ describe('a host with a schema of attributes', () => {
     );
   });
 
-  it.each<[string, unknown]>([
-    ['no object', 'text'],
-    ['an array', []],
-    ['null', null],
-    ['an instance of a class', new Date(0)],
-    ['a number that JSON lacks', { a: NaN }],
-    ['U+0000', { a: '\0' }],
-    ['what is too deep', { a: [[[[[[[1]]]]]]] }],
-  ])('is to blame where its schema puts out %s', async (_what, output) => {
+  it('is to blame where it puts out what cannot be stored, and not the caller', async () => {
+    const wrong = ['text', [], null, new Date(0), { a: NaN }, { a: '\0' }, { a: [[[[[[[1]]]]]]] }];
+    const outputs: unknown[] = [...wrong];
     const attributes: AttributesSchema = {
-      '~standard': { version: 1, vendor: 'host', validate: () => ({ value: output }) },
+      '~standard': { version: 1, vendor: 'host', validate: () => ({ value: outputs.shift() }) },
     };
     await serve(TimeLogModule.forRoot({ ...options, attributes }));
-    expect(await create({ attributes: {} })).toMatchObject([500, { error: 'INTERNAL_ERROR' }]);
+    for (const output of wrong) {
+      expect([output, await create({ attributes: {} })]).toMatchObject([
+        output,
+        [500, { error: 'INTERNAL_ERROR' }],
+      ]);
+    }
+    expect(outputs).toEqual([]);
   });
 
   it('holds up no request for longer than its deadline', async () => {
@@ -286,7 +290,65 @@ describe('a host with a schema of attributes', () => {
   });
 });
 
+describe('the documentation of a host', () => {
+  afterEach(close);
+
+  const any = { type: 'object', additionalProperties: true };
+  interface Described {
+    readonly properties?: Readonly<Record<string, object>>;
+  }
+  /** The schemas in the document that it makes of its app, by their titles. */
+  async function schemasOf(attributes?: AttributesSchema, routes = {}) {
+    await serve(TimeLogModule.forRoot({ ...options, attributes, routes }));
+    const document = SwaggerModule.createDocument(app as INestApplication, new DocumentBuilder().build());
+    const text = JSON.stringify(document);
+    const schemas = document.components!.schemas as Readonly<Record<string, Described>>;
+    const properties = (title: string) => schemas[title]?.properties?.attributes;
+    return {
+      text,
+      paths: Object.keys(document.paths),
+      forms: [properties('NewTimeLog'), properties('TimeLog'), properties('RecordedTimeLog')],
+    };
+  }
+
+  it('has the form that the schema tells, of what is sent and of what is answered', async () => {
+    const attributes = z.strictObject({ ticket: z.string().max(9), billable: z.boolean().default(true) });
+    const properties = {
+      ticket: { type: 'string', maxLength: 9 },
+      billable: { type: 'boolean', default: true },
+    };
+    const form = { type: 'object', properties, additionalProperties: false };
+    const { text, forms, paths } = await schemasOf(attributes);
+    const answered = { ...form, required: ['ticket', 'billable'] };
+    expect(forms).toEqual([{ ...form, required: ['ticket'] }, answered, answered]);
+    expect(text).not.toContain('$schema');
+    expect(paths).toEqual((await schemasOf()).paths);
+  });
+
+  it.each<[string, AttributesSchema]>([
+    ['has no form in these words', z.object({ a: z.date() })],
+    ['refers to itself', z.json().transform((value) => value as object)],
+    ['tells none', { '~standard': { version: 1, vendor: 'host', validate: (value) => ({ value }) } }],
+  ])('has any object where the schema %s', async (_what, attributes) => {
+    expect((await schemasOf(attributes)).forms).toEqual([any, any, any]);
+  });
+
+  it('has none of them without a schema, though another app of the process has one', async () => {
+    await schemasOf(z.object({}));
+    await app!.close();
+    expect((await schemasOf()).forms).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('leaves out the routes that are left out', async () => {
+    const { paths } = await schemasOf(z.object({}), { totals: false, events: false });
+    expect(paths).toEqual(['/api/v1/time-logs', '/api/v1/time-logs/{id}']);
+    expect(await send('GET', '/totals')).toEqual(invalid('id must be a UUID'));
+  });
+});
+
 describe('a host without a schema of attributes', () => {
+  afterEach(close);
+
   it('knows no such field, in bodies and in values of its own', async () => {
     const service = await serve(TimeLogModule.forRoot(options));
     for (const attributes of [{}, null, { a: 1 }]) {

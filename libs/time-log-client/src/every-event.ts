@@ -1,12 +1,15 @@
 import type { components } from './openapi.js';
 import { TimeLogError } from './time-log.error.js';
-import type { RecordedTimeLog } from './time-logs.js';
+import type { RecordedTimeLog, WithAttributes } from './time-logs.js';
 
 /** A log was recorded, corrected or deleted, as CloudEvents 1.0 has it. */
-export type TimeLogEvent = OfAnySource<components['schemas']['TimeLogEvent']>;
+export type TimeLogEvent = OfAnyHost<components['schemas']['TimeLogEvent']>;
 
-/** A host of the module may give its events another source. */
-type OfAnySource<E> = E extends unknown ? Omit<E, 'source'> & { source: string } : never;
+/** A host of the module may give its events another source, and keep attributes with its logs. */
+type OfAnyHost<E extends { data: object }> = E extends unknown
+  ? Omit<E, 'source' | 'data'> & { source: string; data: E['data'] & WithAttributesOf<E['data']> }
+  : never;
+type WithAttributesOf<Data> = Data extends { createdAt: string } ? WithAttributes : unknown;
 
 export interface FollowedFeed {
   /** Asks the service for the next events after the one with an id. */

@@ -4,14 +4,19 @@ type Schemas = components['schemas'];
 type ListQuery = NonNullable<operations['listTimeLogs']['parameters']['query']>;
 type TotalsQuery = NonNullable<operations['totalTimeLogs']['parameters']['query']>;
 
+/** What a host of the module may keep with a log, in a form of its own. The service itself takes none. */
+export interface WithAttributes {
+  readonly attributes?: Readonly<Record<string, unknown>>;
+}
+
 /** The values of a log to record. */
-export type NewTimeLog = Schemas['NewTimeLog'];
+export type NewTimeLog = Schemas['NewTimeLog'] & WithAttributes;
 /** A log as the service answers it to whoever recorded it. */
-export type RecordedTimeLog = Schemas['RecordedTimeLog'];
+export type RecordedTimeLog = Schemas['RecordedTimeLog'] & WithAttributes;
 /** A log in a list. */
-export type TimeLog = Schemas['TimeLog'];
+export type TimeLog = Schemas['TimeLog'] & WithAttributes;
 /** One page. `data` holds its logs; `meta.total` counts those of all pages. */
-export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success'>;
+export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success' | 'data'> & { data: TimeLog[] };
 /** The logs of one project, day, week or month: how many, and the number nearest to the sum of their durations. */
 export type GroupTotal = Schemas['ProjectTotal'] | Schemas['PeriodTotal'];
 /** Totals. `meta` has those of all logs that match; `data` holds the groups of the page, `meta.total` counts all. */

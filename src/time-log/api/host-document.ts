@@ -7,11 +7,13 @@ import {
   type Responses,
 } from '../../../libs/open-api/src/index.js';
 import { withoutRateLimit } from '../../../libs/auth/src/index.js';
+import type { AttributesSchema } from '../domain/attributes.js';
 import { EVENT_SOURCE } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { FILTER_PARAMETERS, pageParameters } from './time-log.documentation.js';
+import { withAttributesForm } from './attributes-form.js';
 import { BY_PARAMETER } from './time-log-totals.documentation.js';
 import { NEW_TIME_LOG } from './time-log.schemas.js';
 
@@ -25,6 +27,8 @@ export interface HostDocument {
   readonly hasFilter: boolean;
   /** The source of events. */
   readonly source: string;
+  /** The form of attributes; undefined: logs have none. */
+  readonly attributes: AttributesSchema | undefined;
 }
 
 /** The HostDocument of a module. */
@@ -36,14 +40,16 @@ const FIRST_ERROR = 400;
 
 /** Describes the routes of one controller as they are in its app. */
 export function describeIn(document: HostDocument, controller: object): void {
-  const { securityScheme, hasRateLimit, hasFilter, source } = document;
-  if (securityScheme === SECURITY_SCHEME && hasRateLimit && !hasFilter && source === EVENT_SOURCE) return;
+  const { securityScheme, hasRateLimit, hasFilter, source, attributes } = document;
+  const isOurs = securityScheme === SECURITY_SCHEME && source === EVENT_SOURCE && attributes === undefined;
+  if (isOurs && hasRateLimit && !hasFilter) return;
   describeAnew(controller, {
     securityScheme,
     change: (operation) => {
       const limited = hasRateLimit ? operation.responses : withoutRateLimit(operation.responses);
       const responses = hasFilter ? withoutErrorBodies(limited) : limited;
-      return withSource({ ...operation, responses }, source);
+      const told = withSource({ ...operation, responses }, source);
+      return attributes === undefined ? told : withAttributesForm(told, attributes);
     },
   });
 }

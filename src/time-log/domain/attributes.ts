@@ -10,6 +10,8 @@ export interface AttributesSchema {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => SchemaVerdict | Promise<SchemaVerdict>;
+    /** Its form as JSON Schema, for documentation (https://standardschema.dev/json-schema). */
+    readonly jsonSchema?: Readonly<Record<'input' | 'output', (options: { target: string }) => object>>;
   };
 }
 
@@ -32,7 +34,7 @@ const LOGGED = ['attributes must obey their schema'];
 /** What time logs have beside their own values: what the schema of a host says, or nothing. */
 export class TimeLogAttributes {
   constructor(
-    private readonly schema?: AttributesSchema,
+    readonly schema?: AttributesSchema,
     private readonly bounds: JsonBounds = { depth: Infinity, bytes: Infinity },
   ) {}
 

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type INestApplication, Module, type PipeTransform } from '@nestjs/common';
+import { NestFactory, RouterModule } from '@nestjs/core';
+import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { TimeLogClient } from '../../libs/time-log-client/src/index.js';
+import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
+import { migrate } from '../../src/database-setup/index.js';
+import { timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { expectedLog } from '../support/expected-logs.js';
+import { LOG, refusal } from '../support/requests.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { unusedPort } from './brokers.js';
+import { type Door, overHttp, overTransport } from './doors.js';
+
+/** Its own output is no input to it. */
+const ATTRIBUTES = z
+  .strictObject({ minutes: z.string().optional(), any: z.json().optional() })
+  .transform(({ minutes, any }) => ({ minutes: Number(minutes ?? 0), any }))
+  .optional();
+
+/** As many hosts have one: rebuilds whatever it is given. */
+class CopyingPipe implements PipeTransform {
+  transform(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.transform(member)]));
+  }
+}
+
+describe('a host with a schema of attributes', () => {
+  let database: TestDatabase;
+  let app: INestApplication;
+  let proxy: ClientProxy;
+  let url: string;
+  let doors: readonly Door[];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await migrate({ url: database.url, migrations: timeLogMigrations });
+    const scopes = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
+    const timeLogs = TimeLogModule.forRoot({
+      principal: () => ({ id: 'ada', scopes }),
+      attributes: ATTRIBUTES,
+    });
+    const dataSource = TypeOrmModule.forRoot({
+      type: 'postgres',
+      url: database.url,
+      autoLoadEntities: true,
+      poolErrorHandler: () => undefined,
+    });
+    const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
+    @Module({ imports: [dataSource, timeLogs, TimeLogMessagesModule.over(timeLogs), routes] })
+    class HostModule {}
+    app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
+    app.useGlobalPipes(new CopyingPipe());
+    const address = { host: '127.0.0.1', port: await unusedPort() };
+    app.connectMicroservice({ transport: Transport.TCP, options: address }, { inheritAppConfig: true });
+    await app.listen(0, '127.0.0.1');
+    await app.startAllMicroservices();
+    proxy = ClientProxyFactory.create({ transport: Transport.TCP, options: address });
+    const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
+    url = `http://127.0.0.1:${port}`;
+    doors = [overTransport(proxy), overHttp(port)];
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await app.close();
+    await database.drop();
+  });
+
+  const record = (door: Door, timeLog: object, idempotencyKey?: string) =>
+    door.record({ timeLog: { ...LOG, ...timeLog }, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+
+  it('takes and answers them through every door', async () => {
+    for (const door of doors) {
+      const projectId = randomUUID();
+      const sent = { projectId, attributes: { minutes: '90' } };
+      const log = expectedLog({ ...LOG, projectId, attributes: { minutes: 90 } });
+      expect(await record(door, sent)).toEqual({ answer: { success: true, data: log } });
+      expect(await door.list({ query: { projectId } })).toMatchObject({
+        answer: { data: [{ attributes: { minutes: 90 } }] },
+      });
+    }
+  });
+
+  it('knows a key by what was sent, whichever door it came through', async () => {
+    const [transport, http] = doors as [Door, Door];
+    const [key, sent] = [randomUUID(), { attributes: { minutes: '1' } }];
+    const { answer } = (await record(transport, sent, key)) as { answer: object };
+    expect(answer).toMatchObject({ data: { attributes: { minutes: 1 } } });
+    expect(await record(http, sent, key)).toEqual({ answer: { ...answer, replayed: true } });
+    expect(await record(http, { attributes: { minutes: '1.0' } }, key)).toMatchObject({
+      error: { error: 'IDEMPOTENCY_KEY_REUSED' },
+    });
+  });
+
+  it('refuses them alike through every door, with all else that is wrong', async () => {
+    for (const door of doors) {
+      expect(await record(door, { duration: 0, attributes: { minutes: 1, foo: 1 }, foo: 1 }, ' ')).toEqual({
+        error: refusal(
+          'VALIDATION_ERROR',
+          door === doors[0]
+            ? 'duration must be a positive number; attributes.minutes Invalid input: expected string, received number; ' +
+                'attributes Unrecognized key: "foo"; Idempotency-Key must be 1 to 255 printable ASCII characters; unknown field: foo'
+            : 'Idempotency-Key must be 1 to 255 printable ASCII characters',
+        ),
+      });
+      expect(await record(door, { attributes: { any: ['\0'] } })).toEqual({
+        error: refusal('VALIDATION_ERROR', 'attributes must not contain U+0000'),
+      });
+    }
+    expect(await doors[0]!.list({ query: { attributes: '{}' } })).toEqual({
+      error: refusal('VALIDATION_ERROR', 'unknown field: attributes'),
+    });
+  });
+
+  it('keeps any JSON as it is, or says what is wrong with it, alike through every door', async () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\0', '\ud800', '__proto__', 'toString', ''),
+    );
+    const json = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { depthSize: 'small' },
+        text,
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.constantFrom(null, true, false),
+        fc.array(tie('any'), { maxLength: 3 }),
+        fc.array(fc.tuple(text, tie('any')), { maxLength: 3 }).map((entries) => Object.fromEntries(entries)),
+      ),
+    })).any;
+    const textsIn = (value: unknown): string[] => {
+      if (typeof value === 'string') return [value];
+      return typeof value === 'object' && value !== null ? Object.entries(value).flat().flatMap(textsIn) : [];
+    };
+    const depthOf = (value: unknown): number =>
+      typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+    const counts = { kept: 0, refused: 0 };
+    await fc.assert(
+      fc.asyncProperty(json, async (any) => {
+        const sent = JSON.parse(JSON.stringify(any)) as unknown;
+        // Where the schema has its own idea of names, it decides.
+        fc.pre(depthOf(sent) <= 6 && !textsIn(sent).includes('__proto__'));
+        for (const door of doors) {
+          const outcome = await record(door, { attributes: { any } });
+          const bad = textsIn(sent).find((one) => one.includes('\0') || !one.isWellFormed());
+          if (bad === undefined) {
+            expect(outcome).toMatchObject({ answer: { success: true } });
+            const { data } = (outcome as { answer: { data: { id: string; attributes: object } } }).answer;
+            expect(data.attributes).toStrictEqual({ minutes: 0, any: sent });
+            const stored = await fetch(`${url}/api/v1/time-logs/${data.id}`);
+            expect(await stored.json()).toStrictEqual({ success: true, data });
+            counts.kept++;
+          } else {
+            const { error } = outcome as { error: { message: string } };
+            expect(error.message).toMatch(/^attributes must not contain (U\+0000|lone surrogates)$/);
+            counts.refused++;
+          }
+        }
+      }),
+      { numRuns: 40, examples: [['\0'], [['\ud800']], [{ '\0': 1 }], [{ a: ['é😀', 5e-324, {}] }], [null]] },
+    );
+    expect(Math.min(counts.kept, counts.refused)).toBeGreaterThan(3);
+  });
+
+  it('is asked through both clients, which have them in their types', async () => {
+    const http = new TimeLogClient({ baseUrl: url, token: 'none' });
+    const messages = new TimeLogMessageClient({ proxy, token: 'none' });
+    const projectId = randomUUID();
+    const values = { ...LOG, projectId, attributes: { minutes: '2' } };
+    expect((await messages.record(values)).attributes).toEqual({ minutes: 2 });
+    const { id } = await http.record(values);
+    const log = await http.get(id);
+    expect(log.attributes?.minutes).toBe(2);
+    await http.correct(id, { ...values, attributes: { minutes: '3' } });
+    for await (const { attributes } of http.list({ projectId }))
+      expect(attributes).toMatchObject({ minutes: expect.any(Number) });
+    for await (const event of http.events()) {
+      if (event.type !== 'time-log.deleted' && event.data.id === id)
+        expect(event.data.attributes?.minutes).toBe(3);
+    }
+  });
+});
