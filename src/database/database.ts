@@ -6,7 +6,7 @@ import { OutageLatch } from './outage-latch.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
 import { PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
-import { dataSourceOf, qualified } from './qualified.js';
+import { dataSourceOf, qualified, schemaOf } from './qualified.js';
 import {
   FailedWork,
   inTransaction,
@@ -199,6 +199,11 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   /** Whether an entity is registered. */
   knows(entity: Parameters<DataSource['getMetadata']>[0]): boolean {
     return this.dataSource.hasMetadata(entity);
+  }
+
+  /** The schema that the DataSource names; undefined: that of its search path. */
+  get schema(): string | undefined {
+    return schemaOf(this.dataSource);
   }
 
   /** The quoted name of a function that a migration has made. */

@@ -1,9 +1,21 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 
-/** The quoted name of a table or function, with the schema and the prefix of the connection's options. */
+/** What would end the body of a function, a statement or a name. */
+const UNFIT = /\$\$|[";]/;
+
+/**
+ * The quoted name of a table or function, with the schema and the prefix of the connection's options. Throws an Error
+ * where these cannot stand in our SQL.
+ */
 export function qualified(dataSource: DataSource, name: string): string {
   const schema = schemaOf(dataSource);
-  const prefixed = `${dataSource.options.entityPrefix ?? ''}${name}`;
+  const prefix = dataSource.options.entityPrefix ?? '';
+  if (UNFIT.test(`${schema} ${prefix}`)) {
+    throw new Error(
+      'the schema and the entityPrefix of a DataSource with time logs must not contain $$, ; or "',
+    );
+  }
+  const prefixed = `${prefix}${name}`;
   return (schema === undefined ? [prefixed] : [schema, prefixed])
     .map((part) => dataSource.driver.escape(part))
     .join('.');
@@ -23,6 +35,7 @@ export function dataSourceOf(runner: QueryRunner): DataSource {
   return runner.connection;
 }
 
-function schemaOf({ options }: DataSource): string | undefined {
+/** The schema that the options of a DataSource name. */
+export function schemaOf({ options }: DataSource): string | undefined {
   return 'schema' in options ? options.schema : undefined;
 }

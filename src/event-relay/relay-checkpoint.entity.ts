@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** How far the relay has got with a sink, and which instance publishes to it until when. */
-@Entity('time_log_relays')
+@Entity('time_log_relays', { synchronize: false })
 export class RelayCheckpoint {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_relays_pkey' })
   readonly sink!: string;

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** What is left of a deleted log, for the feed (feed/README.md). Triggers write it. */
-@Entity('time_log_deletions')
+@Entity('time_log_deletions', { synchronize: false })
 @Index('time_log_deletions_mark_idx', ['position', 'id'], { where: 'project_id IS NULL' })
 export class TimeLogDeletion {
   /** The place of the deletion in the feed, a decimal number. */

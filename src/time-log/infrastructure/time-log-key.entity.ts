@@ -7,7 +7,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export const KEY_LIFETIME = `interval '24 hours'`;
 
 /** An idempotency key, and the log that it made. */
-@Entity('time_log_keys')
+@Entity('time_log_keys', { synchronize: false })
 @Index('time_log_keys_created_at_idx', ['createdAt'])
 export class TimeLogKey {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_keys_pkey' })

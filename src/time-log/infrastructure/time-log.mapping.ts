@@ -91,7 +91,8 @@ const correctedAt: ColumnOptions = {
   update: false,
 };
 Column(correctedAt)(TimeLog.prototype, 'correctedAt');
-Entity('time_logs')(TimeLog);
+// The migrations make the table: with `synchronize` TypeORM would make another one, without triggers and functions.
+Entity('time_logs', { synchronize: false })(TimeLog);
 Index('time_logs_project_id_date_id_idx', ['projectId', 'date', 'id'])(TimeLog);
 Index('time_logs_date_id_idx', ['date', 'id'])(TimeLog);
 Index('time_logs_position_id_idx', ['position', 'id'])(TimeLog);

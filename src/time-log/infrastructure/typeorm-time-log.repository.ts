@@ -38,6 +38,7 @@ import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogRows } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
+import { schemaTaken } from './schema-taken.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { TimeLogTotals, TOTALS_ROUTINES } from './time-log-totals.js';
 import { accessValue, type Whose, whoseOf, withinAccess } from './whose.js';
@@ -123,15 +124,17 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         'the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule.forRoot({})',
       );
     }
-    const [row] = await database.query<{ isWhole: boolean }>(
+    const tables = timeLogEntities.map((entity) => database.table(entity));
+    const [row] = await database.query<{ isWhole: boolean; isTaken: boolean }>(
       `select not exists (select from unnest($1::text[]) name where to_regclass(name) is null)
-          and not exists (select from unnest($2::text[]) name where to_regproc(name) is null) as "isWhole"`,
-      [
-        timeLogEntities.map((entity) => database.table(entity)),
-        ROUTINES.map((name) => database.routine(name)),
-      ],
+          and not exists (select from unnest($2::text[]) name where to_regproc(name) is null) as "isWhole",
+          to_regclass($3) is null and exists (
+            select from pg_class where relname = 'time_logs_pkey' and relnamespace::regnamespace::text =
+              coalesce(quote_ident($4), quote_ident(current_schema()))) as "isTaken"`,
+      [tables, ROUTINES.map((name) => database.routine(name)), database.table(TimeLog), database.schema],
     );
     if (row!.isWhole) return;
+    if (row!.isTaken) throw schemaTaken();
     throw new Error(
       'the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them',
     );
