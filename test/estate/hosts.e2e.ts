@@ -5,10 +5,12 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { RunningHost } from '../host/foreign-host.contract.js';
 import { expectOurRoutes } from '../host/our-routes.js';
+import { startNats } from '../messages/brokers.js';
+import { describeWith } from '../messages/describe-with.js';
 import { installTarball, startProgram } from '../package/host-directory.js';
 import { describeInstalled } from '../package/registry.js';
 import { packLib, run } from '../package/run.js';
-import { createTestDatabase } from '../support/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const HOSTS = ['nest-11', 'nest-12'];
 
@@ -40,16 +42,34 @@ describeHosts('a stock project that embeds time logs', () => {
   it.each(HOSTS)('is built, passes its own tests and shows our routes whole: %s', async (host) => {
     const directory = join(root, host);
     await run('npm', ['run', 'build'], directory);
-    const database = await createTestDatabase();
+    const databases = [await createTestDatabase(), await createTestDatabase()];
     try {
-      const env = { DATABASE_URL: database.url, PORT: '0', MESSAGES_PORT: '0' };
+      const [{ url: own }, { url: ofPartner }] = databases as [TestDatabase, TestDatabase];
+      const env = { DATABASE_URL: own, PARTNER_DATABASE_URL: ofPartner, PORT: '0', MESSAGES_PORT: '0' };
       await run('npm', ['test'], directory, env);
       const app = await startProgram(join(directory, 'dist'), 'main.js', env);
       const document = await documentOf(app).finally(() => app.close());
       expect(Object.keys(document.paths)).toContain('/approvals/{logId}');
       expectOurRoutes(document, '/api/v1');
     } finally {
-      await database.drop();
+      for (const database of databases) await database.drop();
     }
+  });
+
+  describeWith('nats-server')('over NATS', () => {
+    it('passes its own tests too', async () => {
+      const database = await createTestDatabase();
+      const nats = await startNats();
+      try {
+        await run('npm', ['test'], join(root, 'nest-12'), {
+          DATABASE_URL: database.url,
+          NATS_URL: nats.url,
+          MESSAGES_PORT: '0',
+        });
+      } finally {
+        await nats.stop();
+        await database.drop();
+      }
+    });
   });
 });

@@ -1,31 +1,48 @@
 import { Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule } from 'time-logs/auth';
 import { TimeLogMessagesModule } from 'time-logs/messages';
-import { timeLogEntities, timeLogMigrations, TimeLogModule } from 'time-logs/time-log';
-import { Approval } from './approval.entity';
-import { ApprovalsController } from './approvals.controller';
-import { ApprovalsService } from './approvals.service';
-import { CreateApprovals1800000000000 } from './create-approvals';
-import { StaffTokens } from './staff-tokens';
+import { timeLogMigrations, TimeLogModule } from 'time-logs/time-log';
+import { Approval } from './approvals/approval.entity';
+import { ApprovalsController } from './approvals/approvals.controller';
+import { ApprovalsService } from './approvals/approvals.service';
+import { CreateTables1800000000000 } from './create-tables';
+import { ProjectsController } from './projects/projects.controller';
+import { ProjectsModule } from './projects/projects.module';
+import { StaffModule } from './staff/staff.module';
+import { AuditEntry } from './time-logs/audit-entry.entity';
+import { TicketsController } from './time-logs/tickets.controller';
+import { ourTimeLogs, PartnerTimeLogModule, partnerTimeLogs } from './time-logs/time-logs';
 
 @Module({
   imports: [
     TypeOrmModule.forRoot({
       type: 'postgres',
       url: process.env.DATABASE_URL,
-      entities: [...timeLogEntities, Approval],
-      migrations: [...timeLogMigrations, CreateApprovals1800000000000],
+      autoLoadEntities: true,
+      migrations: [...timeLogMigrations, CreateTables1800000000000],
       migrationsRun: true,
     }),
-    TypeOrmModule.forFeature([Approval]),
-    AuthModule.forRoot({ verifier: new StaffTokens(), realm: 'our-app' }),
-    TimeLogModule,
-    TimeLogMessagesModule,
-    RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
+    TypeOrmModule.forRoot({
+      name: 'partner',
+      type: 'postgres',
+      url: process.env.PARTNER_DATABASE_URL,
+      autoLoadEntities: true,
+      migrations: [...timeLogMigrations],
+      migrationsRun: true,
+    }),
+    TypeOrmModule.forFeature([Approval, AuditEntry]),
+    StaffModule,
+    ProjectsModule,
+    ourTimeLogs,
+    partnerTimeLogs,
+    TimeLogMessagesModule.over(ourTimeLogs),
+    RouterModule.register([
+      { path: 'api/v1', module: TimeLogModule },
+      { path: 'partner/v1', module: PartnerTimeLogModule },
+    ]),
   ],
-  controllers: [ApprovalsController],
+  controllers: [ApprovalsController, ProjectsController, TicketsController],
   providers: [ApprovalsService],
 })
 export class AppModule {}

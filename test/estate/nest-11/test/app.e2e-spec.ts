@@ -8,18 +8,21 @@ import {
   Transport,
 } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
+import { getRepositoryToken } from '@nestjs/typeorm';
 import { firstValueFrom } from 'rxjs';
 import request from 'supertest';
 import type { App } from 'supertest/types';
+import type { Repository } from 'typeorm';
 import { AppModule } from './../src/app.module';
+import { AuditEntry } from './../src/time-logs/audit-entry.entity';
 
 const accessToken = 'token-of-ada';
-const work = () => ({ projectId: randomUUID(), duration: 1.5, description: 'hosted', date: '2026-01-31' });
 
-/** With the database of DATABASE_URL. */
+/** With the databases of DATABASE_URL and PARTNER_DATABASE_URL. */
 describe('AppModule (e2e)', () => {
   let app: INestApplication<App>;
   let client: ClientProxy;
+  let projectId: string;
 
   beforeAll(async () => {
     const module = await Test.createTestingModule({ imports: [AppModule] }).compile();
@@ -35,31 +38,115 @@ describe('AppModule (e2e)', () => {
     client.close();
     await app.close();
   });
+  beforeEach(async () => {
+    projectId = randomUUID();
+    await send('POST', '/projects', { id: projectId, name: 'Apollo' }).expect(201);
+  });
 
   const http = () => request(app.getHttpServer());
-  const send = (pattern: string, data: object) =>
+  const send = (
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: object,
+    token = accessToken,
+  ) => http()[method.toLowerCase() as 'get'](path).auth(token, { type: 'bearer' }).send(body);
+  const work = (more: object = {}) => ({
+    ...{ projectId, duration: 1.5, description: 'hosted', date: '2026-01-31' },
+    ...more,
+  });
+  const record = async (more?: object, path = '/api/v1/time-logs') => {
+    const { body, status } = await send('POST', path, work(more));
+    expect(status).toBe(201);
+    return (body as { data: { id: string } }).data.id;
+  };
+  const message = (pattern: string, data: object) =>
     firstValueFrom(client.send<{ data: object }>(pattern, data));
+  const refusal = (error: string, text: string) => ({ success: false, error, message: text });
 
   it('records a log over HTTP, approves it, and finds it with its approval', async () => {
-    const log = work();
-    const recorded = await http().post('/api/v1/time-logs').auth(accessToken, { type: 'bearer' }).send(log);
-    expect(recorded.status).toBe(201);
-    const { id } = (recorded.body as { data: { id: string } }).data;
+    const id = await record();
     await http().post(`/approvals/${id}`).expect(401);
-    await http().post(`/approvals/${id}`).auth(accessToken, { type: 'bearer' }).expect(201);
-    const { body } = await http().get('/approvals').query({ projectId: log.projectId }).expect(200);
+    await send('POST', `/approvals/${id}`).expect(201);
+    const { body } = await http().get('/approvals').query({ projectId }).expect(200);
     expect(body).toEqual([
-      { id: expect.any(Number), logId: id, approvedBy: 'ada', log: expect.objectContaining(log) },
+      { id: expect.any(Number), logId: id, approvedBy: 'ada', log: expect.objectContaining(work()) },
     ]);
-    expect(await send('approvals.of-project', { projectId: log.projectId })).toEqual(body);
+    expect(await message('approvals.of-project', { projectId })).toEqual(body);
   });
 
   it('records and lists logs by messages', async () => {
     const timeLog = work();
-    const { data } = await send('time-log.record.v1', { accessToken, timeLog });
+    const { data } = await message('time-log.record.v1', { accessToken, timeLog });
     expect(data).toMatchObject(timeLog);
-    const query = { projectId: timeLog.projectId };
-    expect(await send('time-log.list.v1', { accessToken, query })).toMatchObject({ meta: { total: 1 } });
-    await expect(send('time-log.list.v1', { query })).rejects.toMatchObject({ error: 'UNAUTHORIZED' });
+    const query = { projectId };
+    expect(await message('time-log.list.v1', { accessToken, query })).toMatchObject({ meta: { total: 1 } });
+    await expect(message('time-log.list.v1', { query })).rejects.toMatchObject({ error: 'UNAUTHORIZED' });
+  });
+
+  it('gives each role its scopes', async () => {
+    const id = await record();
+    await send('PUT', `/api/v1/time-logs/${id}`, work({ duration: 2 }), 'token-of-ben').expect(403);
+    await send('PUT', `/api/v1/time-logs/${id}`, work({ duration: 2 })).expect(200);
+  });
+
+  it('takes logs of open projects alone, over HTTP and by messages', async () => {
+    const unknown = { projectId: randomUUID() };
+    const { body } = await send('POST', '/api/v1/time-logs', work(unknown)).expect(404);
+    expect(body).toEqual(refusal('NOT_FOUND', 'there is no such project'));
+    await send('PUT', `/projects/${projectId}/closed`).expect(200);
+    const closed = refusal('CONFLICT', 'the project Apollo is closed');
+    expect((await send('POST', '/api/v1/time-logs', work()).expect(409)).body).toEqual(closed);
+    await expect(message('time-log.record.v1', { accessToken, timeLog: work() })).rejects.toEqual(closed);
+  });
+
+  it('keeps a trace of each change, in its transaction', async () => {
+    const id = await record();
+    await send('PUT', `/api/v1/time-logs/${id}`, work({ duration: 2 })).expect(200);
+    await send('DELETE', `/api/v1/time-logs/${id}`).expect(204);
+    const entries = app.get<Repository<AuditEntry>>(getRepositoryToken(AuditEntry));
+    const traces = await entries.find({ where: { logId: id }, order: { id: 'ASC' } });
+    expect(traces.map(({ kind, userName }) => [kind, userName])).toEqual([
+      ['record', 'ada'],
+      ['correct', 'ada'],
+      ['delete', 'ada'],
+    ]);
+  });
+
+  it('keeps attributes, and finds logs by them under the path of time logs', async () => {
+    const ticket = `OPS-${Date.now()}`;
+    const id = await record({ attributes: { ticket } });
+    const { body } = await send('GET', `/api/v1/time-logs/${id}`).expect(200);
+    expect(body).toMatchObject({ data: { attributes: { ticket, billable: true } } });
+    const found = await send('GET', `/api/v1/time-logs/of-ticket/${ticket}`).expect(200);
+    expect(found.body).toMatchObject([{ id, attributes: { ticket, billable: true } }]);
+    const wrong = await send('POST', '/api/v1/time-logs', work({ attributes: { ticket: 'later' } }));
+    expect([wrong.status, wrong.body]).toEqual([
+      400,
+      refusal('VALIDATION_ERROR', 'attributes.ticket must be a ticket, such as OPS-12'),
+    ]);
+  });
+
+  it('tells the hours of a project in its own words', async () => {
+    for (const [duration, date] of [
+      [0.1, '2026-01-31'],
+      [0.2, '2026-01-30'],
+      [1, '2026-02-01'],
+    ])
+      await record({ duration, date });
+    const { body } = await send('GET', `/projects/${projectId}/hours`).expect(200);
+    expect(body).toMatchObject({
+      hours: '1.3',
+      months: [
+        { from: '2026-02-01', duration: '1' },
+        { from: '2026-01-01', duration: '0.3' },
+      ],
+    });
+  });
+
+  it('keeps the logs of its partner apart, with fewer routes', async () => {
+    const id = await record({ projectId: randomUUID() }, '/partner/v1/time-logs');
+    await send('GET', `/partner/v1/time-logs/${id}`).expect(200);
+    await send('GET', `/api/v1/time-logs/${id}`).expect(404);
+    await send('DELETE', `/partner/v1/time-logs/${id}`).expect(404);
   });
 });

@@ -1,13 +1,16 @@
 import { Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { EventRelayModule, eventRelayMigrations } from 'time-logs/events';
 import { TimeLogMessagesModule } from 'time-logs/messages';
 import { timeLogMigrations, TimeLogModule } from 'time-logs/time-log';
-import { Approval } from './approval.entity.js';
-import { ApprovalsController } from './approvals.controller.js';
-import { ApprovalsService } from './approvals.service.js';
-import { CreateApprovals1800000000000 } from './create-approvals.js';
-import { callerOf, StaffGuard } from './staff.guard.js';
+import { Approval } from './approvals/approval.entity.js';
+import { ApprovalsController } from './approvals/approvals.controller.js';
+import { ApprovalsService } from './approvals/approvals.service.js';
+import { CreateTables1800000000000 } from './create-tables.js';
+import { HoursController } from './hours/hours.controller.js';
+import { HoursSink } from './hours/hours.sink.js';
+import { callerOf, StaffGuard } from './staff/staff.guard.js';
 
 const timeLogs = TimeLogModule.forRoot({ guard: StaffGuard, principal: callerOf });
 
@@ -17,15 +20,16 @@ const timeLogs = TimeLogModule.forRoot({ guard: StaffGuard, principal: callerOf 
       type: 'postgres',
       url: process.env.DATABASE_URL,
       autoLoadEntities: true,
-      migrations: [...timeLogMigrations, CreateApprovals1800000000000],
+      migrations: [...timeLogMigrations, ...eventRelayMigrations, CreateTables1800000000000],
       migrationsRun: true,
     }),
     TypeOrmModule.forFeature([Approval]),
     timeLogs,
     TimeLogMessagesModule.over(timeLogs),
+    EventRelayModule.over(timeLogs, HoursSink),
     RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),
   ],
-  controllers: [ApprovalsController],
+  controllers: [ApprovalsController, HoursController],
   providers: [ApprovalsService],
 })
 export class AppModule {}

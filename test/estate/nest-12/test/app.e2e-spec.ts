@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
-import {
-  type ClientProxy,
-  ClientProxyFactory,
-  type MicroserviceOptions,
-  Transport,
-} from '@nestjs/microservices';
+import { type ClientProxy, ClientProxyFactory, type MicroserviceOptions } from '@nestjs/microservices';
+import { NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { firstValueFrom } from 'rxjs';
 import request from 'supertest';
 import type { App } from 'supertest/types.js';
 import { AppModule } from './../src/app.module.js';
+import { transportOf } from './../src/transports.js';
+import { TimesheetImport } from './../src/worker/timesheet-import.js';
+import { WorkerModule } from './../src/worker/worker.module.js';
 
 const AS_ADA = { 'x-api-key': 'key-of-ada' };
 const work = () => ({ projectId: randomUUID(), duration: 1.5, description: 'hosted', date: '2026-01-31' });
 
-/** With the database of DATABASE_URL. */
+/** With the database of DATABASE_URL, over TCP, or over NATS where NATS_URL names one. */
 describe('AppModule (e2e)', () => {
   let app: INestApplication<App>;
   let client: ClientProxy;
@@ -24,12 +23,13 @@ describe('AppModule (e2e)', () => {
   beforeAll(async () => {
     const module = await Test.createTestingModule({ imports: [AppModule] }).compile();
     app = module.createNestApplication();
-    const options = { host: '127.0.0.1', port: 0 };
-    const transport = app.connectMicroservice<MicroserviceOptions>({ transport: Transport.TCP, options });
+    const options = transportOf(process.env, '127.0.0.1');
+    const transport = app.connectMicroservice<MicroserviceOptions>(options);
     await app.listen(0, '127.0.0.1');
     await app.startAllMicroservices();
-    const { port } = transport.unwrap<Server>().address() as { port: number };
-    client = ClientProxyFactory.create({ transport: Transport.TCP, options: { ...options, port } });
+    if ('port' in options.options!)
+      options.options.port = (transport.unwrap<Server>().address() as { port: number }).port;
+    client = ClientProxyFactory.create(options as Parameters<typeof ClientProxyFactory.create>[0]);
   });
   afterAll(async () => {
     client.close();
@@ -62,6 +62,47 @@ describe('AppModule (e2e)', () => {
     expect(await send('time-log.list.v1', { query })).toMatchObject({ meta: { total: 1 } });
     await expect(send('time-log.list.v1', { qeury: query })).rejects.toMatchObject({
       error: 'VALIDATION_ERROR',
+    });
+  });
+
+  it('has a copy of the hours from the events, which follows corrections', async () => {
+    const log = work();
+    const hours = async () => {
+      const { body } = await http().get(`/hours/${log.projectId}`).set(AS_ADA).expect(200);
+      return (body as { hours: number }).hours;
+    };
+    const { data } = await send('time-log.record.v1', { timeLog: log });
+    const { id } = data as { id: string };
+    await expect.poll(hours, { timeout: 30_000 }).toBe(1.5);
+    const path = `/api/v1/time-logs/${id}`;
+    await http()
+      .put(path)
+      .set(AS_ADA)
+      .send({ ...log, duration: 2 })
+      .expect(200);
+    await expect.poll(hours, { timeout: 30_000 }).toBe(2);
+    await http().delete(path).set(AS_ADA).expect(204);
+    await expect.poll(hours, { timeout: 30_000 }).toBe(0);
+  });
+
+  it('reads a timesheet once, in a worker without HTTP', async () => {
+    const { projectId } = work();
+    const lines = [`${projectId},1.5,2026-01-31,plans, and more plans`, `${projectId},2,2026-01-30,`];
+    const worker = await NestFactory.createApplicationContext(WorkerModule, { logger: false });
+    try {
+      const timesheets = worker.get(TimesheetImport);
+      expect(await timesheets.read(projectId, lines)).toBe(2);
+      expect(await timesheets.read(projectId, lines)).toBe(0);
+      await expect(timesheets.read(projectId, ['nothing'])).rejects.toMatchObject({
+        code: 'VALIDATION_ERROR',
+      });
+    } finally {
+      await worker.close();
+    }
+    const list = await http().get('/api/v1/time-logs').query({ projectId }).set(AS_ADA).expect(200);
+    expect(list.body).toMatchObject({
+      data: [{ description: 'plans, and more plans' }, { duration: 2 }],
+      meta: { total: 2 },
     });
   });
 });

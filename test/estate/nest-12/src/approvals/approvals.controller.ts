@@ -13,7 +13,7 @@ import { MessagePattern } from '@nestjs/microservices';
 import { ErrorEnvelopeFilter } from 'time-logs/errors';
 import { Approval } from './approval.entity.js';
 import { ApprovalsService } from './approvals.service.js';
-import { type Staff, StaffGuard } from './staff.guard.js';
+import { type Staff, StaffGuard } from '../staff/staff.guard.js';
 
 @Controller('approvals')
 export class ApprovalsController {

@@ -24,5 +24,8 @@ export class StaffGuard implements CanActivate {
 export function callerOf(context: ExecutionContext) {
   if (context.getType() === 'rpc') return { id: 'broker', scopes: ['time-logs:read', 'time-logs:write'] };
   const { user } = context.switchToHttp().getRequest<Request & { user: Staff }>();
-  return { id: user.name, scopes: ['time-logs:read', ...(user.mayWrite ? ['time-logs:write'] : [])] };
+  return {
+    id: user.name,
+    scopes: ['time-logs:read', ...(user.mayWrite ? ['time-logs:write', 'time-logs:correct'] : [])],
+  };
 }

@@ -1,0 +1,23 @@
+import { Module } from '@nestjs/common';
+import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from 'time-logs/auth';
+import type { Repository } from 'typeorm';
+import { StaffTokens } from './staff-tokens';
+import { User } from './user.entity';
+
+const users = TypeOrmModule.forFeature([User]);
+
+@Module({
+  imports: [
+    users,
+    AuthModule.forRootAsync({
+      imports: [users],
+      inject: [getRepositoryToken(User)],
+      useFactory: (repository: Repository<User>) => ({
+        verifier: new StaffTokens(repository),
+        realm: 'our-app',
+      }),
+    }),
+  ],
+})
+export class StaffModule {}

@@ -1,0 +1,20 @@
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+/** What somebody has done to a log. */
+@Entity('audit_entries')
+export class AuditEntry {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('text')
+  kind!: string;
+
+  @Column({ type: 'uuid', name: 'log_id' })
+  logId!: string;
+
+  @Column({ type: 'uuid', name: 'project_id' })
+  projectId!: string;
+
+  @Column({ type: 'text', name: 'user_name', nullable: true })
+  userName!: string | null;
+}

@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { TimeLogService } from 'time-logs/time-log';
+
+/** Records the lines of a timesheet: project, hours, day and text, with a comma between. */
+@Injectable()
+export class TimesheetImport {
+  constructor(private readonly timeLogs: TimeLogService) {}
+
+  /** Returns how many logs are new. A sheet that is read again makes none: each line has a key. */
+  async read(sheet: string, lines: readonly string[]): Promise<number> {
+    const outcomes = await Promise.all(
+      lines.map((line, index) => {
+        const [projectId = '', hours = '', date = '', ...text] = line.split(',');
+        const values = { projectId, duration: Number(hours), date, description: text.join(',') };
+        return this.timeLogs.recordOnce(values, { principal: 'timesheets', text: `${sheet}:${index}` });
+      }),
+    );
+    return outcomes.filter(({ isReplay }) => !isReplay).length;
+  }
+}
