@@ -50,6 +50,8 @@ describeHosts('a stock project that embeds time logs', () => {
       const app = await startProgram(join(directory, 'dist'), 'main.js', env);
       const document = await documentOf(app).finally(() => app.close());
       expect(Object.keys(document.paths)).toContain('/approvals/{logId}');
+      // A route of the host under the path of ours.
+      delete document.paths['/api/v1/time-logs/of-ticket/{ticket}'];
       expectOurRoutes(document, '/api/v1');
     } finally {
       for (const database of databases) await database.drop();

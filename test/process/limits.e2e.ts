@@ -81,12 +81,15 @@ describe('the limits that the environment sets', () => {
     await blocker.startTransaction();
     try {
       await blocker.query('lock table time_logs in access exclusive mode');
-      const begun = performance.now();
-      const answers = await Promise.all(Array.from({ length: 10 }, () => create()));
-      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(503));
-      expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual(Array(10).fill('1'));
-      // Ten times the setting, and less than the service takes without one.
-      expect(performance.now() - begun).toBeLessThan(2_000);
+      // Again where a busy machine is slow: without the setting the service never takes less.
+      await eventually(async () => {
+        const begun = performance.now();
+        const answers = await Promise.all(Array.from({ length: 10 }, () => create()));
+        expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(503));
+        expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual(Array(10).fill('1'));
+        // Ten times the setting.
+        expect(performance.now() - begun).toBeLessThan(2_000);
+      });
       const connections = await sql.query<unknown[]>(
         `select 1 from pg_stat_activity where datname = current_database() and application_name = 'time-logs'`,
       );
