@@ -9,10 +9,12 @@ import { timeLogEntities } from '../../src/time-log/index.js';
 import { TimeLogAttributes } from '../../src/time-log/domain/attributes.js';
 import { Page } from '../../src/time-log/domain/page.js';
 import { Period } from '../../src/time-log/domain/period.js';
-import { TimeLog } from '../../src/time-log/domain/time-log.js';
+import { type Attributes, TimeLog } from '../../src/time-log/domain/time-log.js';
+import { AddTimeLogAttributes1764892800000 } from '../../src/time-log/infrastructure/migrations/1764892800000-add-time-log-attributes.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+import { eventually } from '../faults/support/eventually.js';
 import { describeAttributes } from './time-log-attributes.contract.js';
 import { describeTimeLogRepository } from './time-log-repository.contract.js';
 
@@ -51,6 +53,55 @@ describeAttributes(
   'TypeOrmTimeLogRepository',
   async () => new TypeOrmTimeLogRepository(new Database(await openDataSource()), undefined, ANY_ATTRIBUTES),
 );
+
+describe('the column of attributes', () => {
+  const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
+  const idOf = (number: number) => `019c1370-4e1b-7000-8000-${String(number).padStart(12, '0')}`;
+  const everything = { period: Period.of() };
+
+  it('is added while sessions of before go on, and stays as it is where an instance of before corrects a log', async () => {
+    const migrator = await openDataSource();
+    // One session each: what it has prepared must outlive the change of the table.
+    const sessionOf = async (attributes?: TimeLogAttributes) => {
+      const { url } = databases.at(-1)!;
+      const options = connectionOptions(url, timeLogEntities, { ...limits, poolSize: 1 });
+      const dataSource = await new DataSource(options).initialize();
+      dataSources.push(dataSource);
+      return new TypeOrmTimeLogRepository(new Database(dataSource), undefined, attributes);
+    };
+    const before = await sessionOf();
+    const migration = new AddTimeLogAttributes1764892800000();
+    await migrator.transaction(({ queryRunner }) => migration.down(queryRunner!));
+    let number = 0;
+    const use = async (repository: TypeOrmTimeLogRepository, attributes?: Attributes) => {
+      const log = TimeLog.record({ ...values, attributes }, idOf(++number));
+      await repository.add(log);
+      const keyed = TimeLog.record({ ...values, attributes }, idOf(++number));
+      await repository.addOnce(keyed, { principal: 'ada', text: String(number) });
+      const corrected = TimeLog.record({ ...values, attributes, duration: 2 }, log.id);
+      expect(await repository.correct(corrected, ALL_PROJECTS)).toBe(true);
+      const found = await repository.find(everything, Page.of(1, 2), ALL_PROJECTS);
+      expect(found).toEqual({ logs: [keyed, corrected], total: number });
+      expect(await repository.get(log.id, ALL_PROJECTS)).toEqual(corrected);
+      await eventually(async () => {
+        const events = await repository.eventsAfter(undefined, 1000);
+        expect(events.map(({ log: { id } }) => id)).toEqual(expect.arrayContaining([log.id, keyed.id]));
+      });
+      return corrected;
+    };
+    for (let times = 0; times < 6; times++) await use(before);
+    await migrator.transaction(({ queryRunner }) => migration.up(queryRunner!));
+    for (let times = 0; times < 6; times++) await use(before);
+    const after = await sessionOf(ANY_ATTRIBUTES);
+    const log = await use(after, { a: 1 });
+    await use(before);
+    expect(await before.get(log.id, ALL_PROJECTS)).toEqual(
+      TimeLog.record({ ...values, duration: 2 }, log.id),
+    );
+    await before.correct(TimeLog.record({ ...values, duration: 3 }, log.id), ALL_PROJECTS);
+    expect(await after.get(log.id, ALL_PROJECTS)).toMatchObject({ duration: 3, attributes: { a: 1 } });
+  });
+});
 
 describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   const values = {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -11,11 +12,14 @@ import {
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { migrate } from '../../src/database-setup/index.js';
 import {
   type AttributesSchema,
+  TimeLog,
   TimeLogCoreModule,
+  type TimeLogHooks,
   timeLogMigrations,
   TimeLogModule,
   TimeLogService,
@@ -37,7 +41,7 @@ const ATTRIBUTES = z
       .transform((ticket) => ticket.toUpperCase())
       .refine(async (ticket) => Promise.resolve(ticket !== 'NONE-1'), 'must be a ticket that is there'),
     billable: z.boolean().default(true),
-    more: z.json().optional(),
+    more: z.unknown().optional(),
   })
   .optional();
 
@@ -251,6 +255,40 @@ describe('a schema of attributes', () => {
     await app.close();
     await serve(TimeLogModule.forRootAsync({ useFactory: () => options, attributes: ATTRIBUTES }));
     expect(made(await send('GET', `/${log.id}`))).toMatchObject({ attributes: log.attributes });
+  });
+
+  it('has had its say before the hooks of the host, which get what it puts out', async () => {
+    const seen: unknown[] = [];
+    const hooks: TimeLogHooks = { before: ({ values }) => seen.push(values?.attributes) };
+    await serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES, hooks }));
+    await create({ attributes: { ticket: '' } });
+    const { id } = made(await create({ attributes: { ticket: 'a-1' } }));
+    await send('PUT', `/${id}`, VALUES);
+    expect(seen).toEqual([{ ticket: 'A-1', billable: true }, undefined]);
+  });
+
+  it('makes logs that a host finds by an index of its own', async () => {
+    const service = await serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES }));
+    const log = await service.record({ ...VALUES, attributes: { ticket: 'find-1' } });
+    await service.record({ ...VALUES, attributes: { ticket: 'find-2' } });
+    const source = app!.get(DataSource);
+    const readme = await readFile('libs/host-package/README.md', 'utf8');
+    const [statement = ''] = /create index concurrently [^`]+(?=`)/.exec(readme) ?? [];
+    await source.query(statement);
+    const query = source
+      .getRepository(TimeLog)
+      .createQueryBuilder('log')
+      .where(`log.attributes ->> 'ticket' = :ticket`, { ticket: 'FIND-1' })
+      .orderBy('log.date', 'DESC')
+      .limit(50);
+    expect(await query.getMany()).toEqual([log]);
+    const [sql, parameters] = query.getQueryAndParameters();
+    const plan = await source.transaction(async (manager) => {
+      await manager.query('set local enable_seqscan = off');
+      return manager.query<object[]>(`explain ${sql}`, parameters);
+    });
+    expect(JSON.stringify(plan)).toContain('time_logs_ticket_idx');
+    await source.query('drop index time_logs_ticket_idx');
   });
 
   it('may decide what a log gets that is sent without attributes', async () => {
