@@ -22,6 +22,7 @@ import {
   PartialType,
   SwaggerModule,
 } from '@nestjs/swagger';
+import { z } from 'zod';
 import { AuthModule } from '../../libs/auth/src/index.js';
 import {
   CreateTimeLogDto,
@@ -174,6 +175,22 @@ describe('the OpenAPI document of a host', () => {
     expect(examples(second)).toContain('"source":"urn:others"');
     expect(examples(second)).not.toContain('"source":"/api/v1/time-logs"');
     expect(examples(first)).toContain('"source":"/api/v1/time-logs"');
+  });
+
+  it('takes no title of the attributes of a host for the name of a schema', async () => {
+    const attributes = z
+      .object({ title: z.string().meta({ title: 'TimeLog' }) })
+      .meta({ title: 'Our attributes' });
+    const document = await documentOf([TimeLogModule.forRoot({ ...ours, attributes })]);
+    const { NewTimeLog: sent, TimeLog: listed } = document.components!.schemas as Record<
+      string,
+      { properties: { attributes: object } }
+    >;
+    const form = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] };
+    expect(sent!.properties.attributes).toEqual(expect.objectContaining(form));
+    expect(listed!.properties).toHaveProperty('duration');
+    expect(listed!.properties.attributes).toEqual(expect.objectContaining(form));
+    expect(Object.keys(document.components!.schemas!)).not.toContain('Our attributes');
   });
 
   it('shows the members of our DTOs in classes of the host that extend them', async () => {

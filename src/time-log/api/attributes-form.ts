@@ -34,9 +34,16 @@ function formOf(schema: AttributesSchema, direction: Direction): SchemaObject {
     const form = schema['~standard'].jsonSchema?.[direction]({ target: 'openapi-3.0' });
     // A reference leads into a document that is not there.
     if (form === undefined || JSON.stringify(form).includes('"$ref"')) return any;
-    return Object.fromEntries(Object.entries(form).filter(([name]) => name !== '$schema'));
+    return plain(form);
   } catch {
     // It has no such form, or not in these words.
     return any;
   }
+}
+
+/** Without titles: in our documents these name schemas, and one of the host's could be that of another. */
+function plain(form: object): SchemaObject {
+  return JSON.parse(JSON.stringify(form), (name, value: unknown) =>
+    name === '$schema' || (name === 'title' && typeof value === 'string') ? undefined : value,
+  ) as SchemaObject;
 }
