@@ -93,6 +93,14 @@ class HostFilter implements ExceptionFilter {
   }
 }
 
+@Catch()
+class FilterOfAll implements ExceptionFilter {
+  catch(error: Error, host: ArgumentsHost): void {
+    const status = error instanceof HttpException ? error.getStatus() : 500;
+    host.switchToHttp().getResponse<Response>().status(status).json({ host: error.message });
+  }
+}
+
 const principal = (context: ExecutionContext) => {
   const { sub: id, permissions: scopes } = context.switchToHttp().getRequest<Request>().user as User;
   return { id, scopes };
@@ -262,32 +270,41 @@ describe('a host that chooses', () => {
     ]);
   });
 
-  it('answers on its own routes by our filter what our service refuses, and by its own all else', async () => {
-    const timeLogs = TimeLogCoreModule.forRoot({ dataSource: 'own' });
-    @Controller('own')
-    @UseFilters(DomainErrorFilter)
-    class OwnController {
-      constructor(private readonly service: TimeLogService) {}
+  it.each([
+    ['controllers', [DomainErrorFilter], [FilterOfAll]],
+    ['the whole app, after its own', [], [FilterOfAll, DomainErrorFilter]],
+  ])(
+    'answers on its own routes our errors by our filter, and by its own all else: on %s',
+    async (_where, bound, whole) => {
+      const timeLogs = TimeLogCoreModule.forRoot({ dataSource: 'own' });
+      @Controller('own')
+      @UseFilters(...bound)
+      class OwnController {
+        constructor(private readonly service: TimeLogService) {}
 
-      @Get(':id')
-      async get(@Param('id') id: string): Promise<TimeLogResponse> {
-        if (id === 'none') throw new ConflictException('a conflict of the host');
-        return logResponse(await this.service.get(id));
+        @Get(':id')
+        async get(@Param('id') id: string): Promise<TimeLogResponse> {
+          if (id === 'none') throw new ConflictException('a conflict of the host');
+          return logResponse(await this.service.get(id));
+        }
       }
-    }
-    @Module({
-      imports: [timeLogs],
-      controllers: [OwnController],
-      providers: [{ provide: APP_FILTER, useClass: HostFilter }],
-    })
-    class OwnModule {}
-    await serve([dataSource('own'), OwnModule]);
-    expect(await send('ada', undefined, {}, '/own/019c1363-4a3b-7245-b697-5dec9f548a52')).toEqual([
-      404,
-      refusal('NOT_FOUND', 'there is no time log with this id'),
-    ]);
-    expect(await send('ada', undefined, {}, '/own/none')).toEqual([409, { host: 'a conflict of the host' }]);
-  });
+      @Module({
+        imports: [timeLogs],
+        controllers: [OwnController],
+        providers: whole.map((filter) => ({ provide: APP_FILTER, useClass: filter })),
+      })
+      class OwnModule {}
+      await serve([dataSource('own'), OwnModule]);
+      expect(await send('ada', undefined, {}, '/own/019c1363-4a3b-7245-b697-5dec9f548a52')).toEqual([
+        404,
+        refusal('NOT_FOUND', 'there is no time log with this id'),
+      ]);
+      expect(await send('ada', undefined, {}, '/own/none')).toEqual([
+        409,
+        { host: 'a conflict of the host' },
+      ]);
+    },
+  );
 
   describe('its own guard, filter and principal', () => {
     const own = { dataSource: 'own', guard: HostGuard, filter: HostFilter, imports: [UsersModule] };
