@@ -81,7 +81,8 @@ describe('the load driver', () => {
         else response.writeHead(200, { 'Content-Length': 0 }).end();
         isFirst = false;
       },
-      { connections: 1 },
+      // The time for another connection on a busy machine.
+      { connections: 1, seconds: 2 },
     );
     expect(outcome.failures).toEqual({ closed: 1 });
     expect(outcome.answered).toBeGreaterThan(0);

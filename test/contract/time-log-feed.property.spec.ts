@@ -15,7 +15,7 @@ import { createMigratedDatabase, type TestDatabase } from '../support/test-datab
 /** Milliseconds for which logs are written, and for which the longest transaction is open. */
 const LENGTH = isFull ? 60_000 : 3_000;
 const LONGEST = isFull ? 5_000 : 1_000;
-/** The least writes that make a verdict worth something. */
+/** More writes than these make a verdict worth something, however slow the machine is. */
 const LEAST = 200;
 
 let database: TestDatabase;
@@ -63,10 +63,12 @@ describe('readers of the feed, while four writers over two instances write, hold
       byId = naive(one, 'reader of ids', 'id');
       withoutHorizon = naive(two, 'reader of positions without a horizon', 'position, id');
       const readers = [...followers, byId, withoutHorizon];
-      const until = performance.now() + LENGTH;
-      const writing = write(instances, until, LONGEST);
-      await Promise.all(readers.map((reader) => follow(reader, until)));
-      stored = await writing;
+      const end = performance.now() + LENGTH;
+      stored = [];
+      const isOver = () => performance.now() > end && stored.length > LEAST;
+      const writing = write(instances, stored, isOver, LONGEST);
+      await Promise.all(readers.map((reader) => follow(reader, isOver)));
+      await writing;
       const rows = await one.dataSource.query<{ id: string }[]>(
         'select id from time_logs order by position, id',
       );
@@ -89,7 +91,6 @@ describe('readers of the feed, while four writers over two instances write, hold
   };
 
   it('see every log once, none that was rolled back, and all in the same order', () => {
-    expect(stored.length).toBeGreaterThan(LEAST);
     expect(new Set(order)).toEqual(new Set(stored));
     for (const { read } of followers) expect(read).toEqual(order);
   });

@@ -108,7 +108,8 @@ export class FeedJourney {
   }
 
   private async writeAndRead(): Promise<void> {
-    await write(this.instances, performance.now() + LENGTH, LONGEST);
+    const end = performance.now() + LENGTH;
+    await write(this.instances, [], () => performance.now() > end, LONGEST);
     for (const change of CHANGED)
       await this.instances[0]!.dataSource.transaction(({ queryRunner }) => CHANGES[change]!(queryRunner!));
     const rows = await queryOnce<{ id: string; row: string }>(this.place.url, ROWS);

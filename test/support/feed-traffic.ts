@@ -95,14 +95,14 @@ async function transact({ dataSource }: Instance, longest: number): Promise<stri
 
 /**
  * Four writers over two instances: two record logs, with keys and without, and two write by SQL, two at once, in
- * transactions that are open for so many milliseconds at most. Returns the ids of what they have stored.
+ * transactions that are open for so many milliseconds at most. `stored` gets the ids of what they have stored.
  */
 export async function write(
   instances: readonly Instance[],
-  until: number,
+  stored: string[],
+  isOver: () => boolean,
   longest: number,
-): Promise<string[]> {
-  const stored: string[] = [];
+): Promise<void> {
   const record = async ({ repository }: Instance) => {
     const log = newLog();
     if (randomInt(4) > 0) await repository.add(log);
@@ -111,7 +111,7 @@ export async function write(
     await delay(1);
   };
   const repeat = async (act: () => Promise<void>) => {
-    while (performance.now() < until) await act();
+    while (!isOver()) await act();
   };
   await Promise.all(
     instances.flatMap((instance) => [
@@ -122,7 +122,6 @@ export async function write(
       }),
     ]),
   );
-  return stored;
 }
 
 /** Follows the feed of an instance, which another one may replace. */
@@ -140,6 +139,6 @@ export function follower(source: { readonly repository: TypeOrmTimeLogRepository
   return { name: `follower by ${limit}`, read, next };
 }
 
-export async function follow(reader: Reader, until: number): Promise<void> {
-  while (performance.now() < until) if ((await reader.next()) === 0) await delay(5);
+export async function follow(reader: Reader, isOver: () => boolean): Promise<void> {
+  while (!isOver()) if ((await reader.next()) === 0) await delay(5);
 }

@@ -63,7 +63,10 @@ describe('UnreadAnswers', () => {
 
   it('leaves a client alone that takes more', async () => {
     const server = await serve(new UnreadAnswers(TIME, 100_000));
-    // Systems tell of room in pieces of megabytes: who takes little has told of none for seconds.
+    // Systems tell of room in pieces of megabytes: who takes little has told of none for seconds. On a busy machine the
+    // client itself may take nothing for so long: then again.
+    for (let left = 5; left > 1; left--)
+      if ((await read(server, 5_000_000, 2.5 * TIME)) === ANSWER.length) return;
     expect(await read(server, 5_000_000, 2.5 * TIME)).toBe(ANSWER.length);
   });
 
