@@ -13,10 +13,13 @@ import { type Attributes, TimeLog } from '../../src/time-log/domain/time-log.js'
 import { AddTimeLogAttributes1764892800000 } from '../../src/time-log/infrastructure/migrations/1764892800000-add-time-log-attributes.js';
 import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import {
+  type ContractCase,
+  timeLogAttributesContract,
+  timeLogRepositoryContract,
+} from '../../src/time-log/contract/index.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { eventually } from '../faults/support/eventually.js';
-import { describeAttributes } from './time-log-attributes.contract.js';
-import { describeTimeLogRepository } from './time-log-repository.contract.js';
 
 // Outages are made here on purpose.
 Logger.overrideLogger(false);
@@ -43,15 +46,27 @@ afterAll(async () => {
   await Promise.all(databases.map((database) => database.drop()));
 });
 
-describeTimeLogRepository('InMemoryTimeLogRepository', async () => new InMemoryTimeLogRepository());
-describeTimeLogRepository(
+function holds(name: string, cases: readonly ContractCase[]): void {
+  describe(name, () => {
+    it.each(cases.map((one) => [one.name, one] as const))('%s', (_name, one) => one.run());
+  });
+}
+
+const inMemory = { make: () => new InMemoryTimeLogRepository() };
+holds('InMemoryTimeLogRepository', timeLogRepositoryContract(inMemory));
+holds('InMemoryTimeLogRepository, of logs with attributes,', timeLogAttributesContract(inMemory));
+holds(
   'TypeOrmTimeLogRepository',
-  async () => new TypeOrmTimeLogRepository(new Database(await openDataSource())),
+  timeLogRepositoryContract({
+    make: async () => new TypeOrmTimeLogRepository(new Database(await openDataSource())),
+  }),
 );
-describeAttributes('InMemoryTimeLogRepository', async () => new InMemoryTimeLogRepository());
-describeAttributes(
-  'TypeOrmTimeLogRepository',
-  async () => new TypeOrmTimeLogRepository(new Database(await openDataSource()), undefined, ANY_ATTRIBUTES),
+holds(
+  'TypeOrmTimeLogRepository, of logs with attributes,',
+  timeLogAttributesContract({
+    make: async () =>
+      new TypeOrmTimeLogRepository(new Database(await openDataSource()), undefined, ANY_ATTRIBUTES),
+  }),
 );
 
 describe('the column of attributes', () => {

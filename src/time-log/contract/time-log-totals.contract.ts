@@ -1,11 +1,12 @@
+import { deepEqual, equal } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
-import { Page } from '../../src/time-log/domain/page.js';
-import { Period } from '../../src/time-log/domain/period.js';
-import type { TimeLogRepository } from '../../src/time-log/domain/time-log.repository.js';
-import type { TimeLog, TimeLogValues } from '../../src/time-log/domain/time-log.js';
-import type { Grouping } from '../../src/time-log/domain/totals.js';
+import { ALL_PROJECTS } from '../domain/access.js';
+import { Page } from '../domain/page.js';
+import { Period } from '../domain/period.js';
+import type { TimeLogValues } from '../domain/time-log.js';
+import type { Grouping } from '../domain/totals.js';
+import type { ContractSubject, ContractSuite } from './contract-suite.js';
+import { find } from './find.js';
 
 const ALL = Page.of(1, 1000);
 const NOTHING = { count: 0, duration: '0' };
@@ -91,14 +92,9 @@ const BY_PERIOD: [Grouping, string | undefined, string | undefined, string[]][] 
   ['week', undefined, '0001-01-06', ['0001-01-01 0001-01-06 1 1']],
 ];
 
-interface Subject {
-  readonly repository: () => TimeLogRepository;
-  readonly newLog: (values: Partial<TimeLogValues>) => TimeLog;
-}
-
 /** What every repository sums. */
-export function describeTotals({ repository, newLog }: Subject): void {
-  describe('totals', () => {
+export function describeTotals(suite: ContractSuite, { repository, newLog }: ContractSubject): void {
+  suite.describe('totals', () => {
     /** Adds logs of one new project; returns the filter for it. */
     async function addAll(values: Partial<TimeLogValues>[]) {
       const projectId = randomUUID();
@@ -108,62 +104,66 @@ export function describeTotals({ repository, newLog }: Subject): void {
     const addDurations = (durations: readonly number[], date = '2026-01-31') =>
       addAll(durations.map((duration) => ({ duration, date })));
 
-    it.each([undefined, ...GROUPINGS])('of no logs are nothing, without groups (by %s)', async (by) => {
+    suite.each([undefined, ...GROUPINGS], 'of no logs are nothing, without groups (by %s)', async (by) => {
       const filter = { projectId: randomUUID(), period: Period.of() };
-      expect(await repository().totals(filter, by, ALL, ALL_PROJECTS)).toEqual({
+      deepEqual(await repository().totals(filter, by, ALL, ALL_PROJECTS), {
         whole: NOTHING,
         groups: [],
         groupCount: 0,
       });
     });
 
-    it.each<[string, number[], string]>([
-      ['tenths', [0.1, 0.2], '0.3'],
-      ['a tenth a thousand times', Array<number>(1000).fill(0.1), '100'],
-      ['halves', [1.5, 1.5], '3'],
-      ['tens', [10, 90], '100'],
-      ['a large number and a small one', [1e21, 1e-7], '1000000000000000000000.0000001'],
-      ['numbers with 17 digits', [0.1 + 0.2, 123456789.12345679], '123456789.42345679000000004'],
-      ['the largest number twice', [MAX_VALUE, MAX_VALUE], `35953862697246314${MAX[1]}`],
-      ['the largest number and the smallest', [MAX_VALUE, MIN_VALUE], `${MAX.join('')}.${MIN}`],
-      ['the smallest number', [MIN_VALUE], `0.${MIN}`],
-    ])('are exact decimals: %s', async (_what, durations, duration) => {
-      const filter = await addDurations(durations);
-      const sum = { count: durations.length, duration };
-      const { projectId } = filter;
-      const day = { from: '2026-01-31', to: '2026-01-31' };
-      expect(await repository().totals(filter, undefined, ALL, ALL_PROJECTS)).toEqual({
-        whole: sum,
-        groups: [],
-        groupCount: 0,
-      });
-      expect(await repository().totals(filter, 'day', ALL, ALL_PROJECTS)).toEqual({
-        whole: sum,
-        groups: [{ ...day, ...sum }],
-        groupCount: 1,
-      });
-      expect(await repository().totals(filter, 'project', ALL, ALL_PROJECTS)).toEqual({
-        whole: sum,
-        groups: [{ projectId, ...sum }],
-        groupCount: 1,
-      });
-    });
+    suite.each<[string, number[], string]>(
+      [
+        ['tenths', [0.1, 0.2], '0.3'],
+        ['a tenth a thousand times', Array<number>(1000).fill(0.1), '100'],
+        ['halves', [1.5, 1.5], '3'],
+        ['tens', [10, 90], '100'],
+        ['a large number and a small one', [1e21, 1e-7], '1000000000000000000000.0000001'],
+        ['numbers with 17 digits', [0.1 + 0.2, 123456789.12345679], '123456789.42345679000000004'],
+        ['the largest number twice', [MAX_VALUE, MAX_VALUE], `35953862697246314${MAX[1]}`],
+        ['the largest number and the smallest', [MAX_VALUE, MIN_VALUE], `${MAX.join('')}.${MIN}`],
+        ['the smallest number', [MIN_VALUE], `0.${MIN}`],
+      ],
+      'are exact decimals: %s',
+      async (_what, durations, duration) => {
+        const filter = await addDurations(durations);
+        const sum = { count: durations.length, duration };
+        const { projectId } = filter;
+        const day = { from: '2026-01-31', to: '2026-01-31' };
+        deepEqual(await repository().totals(filter, undefined, ALL, ALL_PROJECTS), {
+          whole: sum,
+          groups: [],
+          groupCount: 0,
+        });
+        deepEqual(await repository().totals(filter, 'day', ALL, ALL_PROJECTS), {
+          whole: sum,
+          groups: [{ ...day, ...sum }],
+          groupCount: 1,
+        });
+        deepEqual(await repository().totals(filter, 'project', ALL, ALL_PROJECTS), {
+          whole: sum,
+          groups: [{ projectId, ...sum }],
+          groupCount: 1,
+        });
+      },
+    );
 
-    describe('by period', () => {
+    suite.describe('by period', () => {
       let projectId: string;
-      beforeAll(async () => {
+      suite.before(async () => {
         const days = Object.entries(DAYS).map(([date, duration]) => ({ date, duration }));
         ({ projectId } = await addAll(days));
       });
 
-      it.each(BY_PERIOD)('%s from %s to %s are newest first and cut', async (by, from, to, expected) => {
+      suite.each(BY_PERIOD, '%s from %s to %s are newest first and cut', async (by, from, to, expected) => {
         const filter = { projectId, period: Period.of(from, to) };
         const groups = expected.map((line) => {
           const [first, last, count, duration] = line.split(' ');
           return { from: first!, to: last!, count: Number(count), duration: duration! };
         });
         const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0);
-        expect(await repository().totals(filter, by, ALL, ALL_PROJECTS)).toEqual({
+        deepEqual(await repository().totals(filter, by, ALL, ALL_PROJECTS), {
           whole: {
             count: sum(groups.map(({ count }) => count)),
             duration: String(sum(groups.map(({ duration }) => Number(duration)))),
@@ -173,32 +173,39 @@ export function describeTotals({ repository, newLog }: Subject): void {
         });
         for (const group of groups) {
           const own = { projectId, period: Period.of(group.from, group.to) };
-          expect((await repository().find(own, ALL, ALL_PROJECTS)).total).toBe(group.count);
+          equal((await find(repository(), own, ALL, ALL_PROJECTS)).total, group.count);
         }
       });
 
-      it.each([
-        [1, 2, ['9999-12-01', '2026-02-01']],
-        [2, 2, ['2026-01-01', '2025-12-01']],
-        [3, 4, []],
-        [MAX_SAFE_INTEGER, 1000, []],
-      ])('come in pages, with the whole on each: page %i of %i', async (number, limit, firsts) => {
-        const totals = await repository().totals(
-          { projectId, period: Period.of() },
-          'month',
-          Page.of(number, limit),
-          ALL_PROJECTS,
-        );
-        expect(totals.groups.map((group) => 'from' in group && group.from)).toEqual(firsts);
-        expect(totals).toMatchObject({ whole: { count: 13, duration: '8191' }, groupCount: 6 });
-      });
+      suite.each(
+        [
+          [1, 2, ['9999-12-01', '2026-02-01']],
+          [2, 2, ['2026-01-01', '2025-12-01']],
+          [3, 4, []],
+          [MAX_SAFE_INTEGER, 1000, []],
+        ],
+        'come in pages, with the whole on each: page %s of %s',
+        async (number, limit, firsts) => {
+          const totals = await repository().totals(
+            { projectId, period: Period.of() },
+            'month',
+            Page.of(number, limit),
+            ALL_PROJECTS,
+          );
+          deepEqual(
+            totals.groups.map((group) => 'from' in group && group.from),
+            firsts,
+          );
+          deepEqual([totals.whole, totals.groupCount], [{ count: 13, duration: '8191' }, 6]);
+        },
+      );
     });
 
-    describe('by project', () => {
+    suite.describe('by project', () => {
       /** Days on which no other test has logs. */
       const period = Period.of('3000-01-01', '3000-01-31');
       let projects: { readonly projectId: string; readonly count: number; readonly duration: string }[];
-      beforeAll(async () => {
+      suite.before(async () => {
         const sums: [number[], string][] = [
           [[10], '10'],
           [[9, 0.5], '9.5'],
@@ -217,15 +224,14 @@ export function describeTotals({ repository, newLog }: Subject): void {
         projects.splice(3, 3, ...ties);
       });
 
-      it('are the largest duration first, then by project', async () => {
+      suite.it('are the largest duration first, then by project', async () => {
         const { groups, ...rest } = await repository().totals({ period }, 'project', ALL, ALL_PROJECTS);
-        expect(groups).toEqual(projects);
+        deepEqual(groups, projects);
         const duration = `20.70000000000000004${MIN.slice(17)}`;
-        expect(rest).toEqual({ whole: { count: 11, duration }, groupCount: 7 });
+        deepEqual(rest, { whole: { count: 11, duration }, groupCount: 7 });
       });
 
-      it('come in pages, with the whole on each', async () => {
-        const whole = { count: 11 };
+      suite.it('come in pages, with the whole on each', async () => {
         for (const [number, limit] of [
           [1, 3],
           [2, 3],
@@ -240,35 +246,39 @@ export function describeTotals({ repository, newLog }: Subject): void {
             ALL_PROJECTS,
           );
           const start = (number - 1) * limit;
-          expect(totals.groups).toEqual(projects.slice(start, start + limit));
-          expect(totals).toMatchObject({ whole, groupCount: 7 });
+          deepEqual(totals.groups, projects.slice(start, start + limit));
+          deepEqual([totals.whole.count, totals.groupCount], [11, 7]);
         }
       });
 
-      it('leave out projects without logs in the period, and other projects than that of the filter', async () => {
-        const before = { period: Period.of('3000-01-01', '3000-01-14') };
-        expect(await repository().totals(before, 'project', ALL, ALL_PROJECTS)).toEqual({
-          whole: NOTHING,
-          groups: [],
-          groupCount: 0,
-        });
-        const { projectId, ...sum } = projects[1]!;
-        expect(await repository().totals({ projectId, period }, 'project', ALL, ALL_PROJECTS)).toEqual({
-          whole: sum,
-          groups: [projects[1]],
-          groupCount: 1,
-        });
-        expect(
-          await repository().totals({ projectId, period }, 'project', Page.of(2, 1), ALL_PROJECTS),
-        ).toEqual({
-          whole: sum,
-          groups: [],
-          groupCount: 1,
-        });
-      });
+      suite.it(
+        'leave out projects without logs in the period, and other projects than that of the filter',
+        async () => {
+          const before = { period: Period.of('3000-01-01', '3000-01-14') };
+          deepEqual(await repository().totals(before, 'project', ALL, ALL_PROJECTS), {
+            whole: NOTHING,
+            groups: [],
+            groupCount: 0,
+          });
+          const { projectId, ...sum } = projects[1]!;
+          deepEqual(await repository().totals({ projectId, period }, 'project', ALL, ALL_PROJECTS), {
+            whole: sum,
+            groups: [projects[1]],
+            groupCount: 1,
+          });
+          deepEqual(
+            await repository().totals({ projectId, period }, 'project', Page.of(2, 1), ALL_PROJECTS),
+            {
+              whole: sum,
+              groups: [],
+              groupCount: 1,
+            },
+          );
+        },
+      );
     });
 
-    it.each([undefined, ...GROUPINGS])('are of one moment while logs are added (by %s)', async (by) => {
+    suite.each([undefined, ...GROUPINGS], 'are of one moment while logs are added (by %s)', async (by) => {
       const { projectId } = await addDurations([1]);
       const filter = { projectId, period: Period.of() };
       const adding = Promise.all(
@@ -278,11 +288,15 @@ export function describeTotals({ repository, newLog }: Subject): void {
       );
       const looks = Array.from({ length: 30 }, () => repository().totals(filter, by, ALL, ALL_PROJECTS));
       for (const { whole, groups } of await Promise.all(looks)) {
-        expect(whole.duration).toBe(String(whole.count));
-        if (by !== undefined) expect(groups).toMatchObject([whole]);
+        equal(whole.duration, String(whole.count));
+        if (by !== undefined)
+          deepEqual(
+            groups.map(({ count, duration }) => ({ count, duration })),
+            [whole],
+          );
       }
       await adding;
-      expect((await repository().totals(filter, by, ALL, ALL_PROJECTS)).whole).toEqual({
+      deepEqual((await repository().totals(filter, by, ALL, ALL_PROJECTS)).whole, {
         count: 41,
         duration: '41',
       });

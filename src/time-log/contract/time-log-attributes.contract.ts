@@ -1,0 +1,153 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { ALL_PROJECTS } from '../domain/access.js';
+import { Page } from '../domain/page.js';
+import { Period } from '../domain/period.js';
+import type { TimeLogRepository } from '../domain/time-log.repository.js';
+import { type Attributes, normalizedValues, TimeLog } from '../domain/time-log.js';
+import { itemOf } from '../wire/time-log-bodies.js';
+import { listJson } from '../wire/time-log-json.js';
+import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
+import { eventually } from './eventually.js';
+import { find } from './find.js';
+
+const PAGE = Page.of(1, 50);
+
+/** Texts that escapes, SQL, JSON and arrays of PostgreSQL may read in their own way. */
+const ODD_TEXTS = [
+  '',
+  ' ',
+  'null',
+  'NULL',
+  '{}',
+  '{"a":1}',
+  '"',
+  "'",
+  '\\',
+  '\\"',
+  '\\u0000',
+  '\\x00',
+  ',',
+  '__proto__',
+  '$1',
+  "'; drop table x; --",
+  '\u0001\u001f\u007f\u0080',
+  '\u2028\u2029\ufeff\ufffe\uffff',
+  'é e\u0301 😀 \u{10ffff} עברית \u202e',
+];
+const ODD_NUMBERS = [0, -1, 5e-324, 1e-7, 0.1 + 0.2, 1e21, -1e300, Number.MAX_VALUE, 2 ** 53 + 2];
+
+const SOME: readonly [string, Attributes][] = [
+  ['none of them', {}],
+  ['texts', Object.fromEntries(ODD_TEXTS.map((text, index) => [`text ${index}`, text]))],
+  ['names', Object.fromEntries(ODD_TEXTS.map((text, index) => [text, index]))],
+  ['numbers', { numbers: ODD_NUMBERS }],
+  [
+    'what else JSON has',
+    { yes: true, no: false, none: null, list: [[], {}, [null, [1]]], in: { in: { in: {} } } },
+  ],
+];
+
+/** How every repository keeps the attributes of logs: cases like those of `timeLogRepositoryContract`. */
+export function timeLogAttributesContract({ make }: ContractOptions): readonly ContractCase[] {
+  const suite = new ContractSuite();
+  let repository: TimeLogRepository;
+  let lastId = 0x019c_1370_0000;
+  suite.before(async () => {
+    repository = await make();
+  });
+
+  function newLog(attributes?: Attributes, projectId: string = randomUUID()): TimeLog {
+    const time = (++lastId).toString(16).padStart(12, '0');
+    const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+    return TimeLog.record({ projectId, duration: 1, date: '2026-01-31', attributes }, id);
+  }
+  const corrected = (log: TimeLog, attributes?: Attributes) =>
+    TimeLog.record({ ...normalizedValues(log), attributes }, log.id);
+  const logsOf = async ({ projectId }: TimeLog) =>
+    (await find(repository, { projectId, period: Period.of() }, PAGE, ALL_PROJECTS)).logs;
+  const told = async (log: TimeLog) =>
+    (await repository.eventsAfter(undefined, 1000)).filter((event) => event.log.id === log.id);
+
+  suite.each(SOME, 'keeps %s as they are', async (_what, attributes) => {
+    const log = newLog(attributes);
+    await repository.add(log);
+    deepEqual(await repository.get(log.id, ALL_PROJECTS), log);
+    deepEqual((await repository.get(log.id, ALL_PROJECTS))!.attributes, attributes);
+    deepEqual(await logsOf(log), [log]);
+    await eventually(async () =>
+      deepEqual(
+        (await told(log)).map((event) => event.log),
+        [log],
+      ),
+    );
+  });
+
+  suite.it('and a log without them, which has no such member', async () => {
+    const [one, other] = [newLog(), newLog({ other: 1 })];
+    await Promise.all([one, other].map((log) => repository.add(log)));
+    const found = await repository.get(one.id, ALL_PROJECTS);
+    deepEqual(found, one);
+    ok(!('attributes' in found));
+    ok(!('attributes' in (await logsOf(one))[0]!));
+  });
+
+  suite.it('writes the items of a page as the logs are', async () => {
+    const projectId = randomUUID();
+    const logs = [
+      ...SOME.map(([, attributes]) => newLog(attributes, projectId)),
+      newLog(undefined, projectId),
+    ];
+    for (const log of logs) await repository.add(log);
+    const page = await repository.find({ projectId, period: Period.of() }, PAGE, ALL_PROJECTS);
+    const items = [...listJson(page, PAGE).items].map((item) => JSON.parse(item) as unknown);
+    const expected = logs.toReversed().map((log) => JSON.parse(JSON.stringify(itemOf(log))) as unknown);
+    deepEqual(items, expected);
+    deepEqual(page.logs, logs.toReversed());
+  });
+
+  suite.it('corrects them, also alone, and tells it', async () => {
+    const log = newLog({ a: 1 });
+    await repository.add(log);
+    for (const attributes of [{ a: 2 }, { a: 2, b: {} }, undefined, {}]) {
+      const correction = corrected(log, attributes);
+      equal(await repository.correct(correction, ALL_PROJECTS), true);
+      deepEqual(await repository.get(log.id, ALL_PROJECTS), correction);
+      await eventually(async () =>
+        deepEqual(
+          (await told(log)).map((event) => [event.type, event.log]),
+          [['corrected', correction]],
+        ),
+      );
+    }
+  });
+
+  suite.it('does not tell a correction that changes nothing, in whatever order its members are', async () => {
+    const log = newLog({ a: 1, b: { c: [1, 2], d: null } });
+    await repository.add(log);
+    const same = { b: { d: null, c: [1, 2] }, a: 1.0 };
+    equal(await repository.correct(corrected(log, same), ALL_PROJECTS), true);
+    const last = newLog();
+    await repository.add(last);
+    await eventually(async () => equal((await told(last)).length, 1));
+    deepEqual(
+      (await told(log)).map(({ type }) => type),
+      ['created'],
+    );
+  });
+
+  suite.it('adds a log once under a key, and refuses the key with other attributes', async () => {
+    const values = { projectId: randomUUID(), duration: 1, date: '2026-01-31' };
+    const key = { principal: randomUUID(), text: 'key' };
+    const first = newLog({ a: 1, b: 2 }, values.projectId);
+    equal(await repository.addOnce(first, key), first.id);
+    equal(await repository.addOnce(newLog({ b: 2, a: 1 }, values.projectId), key), first.id);
+    for (const other of [undefined, {}, { a: 1 }, { a: 1, b: '2' }, { a: 1, b: 2, c: null }]) {
+      await rejects(repository.addOnce(newLog(other, values.projectId), key), {
+        code: 'IDEMPOTENCY_KEY_REUSED',
+      });
+    }
+    deepEqual(await repository.get(first.id, ALL_PROJECTS), first);
+  });
+  return suite.cases;
+}

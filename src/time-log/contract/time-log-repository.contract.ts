@@ -1,0 +1,485 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { ALL_PROJECTS } from '../domain/access.js';
+import { Page } from '../domain/page.js';
+import { Period } from '../domain/period.js';
+import { placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
+import type { TimeLogRepository } from '../domain/time-log.repository.js';
+import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import { itemOf } from '../wire/time-log-bodies.js';
+import { listJson } from '../wire/time-log-json.js';
+import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
+import { eventually } from './eventually.js';
+import { describeAccess } from './time-log-access.contract.js';
+import { describeCorrections } from './time-log-corrections.contract.js';
+import { describeTotals } from './time-log-totals.contract.js';
+import { find } from './find.js';
+
+const everything = { period: Period.of() };
+const DAYS = ['0001-01-01', '1582-10-10', '1999-12-31', '2024-02-29', '2026-01-31', '9999-12-31'];
+
+let lastId = 0x019c_1370_0000;
+
+/** A log with an id greater than all before it. */
+function newLog(values: Partial<TimeLogValues> = {}): TimeLog {
+  const time = (++lastId).toString(16).padStart(12, '0');
+  const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+  return TimeLog.record(
+    { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31', ...values },
+    id,
+  );
+}
+
+/**
+ * What every repository does, whatever it keeps the logs in: cases for any runner of tests, one after the other, in any
+ * order. `make` gives a repository that is empty, and shares nothing with those that it gave before.
+ */
+export function timeLogRepositoryContract({ make }: ContractOptions): readonly ContractCase[] {
+  const suite = new ContractSuite();
+  const create = async () => make();
+  let repository: TimeLogRepository;
+  suite.before(async () => {
+    repository = await create();
+  });
+
+  /** Adds logs of one new project, in this order; returns them with a filter for this project. */
+  async function addAll(values: Partial<TimeLogValues>[]) {
+    const projectId = randomUUID();
+    const logs = values.map((some) => newLog({ ...some, projectId }));
+    for (const log of logs) await repository.add(log);
+    return { logs, projectId, filter: { projectId, period: Period.of() } };
+  }
+
+  suite.it('is empty at first', async () => {
+    const empty = await create();
+    deepEqual(await find(empty, everything, Page.of(1, 50), ALL_PROJECTS), { logs: [], total: 0 });
+  });
+
+  suite.it('finds a log as it was added', async () => {
+    const { logs, filter } = await addAll([{ duration: 1.5, description: 'work', date: '2024-02-29' }]);
+    const found = await find(repository, filter, Page.of(1, 50), ALL_PROJECTS);
+    deepEqual(found, { logs, total: 1 });
+    ok(found.logs[0] instanceof TimeLog);
+    deepEqual(found.logs[0].createdAt, logs[0]!.createdAt);
+  });
+
+  suite.it('writes the items of a page as the logs are, whatever they hold', async () => {
+    const characters = Array.from({ length: 0x2100 }, (_, code) => String.fromCodePoint(code + 1)).join('');
+    const texts = [...(characters.match(/[^]{1,4000}/g) ?? []), '\u{10ffff}"\\', '"},{"id":"'];
+    const numbers = [5e-324, 1e-7, 0.1 + 0.2, 1e15, 1e21, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER];
+    const values = [
+      ...texts.map((description) => ({ description })),
+      ...numbers.map((duration) => ({ duration })),
+    ];
+    const { logs, filter } = await addAll(values);
+    const page = await repository.find(filter, Page.of(1, 50), ALL_PROJECTS);
+    const items = logs.toReversed().map((log) => JSON.stringify(itemOf(log)));
+    deepEqual([...listJson(page, Page.of(1, 50)).items], items);
+    deepEqual(page.logs, logs.toReversed());
+  });
+
+  suite.it('gets a log by its id, and nothing under an id that none has', async () => {
+    const { logs } = await addAll([{ duration: 0.1, description: 'one' }, { date: '0001-01-01' }]);
+    for (const log of logs) deepEqual(await repository.get(log.id, ALL_PROJECTS), log);
+    ok((await repository.get(logs[0]!.id, ALL_PROJECTS)) instanceof TimeLog);
+    equal(await repository.get(randomUUID(), ALL_PROJECTS), undefined);
+  });
+
+  suite.it('refuses a second log under the same id and keeps the first', async () => {
+    const { logs, projectId, filter } = await addAll([{ description: 'first' }]);
+    const second = TimeLog.restore({ ...valuesOf(logs[0]!), projectId, description: 'second' });
+    await rejects(repository.add(second));
+    deepEqual(await find(repository, filter, Page.of(1, 50), ALL_PROJECTS), { logs, total: 1 });
+  });
+
+  suite.describe('gives back unchanged', () => {
+    suite.each(
+      [
+        Number.MIN_VALUE,
+        Number.MAX_VALUE,
+        Number.EPSILON,
+        Number.MAX_SAFE_INTEGER,
+        2 ** 53 + 2,
+        0.1,
+        0.1 + 0.2,
+        1 / 3,
+        5e-7,
+        1e21,
+        123456789.123456789,
+        2.2250738585072014e-308,
+      ],
+      'the duration %s',
+      async (duration) => {
+        const { logs, filter } = await addAll([{ duration }]);
+        const found = await find(repository, filter, Page.of(1, 1), ALL_PROJECTS);
+        equal(found.logs[0]!.duration, logs[0]!.duration);
+      },
+    );
+
+    suite.each(
+      [
+        ['nothing', ''],
+        ['white space', ' \t\r\n\u00A0\u2028 '],
+        ['5000 characters outside the BMP', '😀'.repeat(5000)],
+        ['what SQL and its drivers might read', `'; drop table x; -- $1 \\ \\x00 %s {"a"} E'\\n'`],
+        [
+          'every character below U+0080 but U+0000',
+          String.fromCharCode(...Array.from({ length: 127 }, (_, i) => i + 1)),
+        ],
+        ['composed and decomposed accents', '\u00E9 e\u0301'],
+        ['noncharacters', '\uFFFE\uFFFF\u{10FFFF}\uFEFF'],
+        ['text from right to left', 'עברית العربية \u202E'],
+      ],
+      'a description of %s',
+      async (_what, description) => {
+        const { filter } = await addAll([{ description }]);
+        const found = await find(repository, filter, Page.of(1, 1), ALL_PROJECTS);
+        deepEqual(Buffer.from(found.logs[0]!.description), Buffer.from(description));
+      },
+    );
+
+    suite.each(DAYS, 'the date %s', async (date) => {
+      const { filter } = await addAll([{ date }]);
+      equal((await find(repository, filter, Page.of(1, 1), ALL_PROJECTS)).logs[0]!.date, date);
+    });
+
+    suite.each(
+      [
+        '00000000-0000-0000-0000-000000000000',
+        'ffffffff-ffff-ffff-ffff-ffffffffffff',
+        '11111111-1111-1111-1111-111111111111',
+      ],
+      'the projectId %s',
+      async (projectId) => {
+        const [own, log] = [await create(), newLog({ projectId })];
+        await own.add(log);
+        deepEqual(await find(own, { ...everything, projectId }, Page.of(1, 1), ALL_PROJECTS), {
+          logs: [log],
+          total: 1,
+        });
+      },
+    );
+  });
+
+  suite.describe('orders', () => {
+    suite.it('by date, newest first, whatever the order in which they were added', async () => {
+      const dates = [3, 0, 5, 1, 4, 2].map((index) => ({ date: DAYS[index]! }));
+      const { filter } = await addAll(dates);
+      const { logs } = await find(repository, filter, Page.of(1, 50), ALL_PROJECTS);
+      deepEqual(
+        logs.map(({ date }) => date),
+        DAYS.toReversed(),
+      );
+    });
+
+    suite.it('logs of one date by id, newest first', async () => {
+      const projectId = randomUUID();
+      const logs = Array.from({ length: 10 }, () => newLog({ projectId }));
+      for (const index of [3, 7, 0, 9, 1, 5, 2, 8, 6, 4]) await repository.add(logs[index]!);
+      const found = await find(repository, { ...everything, projectId }, Page.of(1, 50), ALL_PROJECTS);
+      deepEqual(found.logs, logs.toReversed());
+    });
+  });
+
+  suite.describe('filters', () => {
+    suite.it('by project, and finds nothing of one that has no logs', async () => {
+      const { logs, filter } = await addAll([{}, {}]);
+      await addAll([{}]);
+      deepEqual(await find(repository, filter, Page.of(1, 50), ALL_PROJECTS), {
+        logs: logs.toReversed(),
+        total: 2,
+      });
+      const other = { ...everything, projectId: randomUUID() };
+      deepEqual(await find(repository, other, Page.of(1, 50), ALL_PROJECTS), { logs: [], total: 0 });
+    });
+
+    suite.each(
+      [
+        [undefined, undefined, DAYS],
+        ['1999-12-31', undefined, DAYS.slice(2)],
+        ['2000-01-01', undefined, DAYS.slice(3)],
+        [undefined, '1999-12-31', DAYS.slice(0, 3)],
+        [undefined, '1999-12-30', DAYS.slice(0, 2)],
+        ['2024-02-29', '2024-02-29', ['2024-02-29']],
+        ['2024-02-28', '2024-03-01', ['2024-02-29']],
+        ['2024-03-01', '2024-03-02', []],
+        ['0001-01-01', '9999-12-31', DAYS],
+        ['0001-01-01', '0001-01-01', ['0001-01-01']],
+        ['9999-12-31', '9999-12-31', ['9999-12-31']],
+      ],
+      'from %s to %s, both ends included',
+      async (from, to, expected) => {
+        const { projectId } = await addAll(DAYS.map((date) => ({ date })));
+        const { logs, total } = await find(
+          repository,
+          { projectId, period: Period.of(from, to) },
+          Page.of(1, 50),
+          ALL_PROJECTS,
+        );
+        deepEqual(
+          logs.map(({ date }) => date),
+          expected.toReversed(),
+        );
+        equal(total, expected.length);
+      },
+    );
+  });
+
+  suite.describe('pages', () => {
+    suite.each(
+      [1, 2, 3, 7, 8, 1000],
+      'of %s items hold each log exactly once, with the total on each',
+      async (limit) => {
+        const dates = [
+          '2026-01-01',
+          '2026-01-02',
+          '2026-01-01',
+          '2026-01-03',
+          '2026-01-01',
+          '2026-01-03',
+          '2026-01-01',
+        ];
+        const { logs, filter } = await addAll(dates.map((date) => ({ date })));
+        const seen: TimeLog[] = [];
+        for (let number = 1; number <= Math.ceil(7 / limit); number++) {
+          const page = await find(repository, filter, Page.of(number, limit), ALL_PROJECTS);
+          equal(page.total, 7);
+          equal(page.logs.length, Math.min(limit, 7 - seen.length));
+          seen.push(...page.logs);
+        }
+        deepEqual(seen, (await find(repository, filter, Page.of(1, 1000), ALL_PROJECTS)).logs);
+        deepEqual(new Set(seen.map(({ id }) => id)), new Set(logs.map(({ id }) => id)));
+      },
+    );
+
+    suite.each(
+      [
+        [3, 1],
+        [2, 2],
+        [2, 1000],
+        [Number.MAX_SAFE_INTEGER, 1],
+        [Number.MAX_SAFE_INTEGER, 1000],
+      ],
+      'past the end are empty, with the true total: page %s of %s items',
+      async (number, limit) => {
+        const { filter } = await addAll([{}, {}]);
+        deepEqual(await find(repository, filter, Page.of(number, limit), ALL_PROJECTS), {
+          logs: [],
+          total: 2,
+        });
+      },
+    );
+
+    suite.it('hold up to 1000 logs', async () => {
+      const { filter } = await addAll(Array.from({ length: 1001 }, () => ({})));
+      const { logs, total } = await find(repository, filter, Page.of(1, 1000), ALL_PROJECTS);
+      deepEqual([logs.length, total], [1000, 1001]);
+    });
+  });
+
+  suite.it('keeps every log of many that are added at once', async () => {
+    const projectId = randomUUID();
+    const logs = Array.from({ length: 100 }, () => newLog({ projectId }));
+    await Promise.all(logs.map((log) => repository.add(log)));
+    const found = await find(repository, { ...everything, projectId }, Page.of(1, 1000), ALL_PROJECTS);
+    deepEqual(found, { logs: logs.toReversed(), total: 100 });
+  });
+
+  const subject = { repository: () => repository, newLog };
+  describeTotals(suite, subject);
+  describeCorrections(suite, subject);
+  describeAccess(suite, subject);
+
+  suite.describe('adds a log once under a key', () => {
+    const alice = { principal: 'alice', text: 'key' };
+    const outcomesOf = (logs: readonly TimeLog[], key = { ...alice, text: randomUUID() }) =>
+      Promise.all(
+        logs.map((log) =>
+          repository.addOnce(log, key).catch((error: unknown) => (error as { code?: unknown }).code),
+        ),
+      );
+
+    suite.it('and gives the id of the first log to whoever repeats it', async () => {
+      const projectId = randomUUID();
+      const [first, second] = [newLog({ projectId }), newLog({ projectId })];
+      const key = { principal: randomUUID(), text: ' ~' };
+      equal(await repository.addOnce(first, key), first.id);
+      equal(await repository.addOnce(second, key), first.id);
+      deepEqual(await find(repository, { ...everything, projectId }, Page.of(1, 50), ALL_PROJECTS), {
+        logs: [first],
+        total: 1,
+      });
+    });
+
+    suite.each(
+      [
+        ['projectId', { projectId: '11111111-1111-1111-1111-111111111112' }],
+        ['duration', { duration: 1.0000000000000002 }],
+        ['description', { description: ' ' }],
+        ['date', { date: '2026-02-01' }],
+      ],
+      'and refuses the key with another %s',
+      async (_name, other) => {
+        const values = { projectId: '11111111-1111-1111-1111-111111111111' };
+        const key = { principal: randomUUID(), text: 'key' };
+        const first = newLog(values);
+        await repository.addOnce(first, key);
+        await rejects(repository.addOnce(newLog({ ...values, ...other }), key), {
+          code: 'IDEMPOTENCY_KEY_REUSED',
+        });
+        equal(await repository.addOnce(newLog(values), key), first.id);
+      },
+    );
+
+    suite.it('but keeps the keys of different principals apart, and different keys of one', async () => {
+      const logs = Array.from({ length: 4 }, () => newLog());
+      const [one, other] = [randomUUID(), randomUUID()];
+      const keys = [one, other].flatMap((principal) => ['a', 'A'].map((text) => ({ principal, text })));
+      const ids = await Promise.all(logs.map((log, index) => repository.addOnce(log, keys[index]!)));
+      deepEqual(
+        ids,
+        logs.map(({ id }) => id),
+      );
+    });
+
+    suite.it('also where many come at once', async () => {
+      const projectId = randomUUID();
+      const logs = Array.from({ length: 50 }, () => newLog({ projectId }));
+      const ids = new Set(await outcomesOf(logs));
+      const found = await find(repository, { ...everything, projectId }, Page.of(1, 50), ALL_PROJECTS);
+      equal(found.total, 1);
+      deepEqual(ids, new Set([found.logs[0]!.id]));
+    });
+
+    suite.it('and takes one of several that come at once with different values', async () => {
+      const projectId = randomUUID();
+      const logs = [1, 2, 3].map((duration) => newLog({ projectId, duration }));
+      const outcomes = await outcomesOf(logs);
+      const found = await find(repository, { ...everything, projectId }, Page.of(1, 50), ALL_PROJECTS);
+      equal(found.total, 1);
+      deepEqual(
+        outcomes.toSorted(),
+        [found.logs[0]!.id, 'IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_REUSED'].toSorted(),
+      );
+    });
+
+    suite.it('and leaves the key free where the log is refused', async () => {
+      const first = newLog();
+      await repository.add(first);
+      const key = { principal: randomUUID(), text: 'key' };
+      await rejects(repository.addOnce(first, key));
+      const second = newLog({ projectId: first.projectId });
+      equal(await repository.addOnce(second, key), second.id);
+    });
+  });
+
+  suite.it(
+    'tells a correction and a deletion in the place of what it told before, at the end of the feed',
+    async () => {
+      const told = await create();
+      const logs = [newLog(), newLog(), newLog()];
+      for (const log of logs) await told.add(log);
+      const after = (place: string | undefined, count: number) =>
+        eventually(async () => {
+          const events = await told.eventsAfter(place === undefined ? undefined : placeOf(place), 1000);
+          equal(events.length, count);
+          return events;
+        });
+      const before = await after(undefined, 3);
+      const correction = TimeLog.restore({ ...valuesOf(logs[0]!), duration: 2 });
+      equal(await told.correct(correction, ALL_PROJECTS), true);
+      equal(await told.correct(correction, ALL_PROJECTS), true);
+      deepEqual(await told.delete(logs[1]!.id, ALL_PROJECTS), logs[1]);
+      equal(await told.delete(logs[1]!.id, ALL_PROJECTS), undefined);
+      const [created, corrected, deleted] = await after(undefined, 3);
+      deepEqual(
+        [created, corrected!.log, deleted!.log],
+        [before[2], correction, { id: logs[1]!.id, projectId: logs[1]!.projectId }],
+      );
+      deepEqual(
+        [created, corrected, deleted].map((event) => event!.type),
+        ['created', 'corrected', 'deleted'],
+      );
+      for (const { time } of [corrected!, deleted!]) ok(Math.abs(time.getTime() - Date.now()) < 600_000);
+      for (const { id } of before.slice(0, 2)) deepEqual((await after(id, 3))[0], before[2]);
+      deepEqual(await after(before[2]!.id, 2), [corrected, deleted]);
+      deepEqual(await told.backlog(placeOf(before[2]!.id), 5), { events: 2, oldest: corrected!.time });
+    },
+  );
+
+  suite.describe('tells events', () => {
+    let told: TimeLogRepository;
+    let logs: TimeLog[];
+    let all: readonly TimeLogEvent[];
+    suite.before(async () => {
+      told = await create();
+      // The last id comes first: the order is that of the commits.
+      logs = Array.from({ length: 5 }, () => newLog()).toReversed();
+      for (const log of logs) await told.add(log);
+      // Transactions of other tests, on the same server, may hold events back.
+      all = await eventually(async () => {
+        const events = await told.eventsAfter(undefined, 1000);
+        equal(events.length, logs.length);
+        return events;
+      });
+    });
+
+    suite.it('in the order in which logs came, each with its log', () => {
+      deepEqual(
+        all.map(({ log }) => log),
+        logs,
+      );
+      ok(all[0]!.log instanceof TimeLog);
+      for (const { id, position, log } of all) equal(id, `${position}-${log.id}`);
+    });
+
+    suite.it('after any of them, and at most so many', async () => {
+      deepEqual(await told.eventsAfter(undefined, 2), all.slice(0, 2));
+      for (const [index, { id }] of all.entries()) {
+        deepEqual(await told.eventsAfter(placeOf(id), 2), all.slice(index + 1, index + 3));
+      }
+    });
+
+    suite.it('and counts those after each, up to a number, with the instant of the first', async () => {
+      for (const [index, { id }] of all.entries()) {
+        const following = logs.slice(index + 1, index + 3);
+        deepEqual(await told.backlog(placeOf(id), 2), {
+          events: following.length,
+          oldest: following[0]?.createdAt,
+        });
+      }
+    });
+
+    suite.it('and whenever it has recorded some', async () => {
+      const listened = await create();
+      let times = 0;
+      listened.onRecorded(() => times++);
+      await listened.add(newLog());
+      equal(times, 1);
+      await listened.addOnce(newLog(), { principal: 'p', text: 'k' });
+      equal(times, 2);
+    });
+
+    suite.it('none after the greatest place, all after the smallest', async () => {
+      const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+      deepEqual(await told.eventsAfter(last, 2), []);
+      const first = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+      deepEqual(await told.eventsAfter(first, 1000), all);
+    });
+  });
+
+  suite.it('tells a page and a total of one moment while logs are added', async () => {
+    const projectId = randomUUID();
+    const adding = Promise.all(Array.from({ length: 60 }, () => repository.add(newLog({ projectId }))));
+    const looks = Array.from({ length: 30 }, () =>
+      find(repository, { ...everything, projectId }, Page.of(1, 1000), ALL_PROJECTS),
+    );
+    for (const { logs, total } of await Promise.all(looks)) equal(logs.length, total);
+    await adding;
+  });
+  return suite.cases;
+}
+
+function valuesOf({ id, projectId, duration, description, date }: TimeLog) {
+  return { id, projectId, duration, description, date };
+}

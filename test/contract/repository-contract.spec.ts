@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Access } from '../../src/time-log/domain/access.js';
+import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
+import type { TimeLogPage } from '../../src/time-log/domain/time-log.repository.js';
+import type { TimeLog } from '../../src/time-log/domain/time-log.js';
+import { timeLogRepositoryContract } from '../../src/time-log/contract/index.js';
+import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+
+type Asked = Parameters<InMemoryTimeLogRepository['find']>;
+
+class OldestFirst extends InMemoryTimeLogRepository {
+  override async find(...asked: Asked): Promise<TimeLogPage> {
+    const { logs, total } = await super.find(...asked);
+    return { logs: logs.toReversed(), total };
+  }
+}
+
+class CountsThePage extends InMemoryTimeLogRepository {
+  override async find(...asked: Asked): Promise<TimeLogPage> {
+    const { logs } = await super.find(...asked);
+    return { logs, total: logs.length };
+  }
+}
+
+class Blabs extends InMemoryTimeLogRepository {
+  override get(id: string): Promise<TimeLog | undefined> {
+    return super.get(id, ALL_PROJECTS);
+  }
+}
+
+class ForgetsKeys extends InMemoryTimeLogRepository {
+  override async addOnce(log: TimeLog): Promise<string> {
+    await this.add(log);
+    return log.id;
+  }
+}
+
+class MakesWhatItCorrects extends InMemoryTimeLogRepository {
+  override async correct(log: TimeLog, access: Access): Promise<boolean> {
+    if (!(await super.correct(log, access))) await this.add(log);
+    return true;
+  }
+}
+
+class Silent extends InMemoryTimeLogRepository {
+  /** Tells nobody. */
+  protected override recorded(): void {
+    return;
+  }
+}
+
+describe('the contract of a repository', () => {
+  it.each([
+    [OldestFirst, 'orders by date, newest first, whatever the order in which they were added'],
+    [CountsThePage, 'pages of 3 items hold each log exactly once, with the total on each'],
+    [Blabs, 'within an access knows no log beyond it, neither to get, nor to correct, nor to delete'],
+    [ForgetsKeys, 'adds a log once under a key and gives the id of the first log to whoever repeats it'],
+    [MakesWhatItCorrects, 'corrects a log but makes none'],
+    [Silent, 'tells events and whenever it has recorded some'],
+  ])('fails an adapter that is wrong: %p', async (Adapter, name) => {
+    const cases = timeLogRepositoryContract({ make: () => new Adapter() });
+    await expect(cases.find((one) => one.name === name)!.run()).rejects.toThrow();
+  });
+
+  it('has a name for each case, and runs them in any order', async () => {
+    const cases = timeLogRepositoryContract({ make: () => new InMemoryTimeLogRepository() });
+    expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
+    expect(cases.length).toBeGreaterThan(100);
+    for (const one of cases.toReversed()) await one.run();
+  });
+});
