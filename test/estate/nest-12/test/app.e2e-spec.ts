@@ -54,6 +54,17 @@ describe('AppModule (e2e)', () => {
     expect(await send('approvals.of-project', { projectId: log.projectId })).toEqual(body);
   });
 
+  it('tells what time logs refuse in its own form', async () => {
+    const id = '01900000-0000-7000-8000-000000000000';
+    const { body, type } = await http().post(`/approvals/${id}`).set(AS_ADA).expect(404);
+    expect(type).toBe('application/problem+json');
+    expect(body).toEqual({
+      status: 404,
+      title: 'NOT_FOUND',
+      detail: 'there is no time log with this id',
+    });
+  });
+
   it('records and lists logs by messages', async () => {
     const timeLog = work();
     const { data } = await send('time-log.record.v1', { timeLog });

@@ -10,19 +10,19 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
-import { ErrorEnvelopeFilter } from 'time-logs/errors';
 import { Approval } from './approval.entity.js';
 import { ApprovalsService } from './approvals.service.js';
+import { ProblemFilter } from '../errors/problem.filter.js';
 import { type Staff, StaffGuard } from '../staff/staff.guard.js';
 
 @Controller('approvals')
 export class ApprovalsController {
   constructor(private readonly approvals: ApprovalsService) {}
 
-  /** A route of ours, with the filter of time logs for their errors. */
+  /** A route of ours, which tells errors of time logs in our form. */
   @Post(':logId')
   @UseGuards(StaffGuard)
-  @UseFilters(ErrorEnvelopeFilter)
+  @UseFilters(ProblemFilter)
   approve(@Param('logId', ParseUUIDPipe) logId: string, @Req() request: { user: Staff }): Promise<Approval> {
     return this.approvals.approve(logId, request.user.name);
   }
