@@ -21,6 +21,21 @@ const placeOf = (heading: string) =>
 const placesOf = (file: string) =>
   [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => placeOf(heading!));
 
+it('the recipes for hosts stand in the hosts of the estate, word for word', () => {
+  const recipes = /^## Recipes\n(.+?)^## /ms.exec(read('libs/host-package/README.md'))![1]!;
+  const code = [...recipes.matchAll(/^```ts\n(.+?)^```/gms)].flatMap(([, block]) =>
+    block!.trimEnd().split('\n'),
+  );
+  const estate = join(ROOT, 'test/estate');
+  const lines = new Set(
+    readdirSync(estate, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+      .flatMap((file) => readFileSync(join(estate, file), 'utf8').split('\n')),
+  );
+  expect(code.length).toBeGreaterThan(50);
+  expect(code.filter((line) => !lines.has(line))).toEqual([]);
+});
+
 describe('every document', () => {
   it.each(DOCUMENTS)('leads to files and places that are there: %s', (document) => {
     const links = [...read(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
