@@ -79,6 +79,14 @@ describe('values with attributes', () => {
     expect(await doubling.applyTo(applied)).toBe(applied);
   });
 
+  it('are asked about as any other where they are those of a log', async () => {
+    const counting = attributesBy((value) => ({ value: { n: (value as { n: number }).n + 1 } }));
+    const log = TimeLog.record(await counting.applyTo({ ...values, attributes: { n: 0 } }), ID);
+    for (const each of [log, TimeLog.restore(log)]) {
+      expect((await counting.applyTo(each)).attributes).toEqual({ n: 2 });
+    }
+  });
+
   it('have the fingerprint of what was sent, also as a log', async () => {
     const prints = [];
     for (const n of [1, 2]) {

@@ -2,7 +2,7 @@ import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { hasInput, keepInput } from './attribute-input.js';
 import { issueTexts, type SchemaIssue } from './attribute-issues.js';
 import { isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
-import { type Attributes, faultsOf, type TimeLogValues } from './time-log.js';
+import { type Attributes, faultsOf, TimeLog, type TimeLogValues } from './time-log.js';
 
 /** The form of what a host keeps with its logs: a Standard Schema (https://standardschema.dev), such as one of zod. */
 export interface AttributesSchema {
@@ -59,7 +59,9 @@ export class TimeLogAttributes {
    * all, and what `check` throws.
    */
   async applyTo(values: TimeLogValues): Promise<TimeLogValues> {
-    if (hasInput(values) || (!this.areKnown && values.attributes === undefined)) return values;
+    // A log that comes as values is what somebody sends.
+    if (hasInput(values) && !(values instanceof TimeLog)) return values;
+    if (!this.areKnown && values.attributes === undefined) return values;
     const checked = await this.check(values.attributes);
     if (checked.faults.length === 0) return withAttributes(values, checked);
     const own = faultsOf(values);
