@@ -1,4 +1,4 @@
-import { CreateTimeLogs1763683200000 } from './infrastructure/migrations/1763683200000-create-time-logs.js';
+import { FirstMigration } from './infrastructure/first-migration.js';
 import { CreateTimeLogCounts1763769600000 } from './infrastructure/migrations/1763769600000-create-time-log-counts.js';
 import { CountTimeLogs1763769700000 } from './infrastructure/migrations/1763769700000-count-time-logs.js';
 import { CreateTimeLogKeys1763856000000 } from './infrastructure/migrations/1763856000000-create-time-log-keys.js';
@@ -84,7 +84,7 @@ export {
 
 /** The migrations that make their tables, in order. */
 export const timeLogMigrations = [
-  CreateTimeLogs1763683200000,
+  FirstMigration,
   CreateTimeLogCounts1763769600000,
   CountTimeLogs1763769700000,
   CreateTimeLogKeys1763856000000,

@@ -1,9 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { dataSourceOf, hasState, qualified } from '../../../database/index.js';
-import { schemaTaken } from '../schema-taken.js';
-
-/** The SQLSTATE for a table, an index or a constraint whose name is taken. */
-const DUPLICATE_TABLE = /^42P07$/;
+import { dataSourceOf, qualified } from '../../../database/index.js';
 
 export class CreateTimeLogs1763683200000 implements MigrationInterface {
   // TypeORM asks for a name that is not lost in a minifying build.
@@ -11,7 +7,7 @@ export class CreateTimeLogs1763683200000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const table = qualified(dataSourceOf(runner), 'time_logs');
-    const created = runner.query(`
+    await runner.query(`
       create table ${table} (
         id uuid not null constraint time_logs_pkey primary key,
         project_id uuid not null,
@@ -23,9 +19,6 @@ export class CreateTimeLogs1763683200000 implements MigrationInterface {
         constraint time_logs_description_is_short check (char_length(description) <= 5000),
         constraint time_logs_date_has_four_digit_year check (date between '0001-01-01' and '9999-12-31')
       )`);
-    await created.catch((error: unknown) => {
-      throw hasState(error, DUPLICATE_TABLE) ? schemaTaken(error) : error;
-    });
     await runner.query(`create index time_logs_project_id_date_id_idx on ${table} (project_id, date, id)`);
     await runner.query(`create index time_logs_date_id_idx on ${table} (date, id)`);
   }
