@@ -2,6 +2,8 @@
 const MODULE = '^src/([^/]+)/';
 /** Composition root, configuration and commands: they know the modules. */
 const ROOT = '^src/(commands/)?[^/]+\\.ts$';
+/** How the service binds a module which hosts import too. */
+const COMPOSITION = '^src/([^/]+)/(messages/)?composition\\.ts$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -83,8 +85,23 @@ module.exports = {
       comment:
         'Rule 6: another module only through its index.ts, and a lib likewise (domain-error apart, for rule 2).',
       severity: 'error',
-      from: { path: MODULE, pathNot: ROOT },
+      from: { path: MODULE, pathNot: [ROOT, COMPOSITION] },
       to: { path: MODULE, pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
+    },
+    {
+      name: 'compositions-see-compositions',
+      comment:
+        'Rule 6 for composition.ts, which says how the service binds a module that hosts import too: it sees its own module, and another one through its index.ts or its composition.',
+      severity: 'error',
+      from: { path: COMPOSITION },
+      to: { path: MODULE, pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', COMPOSITION] },
+    },
+    {
+      name: 'root-alone-sees-compositions',
+      comment: 'Rule 6: how the service binds a module is no business of the module, nor of its hosts.',
+      severity: 'error',
+      from: { path: '^(src|libs)/', pathNot: [ROOT, COMPOSITION] },
+      to: { path: COMPOSITION },
     },
     {
       name: 'root-through-index',
@@ -97,6 +114,7 @@ module.exports = {
         pathNot: [
           '^src/[^/]+/index\\.ts$',
           '^src/[^/]+/messages/index\\.ts$',
+          COMPOSITION,
           '^src/[^/]+/[^/]+\\.limits\\.ts$',
           ROOT,
         ],

@@ -13,11 +13,11 @@ import { apiDocs } from './api-docs/index.js';
 import type { BackupNotes } from './backup/index.js';
 import type { Config } from './config.js';
 import { connectionOptions, migrate, openDataSource, tellDurability } from './database-setup/index.js';
-import { eventRelay } from './event-relay/index.js';
+import { eventRelay } from './event-relay/composition.js';
 import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
-import { timeLogs } from './time-log/index.js';
-import { timeLogMessages } from './time-log/messages/index.js';
+import { timeLogs } from './time-log/composition.js';
+import { timeLogMessages } from './time-log/messages/composition.js';
 
 /** What modules are bound by. */
 interface Settings extends Config {

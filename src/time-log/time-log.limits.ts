@@ -11,6 +11,7 @@ export const TIME_LOG_LIMITS = {
   writeQueue: 2_000,
 };
 
+/** The limits of time logs, each of them set. */
 export type TimeLogLimits = typeof TIME_LOG_LIMITS;
 
 /** The limits of a host, with the defaults for those that it leaves out. */

@@ -12,8 +12,8 @@ import {
   type TimeLogLimits,
   timeLogMigrations,
   TimeLogModule,
-  timeLogs,
 } from '../../src/time-log/index.js';
+import { timeLogs } from '../../src/time-log/composition.js';
 import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
 import { type Gate, newGate } from '../support/gate.js';

@@ -1,6 +1,7 @@
 import { ConfigurableModuleBuilder, type ExecutionContext } from '@nestjs/common';
 import type { Principal, TokenVerifier } from './token-verifier.js';
 
+/** How AuthModule tells who a bearer token belongs to. */
 export interface AuthOptions {
   readonly verifier: TokenVerifier;
   /** The realm that challenges name (RFC 9110, section 11.5). */

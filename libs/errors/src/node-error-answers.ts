@@ -12,6 +12,7 @@ const CODE_BY_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 };
 
+/** What the answers to errors of the parser need. */
 export interface NodeErrorOptions {
   /** Makes the headers of one answer. `request` is undefined where its head was not received. */
   readonly headers: (request: IncomingMessage | undefined) => Record<string, string>;

@@ -41,6 +41,7 @@ const EVENT_PAGE = 100;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** Where the service is, who asks, and how long a call goes on trying. */
 export interface TimeLogClientOptions extends Endurance {
   /** The address of the service: an absolute http or https URL, with or without a path. */
   readonly baseUrl: string;

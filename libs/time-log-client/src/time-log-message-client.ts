@@ -41,6 +41,7 @@ export interface MessageProxy {
   };
 }
 
+/** Over what messages go, who asks, and how long a call goes on trying. */
 export interface TimeLogMessageClientOptions extends Endurance {
   /**
    * The ClientProxy of the transport, with the queue `time-logs` on RabbitMQ. It connects and closes as you tell it.

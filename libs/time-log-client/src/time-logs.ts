@@ -28,21 +28,25 @@ export type PageFilter = { readonly [Name in keyof ListQuery]: ListQuery[Name] |
 /** Which logs to list. */
 export type TimeLogFilter = Omit<PageFilter, 'page' | 'limit'>;
 
+/** How one call is made. */
 export interface CallOptions {
   /** Ends the call: it rejects with TimeLogError ABORTED. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How a log is recorded. */
 export interface RecordOptions extends CallOptions {
   /** Names this log: it is recorded once, however often it is sent with the same key. By default a key is made. */
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Which page is read. */
 export interface ListOptions extends CallOptions {
   /** How many logs to ask for at a time: 50 to 1000 (1000). */
   readonly pageSize?: number | undefined;
 }
 
+/** Which events are read. */
 export interface EventsOptions extends CallOptions {
   /** The id of the last event that was dealt with: those after it are yielded. By default from the beginning. */
   readonly after?: string | undefined;

@@ -9,6 +9,7 @@ export interface ContractCase {
   run(): Promise<void>;
 }
 
+/** What the cases are run on. */
 export interface ContractOptions {
   /** Gives a repository that is empty, and shares nothing with those that it gave before. */
   readonly make: () => TimeLogRepository | Promise<TimeLogRepository>;

@@ -45,6 +45,7 @@ import { accessValue, type Whose, whoseOf, withinAccess } from './whose.js';
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
+/** The limits of writes, as `WRITE_LIMITS` provides them. */
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
 /** The functions of the database that are called, here and by the sweep. */

@@ -34,6 +34,7 @@ export type CloudEvent = {
   | { readonly type: 'time-log.deleted'; readonly data: DeletedTimeLog }
 );
 
+/** The event in the form in which everybody gets it, from the source that the deployment has. */
 export function cloudEventOf(
   { id, type, log, time }: TimeLogEvent,
   source: string = EVENT_SOURCE,

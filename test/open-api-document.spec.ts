@@ -1,13 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { ERROR_KINDS } from '../../libs/errors/src/index.js';
-import { timeLogs } from '../time-log/index.js';
-import { PAGE_LIMIT, TimeLog } from '../time-log/index.js';
-import {
-  DOCUMENT_TEXT,
-  type OpenApiDocument,
-  type Operation,
-  type Response,
-} from '../../test/support/open-api.js';
+import { ERROR_KINDS } from '../libs/errors/src/index.js';
+import { timeLogs } from '../src/time-log/composition.js';
+import { PAGE_LIMIT, TimeLog } from '../src/time-log/index.js';
+import { DOCUMENT_TEXT, type OpenApiDocument, type Operation, type Response } from './support/open-api.js';
 
 const openApiDocument = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
 const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) =>
