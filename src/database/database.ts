@@ -50,6 +50,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly connections: Connections;
   private readonly overdue: OverdueStatements;
   private readonly running = new Set<Promise<unknown>>();
+  /** The runners of transactions that `transact` has begun. */
+  private readonly own = new WeakSet<QueryRunner>();
   private readonly statements = new PreparedStatements();
   /** When to try the next change while the server is read-only, on the clock of `performance`. */
   private nextChange: number | undefined;
@@ -113,12 +115,15 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
    */
   async transact<T>(work: (manager: EntityManager) => Promise<T>, options: TransactionOptions): Promise<T> {
     return this.changing(options.rowWait, async (runner) => {
+      this.own.add(runner);
       try {
-        return await transacted(runner, work, options);
+        return await transacted(runner, work, options, {
+          watched: (statement) => this.overdue.watch(runner, statement),
+          giveUp: () => this.connections.discard(runner),
+        });
       } catch (error) {
         if (!(error instanceof OverdueTransaction)) throw error;
         this.logger.warn(`a transaction took more than ${options.whole} ms: it is rolled back`);
-        await this.connections.discard(runner);
         throw new FailedWork('', { cause: unavailable(error) });
       }
     });
@@ -161,17 +166,22 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       throw new Error('the transaction belongs to another DataSource: begin it in that of time logs');
     }
     const run = async (sql: TextStatement | string, parameters: readonly unknown[] = []) => {
+      if (typeof sql === 'string') return (await runner.query(sql, parameters as unknown[])) as unknown[];
+      // As a plain text: behind a pooler the session may not know a prepared statement, and the transaction would be
+      // lost. And the host may look at what its transaction runs.
+      const rows = (await runner.query(sql.text, parameters as unknown[])) as object[];
+      return rows.map((row) => Object.values(row) as TextRow);
+    };
+    const isOwn = this.own.has(runner);
+    const asked = async (...statement: Parameters<typeof run>) => {
       try {
-        if (typeof sql === 'string') return (await runner.query(sql, parameters as unknown[])) as unknown[];
-        // As a plain text: behind a pooler the session may not know a prepared statement, and the transaction would be
-        // lost. And the host may look at what its transaction runs.
-        const rows = (await runner.query(sql.text, parameters as unknown[])) as object[];
-        return rows.map((row) => Object.values(row) as TextRow);
+        return await (isOwn ? this.overdue.watch(runner, () => run(...statement)) : run(...statement));
       } catch (error) {
-        throw isUnavailability(error) ? unavailable(error) : error;
+        // What ends a transaction of our own is told there.
+        throw !isOwn && isUnavailability(error) ? unavailable(error) : error;
       }
     };
-    return { query: run, change: run } as Statements;
+    return { query: asked, change: asked } as Statements;
   }
 
   /** Connections in the pool now, and statements that wait for one. */

@@ -77,49 +77,63 @@ export interface TransactionOptions {
   readonly refusalOf: (error: unknown) => Error | undefined;
 }
 
-/** The work in a transaction took longer than its limit. Its statements may be under way still. */
+/** The work in a transaction took longer than its limit, and may go on. */
 export class OverdueTransaction extends Error {}
 
 /** What the work itself has thrown, whatever it is. */
 export class FailedWork extends Error {}
 
+/** What a transaction needs of the door to SQL. */
+export interface Care {
+  /** Runs a statement of ours, and looks after it until it settles. */
+  readonly watched: <T>(statement: () => Promise<T>) => Promise<T>;
+  /** Ends the connection: nobody knows whether it is still in a transaction, or the work may go on to use it. */
+  readonly giveUp: () => Promise<void>;
+}
+
 /**
  * Runs work in a READ COMMITTED transaction, and commits that. Throws FailedWork, whose cause is what the work has
- * thrown, or OverdueTransaction: then the connection must be given up, since the work may go on to use it.
+ * thrown, or OverdueTransaction.
  */
 export async function transacted<T>(
   runner: QueryRunner,
   work: (manager: EntityManager) => Promise<T>,
   { rowWait, whole, refusalOf }: TransactionOptions,
+  { watched, giveUp }: Care,
 ): Promise<T> {
-  await runner.startTransaction();
-  await runner.query(
-    [
-      'set transaction isolation level read committed',
-      RAISE_SYNCHRONOUS_COMMIT,
-      limited('lock_timeout', rowWait),
-      limited('statement_timeout', whole),
-    ].join(';'),
-  );
-  const end = new AbortController();
-  const overdue = delay(whole, undefined, { signal: end.signal }).then(() => {
-    throw new OverdueTransaction();
-  });
+  const begin = [
+    'set transaction isolation level read committed',
+    RAISE_SYNCHRONOUS_COMMIT,
+    limited('lock_timeout', rowWait),
+    limited('statement_timeout', whole),
+  ].join(';');
   try {
-    const outcome = await Promise.race([overdue, work(runner.manager)]).catch((error: unknown) => {
-      throw error instanceof OverdueTransaction ? error : new FailedWork('', { cause: error });
-    });
+    await watched(() => runner.startTransaction());
+    await watched(() => runner.query(begin));
+    const outcome = await withinTime(whole, () => work(runner.manager));
     // Where the work has hidden an error of a statement, COMMIT would roll back, and say nothing. This says it.
-    await runner.query('set constraints all immediate').catch((error: unknown) => {
+    await watched(() => runner.query('set constraints all immediate')).catch((error: unknown) => {
       const refusal = refusalOf(error);
       throw refusal ? new FailedWork('', { cause: refusal }) : error;
     });
-    await runner.commitTransaction();
+    await watched(() => runner.commitTransaction());
     return outcome;
   } catch (error) {
-    // The server rolls back a lost connection by itself.
-    if (!(error instanceof OverdueTransaction)) await runner.rollbackTransaction().catch(() => undefined);
+    if (error instanceof OverdueTransaction) await giveUp();
+    else await watched(() => runner.rollbackTransaction()).catch(giveUp);
     throw error;
+  }
+}
+
+async function withinTime<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+  const end = new AbortController();
+  const overdue = delay(milliseconds, undefined, { signal: end.signal }).then(() => {
+    throw new OverdueTransaction();
+  });
+  try {
+    return await Promise.race([overdue, work()]);
+  } catch (error) {
+    throw error instanceof OverdueTransaction ? error : new FailedWork('', { cause: error });
   } finally {
     end.abort();
   }

@@ -17,6 +17,8 @@ import {
 } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { eventually } from '../faults/support/eventually.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { unusedPort } from '../messages/brokers.js';
 import { overTransport } from '../messages/doors.js';
 import { LOG } from '../support/requests.js';
@@ -263,6 +265,28 @@ describe('the hooks of a host', () => {
     // One row of audit for each log: the second one fails where it is looked at, at the end.
     expect(await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 })).toMatchObject([500, {}]);
     expect(await sql('select duration::float from time_logs')).toEqual([{ duration: LOG.duration }]);
+  });
+
+  it('let creates go on where the server takes changes again, after it was read-only', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    const set = async (what: string) => {
+      await queryOnce(database.superuserUrl, `alter database ${name} ${what}`);
+    };
+    await set('set default_transaction_read_only = on');
+    // Those who come again find it so.
+    await queryOnce(
+      database.superuserUrl,
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    await eventually(async () => expect((await send('GET', ''))[0]).toBe(200));
+    const unavailable = { error: 'SERVICE_UNAVAILABLE' };
+    expect(await send('POST', '', LOG)).toMatchObject([503, unavailable]);
+    // In a session of its own, which may write all the same.
+    await queryOnce(
+      database.superuserUrl,
+      `begin read write; alter database ${name} reset default_transaction_read_only; commit`,
+    );
+    await eventually(async () => expect((await send('POST', '', LOG))[0]).toBe(201), 20_000);
   });
 
   it('let a deletion be refused where other records refer to the log, at the end too', async () => {

@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { QueryRunner } from 'typeorm';
+import { FailedWork, OverdueTransaction, transacted } from './transaction.js';
+
+const OPTIONS = { rowWait: 10, whole: 50, refusalOf: () => undefined };
+
+describe('a transaction of our own', () => {
+  let done: string[];
+  /** What fails, by the beginning of its text. */
+  let failing: string | undefined;
+
+  beforeEach(() => {
+    done = [];
+    failing = undefined;
+  });
+
+  const act = (statement: string) => {
+    done.push(statement);
+    return failing !== undefined && statement.startsWith(failing)
+      ? Promise.reject(new Error(`no ${failing}`))
+      : Promise.resolve();
+  };
+  const runner = {
+    manager: {},
+    startTransaction: () => act('begin'),
+    query: (text: string) => act(text.split(/[;\n]/)[0]!),
+    commitTransaction: () => act('commit'),
+    rollbackTransaction: () => act('rollback'),
+  } as unknown as QueryRunner;
+  const run = (work: () => Promise<unknown> = () => act('work')) =>
+    transacted(runner, work, OPTIONS, {
+      watched: (statement) => {
+        done.push('watched:');
+        return statement();
+      },
+      giveUp: async () => {
+        done.push('given up');
+      },
+    });
+  const BEGIN = ['watched:', 'begin', 'watched:', 'set transaction isolation level read committed'];
+
+  it('looks after each statement of its own, and leaves the work to itself', async () => {
+    await run();
+    expect(done).toEqual([
+      ...BEGIN,
+      'work',
+      ...['watched:', 'set constraints all immediate', 'watched:', 'commit'],
+    ]);
+  });
+
+  it.each(['begin', 'set transaction', 'set constraints', 'commit'])(
+    'is rolled back without %s',
+    async (what) => {
+      failing = what;
+      await expect(run()).rejects.toThrow(`no ${what}`);
+      expect(done.slice(-2)).toEqual(['watched:', 'rollback']);
+    },
+  );
+
+  it('gives the connection up where it cannot be rolled back', async () => {
+    failing = 'rollback';
+    const failed = run(() => Promise.reject(new Error('no')));
+    await expect(failed).rejects.toBeInstanceOf(FailedWork);
+    expect(done.slice(-2)).toEqual(['rollback', 'given up']);
+  });
+
+  it('gives the connection up, and leaves the work behind, after its time', async () => {
+    await expect(run(() => new Promise(() => undefined))).rejects.toBeInstanceOf(OverdueTransaction);
+    expect(done).toEqual([...BEGIN, 'given up']);
+  });
+});
