@@ -8,6 +8,8 @@ interface Holder {
   /** Where RouterModule has mounted it; empty: nowhere. */
   readonly path: string;
   readonly controller: object;
+  /** False where something that it needs is made for each request. */
+  readonly isStatic: boolean;
 }
 
 /** Under this name, and the id of the app, Nest keeps the path of a module. It exports it from a place of its own. */
@@ -16,9 +18,17 @@ const MODULE_PATH = '__module_path__';
 /** The modules of an app that have a controller of a class. */
 export function modulesWith(controller: Type, modules: ModulesContainer): Holder[] {
   return [...modules.values()].flatMap(({ metatype, controllers }) => {
-    const instance = controllers.get(controller)?.instance;
-    if (instance === undefined) return [];
+    const wrapper = controllers.get(controller);
+    if (wrapper === undefined) return [];
     const path = Reflect.getMetadata(MODULE_PATH + modules.applicationId, metatype) as string | undefined;
-    return [{ name: metatype.name, path: path ?? '', controller: instance }];
+    const { instance } = wrapper;
+    return [
+      {
+        name: metatype.name,
+        path: path ?? '',
+        controller: instance,
+        isStatic: wrapper.isDependencyTreeStatic(),
+      },
+    ];
   });
 }

@@ -14,7 +14,9 @@ import { CHOSEN_ROUTES, type ChosenRoutes } from './api/chosen-routes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './application/time-log-hooks.js';
 import type { AttributesSchema } from './domain/attributes.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
+import { STANDS_ON_OURS } from './infrastructure/schema-check.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
+import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import type { limitsOf } from './time-log.limits.js';
 
 /** What a host may choose for time logs without HTTP. */
@@ -131,18 +133,30 @@ function withExtras(
   definition: DynamicModule,
   { dataSource, attributes, hooks, adapters = [], imports = definition.imports ?? [] }: CoreExtras,
 ): DynamicModule {
-  const isStoredElsewhere = adapters.some(
-    (adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository,
-  );
-  if (!isStoredElsewhere) registerEntities(timeLogEntities, dataSource);
+  const stores = adapters.filter((adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository);
+  const isStoredHere = stores.length === 0 || stores.some(standsOnOurs);
+  if (isStoredHere) registerEntities(timeLogEntities, dataSource);
   return withProviders({ ...definition, imports }, [
     ...(dataSource === undefined ? [] : [databaseOf(dataSource)]),
     // A schema may be a function.
     ...(attributes === undefined ? [] : [{ provide: ATTRIBUTES_SCHEMA, useValue: attributes }]),
     ...chosen(TIME_LOG_HOOKS, hooks),
+    ...(stores.length > 0 && isStoredHere ? [{ provide: STANDS_ON_OURS, useValue: true }] : []),
     // Of several providers with one token Nest takes the last.
     ...adapters,
   ]);
+}
+
+/** Whether an adapter of a host injects ours, and so keeps logs where ours does. */
+function standsOnOurs(adapter: Provider): boolean {
+  if (typeof adapter === 'function') return false;
+  const injected: unknown[] =
+    'useClass' in adapter
+      ? ((Reflect.getMetadata('design:paramtypes', adapter.useClass) as unknown[] | undefined) ?? [])
+      : 'inject' in adapter
+        ? (adapter.inject ?? [])
+        : [];
+  return injected.includes(TypeOrmTimeLogRepository);
 }
 
 function withProviders(definition: DynamicModule, providers: readonly Provider[]): DynamicModule {

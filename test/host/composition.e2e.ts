@@ -1,6 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type INestApplication, Module, type ModuleMetadata } from '@nestjs/common';
+import {
+  type INestApplication,
+  Injectable,
+  Module,
+  type ModuleMetadata,
+  type Provider,
+  Scope,
+} from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -11,12 +18,14 @@ import {
   Page,
   Period,
   TimeLogCoreModule,
+  type TimeLogHooks,
   TimeLogIds,
   timeLogMigrations,
   TimeLogModule,
   type TimeLogModuleOptions,
   TimeLogRepository,
   TimeLogService,
+  TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
@@ -29,6 +38,23 @@ const principal = () => ({
 });
 const inMemory = { provide: TimeLogRepository, useClass: InMemoryTimeLogRepository };
 const ID = '01890000-0000-7000-8000-000000000001';
+
+/** An adapter of a host around ours. */
+@Injectable()
+class Around extends TimeLogRepository {
+  constructor(private readonly ours: TypeOrmTimeLogRepository) {
+    super();
+  }
+  override add(...log: Parameters<TimeLogRepository['add']>) {
+    return this.ours.add(...log);
+  }
+  override addOnce(...log: Parameters<TimeLogRepository['addOnce']>) {
+    return this.ours.addOnce(...log);
+  }
+  override find(...asked: Parameters<TimeLogRepository['find']>) {
+    return this.ours.find(...asked);
+  }
+}
 
 /** The ids of a host. */
 class OneId extends TimeLogIds {
@@ -82,6 +108,38 @@ describe('a host that composes', () => {
       expect(TimeLogModule.withAdapters(inMemory)).toMatchObject({ module: TimeLogModule });
     });
 
+    it.each<[string, Provider]>([
+      [
+        'made by a function',
+        {
+          provide: TimeLogRepository,
+          inject: [TypeOrmTimeLogRepository],
+          useFactory: (ours: object) => Object.create(ours) as object,
+        },
+      ],
+      ['of a class', { provide: TimeLogRepository, useClass: Around }],
+    ])('around ours, which needs what ours needs: %s', async (_name, around) => {
+      const database = await createTestDatabase();
+      try {
+        const dataSource = TypeOrmModule.forRoot({
+          type: 'postgres',
+          name: 'around',
+          url: database.url,
+          autoLoadEntities: true,
+          poolErrorHandler: () => undefined,
+        });
+        const timeLogs = TimeLogModule.forRoot({ dataSource: 'around', principal, adapters: [around] });
+        await expect(serve([dataSource, timeLogs])).rejects.toThrow(/^the database lacks tables/);
+        await migrate({ url: database.url, migrations: timeLogMigrations });
+        await serve([dataSource, timeLogs]);
+        expect((await send('/api/v1/time-logs', LOG))[0]).toBe(201);
+      } finally {
+        await app?.close();
+        app = undefined;
+        await database.drop();
+      }
+    });
+
     it('to the core', async () => {
       app = await NestFactory.create(TimeLogCoreModule.forRoot({ adapters: [inMemory, oneId] }), {
         logger: false,
@@ -122,6 +180,21 @@ describe('a host that composes', () => {
         ['/api/v1/time-logs/totals', 'get'],
         ['/api/v1/time-logs/{id}', 'get'],
       ]);
+    });
+
+    it('and is told that nothing there may be made for each request', async () => {
+      @Injectable({ scope: Scope.REQUEST })
+      class HooksOfARequest implements TimeLogHooks {
+        before(): void {
+          // Nothing to refuse.
+        }
+      }
+      const options = { principal, adapters: [inMemory], hooks: HooksOfARequest };
+      await expect(serve([TimeLogModule.forRoot({ ...options, routes: without })])).rejects.toThrow(
+        'routes of TimeLogModule cannot be left out where a hook, guard, filter or adapter of it is made for each request',
+      );
+      await serve([TimeLogModule.forRoot(options)]);
+      expect((await send('/api/v1/time-logs', LOG))[0]).toBe(201);
     });
 
     it('and is told where it names one that there is none of', async () => {

@@ -28,7 +28,7 @@ interface KeptKey {
 /**
  * Writes logs that have a key: key and log in one transaction, many of them together. They have their own batches, so
  * other logs never wait for them. A writer holds an advisory lock on its key until the commit, and nobody waits for
- * that lock: a key that another instance is using delays no other.
+ * that lock: a key that another instance is using delays no other. In a transaction the next try comes in that one.
  */
 export class KeyedTimeLogWrites {
   readonly writes: Batcher<KeyedLog, string | undefined>;
