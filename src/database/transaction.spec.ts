@@ -12,21 +12,28 @@ describe('a transaction of our own', () => {
   beforeEach(() => {
     done = [];
     failing = undefined;
+    mark = 'open';
+    runner.isReleased = false;
   });
+
+  /** What the server says of the mark of the transaction. */
+  let mark: string;
 
   const act = (statement: string) => {
     done.push(statement);
     return failing !== undefined && statement.startsWith(failing)
       ? Promise.reject(new Error(`no ${failing}`))
-      : Promise.resolve();
+      : Promise.resolve([{ mark }]);
   };
   const runner = {
     manager: {},
+    isReleased: false,
+    isTransactionActive: true,
     startTransaction: () => act('begin'),
     query: (text: string) => act(text.split(/[;\n]/)[0]!),
     commitTransaction: () => act('commit'),
     rollbackTransaction: () => act('rollback'),
-  } as unknown as QueryRunner;
+  } as unknown as QueryRunner & { isReleased: boolean };
   const run = (work: () => Promise<unknown> = () => act('work')) =>
     transacted(runner, work, OPTIONS, {
       watched: (statement) => {
@@ -37,18 +44,15 @@ describe('a transaction of our own', () => {
         done.push('given up');
       },
     });
+  const CHECK = `select current_setting('time_logs.transaction', true) as mark`;
   const BEGIN = ['watched:', 'begin', 'watched:', 'set transaction isolation level read committed'];
 
   it('looks after each statement of its own, and leaves the work to itself', async () => {
     await run();
-    expect(done).toEqual([
-      ...BEGIN,
-      'work',
-      ...['watched:', 'set constraints all immediate', 'watched:', 'commit'],
-    ]);
+    expect(done).toEqual([...BEGIN, 'work', ...['watched:', CHECK, 'watched:', 'commit']]);
   });
 
-  it.each(['begin', 'set transaction', 'set constraints', 'commit'])(
+  it.each(['begin', 'set transaction', 'select current_setting', 'commit'])(
     'is rolled back without %s',
     async (what) => {
       failing = what;
@@ -56,6 +60,20 @@ describe('a transaction of our own', () => {
       expect(done.slice(-2)).toEqual(['watched:', 'rollback']);
     },
   );
+
+  it('acknowledges nothing where the work has ended it', async () => {
+    mark = '';
+    await expect(run()).rejects.toMatchObject({ cause: { message: /^a hook has ended the transaction/ } });
+    expect(done.slice(-2)).toEqual(['watched:', 'rollback']);
+  });
+
+  it('leaves a connection alone that the work has released', async () => {
+    const released = run(async () => {
+      runner.isReleased = true;
+    });
+    await expect(released).rejects.toMatchObject({ cause: { message: /^a hook has ended/ } });
+    expect(done).toEqual(BEGIN);
+  });
 
   it('gives the connection up where it cannot be rolled back', async () => {
     failing = 'rollback';

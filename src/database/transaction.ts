@@ -80,6 +80,9 @@ export interface TransactionOptions {
 /** The work in a transaction took longer than its limit, and may go on. */
 export class OverdueTransaction extends Error {}
 
+/** A setting of the transaction, which ends with it. */
+const MARK = 'time_logs.transaction';
+
 /** What the work itself has thrown, whatever it is. */
 export class FailedWork extends Error {}
 
@@ -106,23 +109,36 @@ export async function transacted<T>(
     RAISE_SYNCHRONOUS_COMMIT,
     limited('lock_timeout', rowWait),
     limited('statement_timeout', whole),
+    `select set_config('${MARK}', 'open', true)`,
   ].join(';');
   try {
     await watched(() => runner.startTransaction());
     await watched(() => runner.query(begin));
     const outcome = await withinTime(whole, () => work(runner.manager));
+    if (runner.isReleased || !runner.isTransactionActive) throw ended();
     // Where the work has hidden an error of a statement, COMMIT would roll back, and say nothing. This says it.
-    await watched(() => runner.query('set constraints all immediate')).catch((error: unknown) => {
+    const [mark] = (await watched(() => runner.query(`select current_setting('${MARK}', true) as mark`))) as [
+      { mark: string | null },
+    ];
+    if (mark.mark !== 'open') throw ended();
+    await watched(() => runner.commitTransaction()).catch((error: unknown) => {
       const refusal = refusalOf(error);
       throw refusal ? new FailedWork('', { cause: refusal }) : error;
     });
-    await watched(() => runner.commitTransaction());
     return outcome;
   } catch (error) {
+    // A connection that the work has released may be somebody else's by now.
+    if (runner.isReleased) throw error;
     if (error instanceof OverdueTransaction) await giveUp();
-    else await watched(() => runner.rollbackTransaction()).catch(giveUp);
+    else if (runner.isTransactionActive) await watched(() => runner.rollbackTransaction()).catch(giveUp);
     throw error;
   }
+}
+
+function ended(): FailedWork {
+  return new FailedWork('', {
+    cause: new Error('a hook has ended the transaction of its log: leave that to time logs'),
+  });
 }
 
 async function withinTime<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {

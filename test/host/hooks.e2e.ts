@@ -260,6 +260,18 @@ describe('the hooks of a host', () => {
     expect([await audit(), await stored()]).toEqual([[], []]);
   });
 
+  it.each<[string, (manager: EntityManager) => Promise<unknown>]>([
+    ['by SQL', (manager) => manager.query('rollback')],
+    ['by SQL, and begin another', (manager) => manager.query('rollback; begin')],
+    ['by the runner', (manager) => manager.queryRunner!.rollbackTransaction()],
+  ])('acknowledge nothing where they roll back themselves: %s', async (_how, end) => {
+    policy.after = (_change, manager) => end(manager);
+    expect(await send('POST', '', LOG)).toMatchObject([500, { error: 'INTERNAL_ERROR' }]);
+    expect([await audit(), await stored()]).toEqual([[], []]);
+    policy.after = () => undefined;
+    for (let left = 10; left > 0; left--) expect((await send('POST', '', LOG))[0]).toBe(201);
+  });
+
   it('acknowledge nothing where the commit fails', async () => {
     const [, { data }] = await send('POST', '', LOG);
     // One row of audit for each log: the second one fails where it is looked at, at the end.
