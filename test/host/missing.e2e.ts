@@ -68,6 +68,14 @@ describe('a host that lacks something ends its start and says what to do', () =>
     await run('alter function time_log_page_v2 rename to another');
     await expect(start(modules(migrated))).rejects.toThrow(message);
     await run('alter function another rename to time_log_page_v2');
+    const attributes = {
+      '~standard': { version: 1, vendor: 'host', validate: (value: unknown) => ({ value }) },
+    } as const;
+    const withAttributes = [dataSource(migrated), TimeLogModule.forRoot({ principal, attributes })];
+    await run('alter table time_logs rename attributes to other');
+    await expect(start(withAttributes)).rejects.toThrow(message);
+    await run('alter table time_logs rename other to attributes');
+    await expect(start(withAttributes)).resolves.toBeUndefined();
   });
 
   it('somebody who decides who may call', async () => {

@@ -21,7 +21,7 @@ export function issueTexts(issues: readonly SchemaIssue[], input: unknown): stri
   return issues.slice(0, ISSUES).map(({ message, path = [] }) => {
     const steps = path.map((step) => (typeof step === 'object' ? step.key : step));
     const name = steps.slice(0, STEPS).map((step) => nameOf(step));
-    const rule = isTelling(message, valueAt(input, steps)) ? NOT_VALID : printable(message, MESSAGE_LENGTH);
+    const rule = isTelling(message, valueAt(input, steps)) ? NOT_VALID : printable(message);
     return `${['attributes', ...name].join('.')} ${rule}`;
   });
 }
@@ -33,11 +33,8 @@ function nameOf(step: PropertyKey): string {
     .replace(/[^\x20-\x7e]/g, '?');
 }
 
-function printable(text: string, length: number): string {
-  return text
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
-    .slice(0, length)
-    .toWellFormed();
+function printable(text: string): string {
+  return text.slice(0, MESSAGE_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 
 function valueAt(input: unknown, steps: readonly PropertyKey[]): unknown {
@@ -47,12 +44,23 @@ function valueAt(input: unknown, steps: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Whether a message holds a text, a number or a truth value that was sent: some schemas say what they got. */
+/**
+ * Whether a message tells a text, a number or a truth value that was sent: some schemas say what they got. It may name
+ * all that was sent, so what is not told of it is not looked at, and each value is sought once.
+ */
 function isTelling(message: string, value: unknown): boolean {
-  if (isObject(value)) return Object.values(value).some((member) => isTelling(message, member));
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return false;
-  const text = String(value).trim();
-  return [text, JSON.stringify(text).slice(1, -1)].some((form) => holds(message, form));
+  const told = message.slice(0, MESSAGE_LENGTH + TELLING + 1);
+  return [...new Set(formsIn(value))].some((form) => holds(told, form));
+}
+
+/** How a message may write the values in a value: as they are, and with escapes. */
+function formsIn(value: unknown): string[] {
+  if (isObject(value)) return Object.values(value).flatMap(formsIn);
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return [];
+  const text = String(value)
+    .trim()
+    .slice(0, TELLING + 1);
+  return [text, JSON.stringify(text).slice(1, -1)];
 }
 
 /** Whether a text stands in a message, and not within another word or number. */

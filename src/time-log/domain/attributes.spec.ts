@@ -47,8 +47,21 @@ describe('attributes that a schema refuses', () => {
       'attributes.a Too small: expected >=10',
     ],
     ['elsewhere', { a: 1, b: 'secret' }, 'no secret', 'attributes.a no secret'],
+    [
+      'in part',
+      { a: 'secret '.repeat(20) },
+      `${'m '.repeat(98)}secret secret secret secret secret secret`,
+      'attributes.a is not valid',
+    ],
   ])('tell no value that was sent, where the schema does: %s', async (_what, sent, message, fault) => {
     expect((await refusing({ message, path: ['a'] }).check(sent)).faults).toEqual([fault]);
+  });
+
+  it('are looked for in no more of a message than is told', async () => {
+    const message = `${'m '.repeat(5_000)}secret`;
+    expect((await refusing({ message, path: ['a'] }).check({ a: 'secret' })).faults).toEqual([
+      `attributes.a ${'m '.repeat(100)}`,
+    ]);
   });
 
   it('are told in bounded and printable text, whatever names were sent', async () => {
@@ -77,6 +90,23 @@ describe('values with attributes', () => {
     const applied = await doubling.applyTo({ ...values, attributes: { n: 2 } });
     expect(applied.attributes).toEqual({ doubled: 4 });
     expect(await doubling.applyTo(applied)).toBe(applied);
+  });
+
+  it.each([null, [], 5, 'text', true])('must be an object, whatever the schema takes: %j', async (sent) => {
+    const any = attributesBy((value) => ({ value }));
+    expect(await any.check(sent)).toEqual({ faults: ['attributes must be an object'] });
+  });
+
+  it('are none where the schema puts out null', async () => {
+    expect((await attributesBy(() => ({ value: null })).check(undefined)).output).toBeUndefined();
+  });
+
+  it('cannot be changed by whoever is shown them', async () => {
+    const any = attributesBy((value) => ({ value }));
+    const { attributes } = await any.applyTo({ ...values, attributes: { list: [{ n: 1 }] } });
+    const { list } = attributes as { list: [{ n: number }] };
+    expect(() => (list[0].n = 2)).toThrow(TypeError);
+    expect(() => Object.assign(attributes!, { more: 1 })).toThrow(TypeError);
   });
 
   it('are asked about as any other where they are those of a log', async () => {

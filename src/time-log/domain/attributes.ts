@@ -1,7 +1,7 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { hasInput, keepInput } from './attribute-input.js';
 import { issueTexts, type SchemaIssue } from './attribute-issues.js';
-import { isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
+import { frozen, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
 import { type Attributes, faultsOf, TimeLog, type TimeLogValues } from './time-log.js';
 
 /** The form of what a host keeps with its logs: a Standard Schema (https://standardschema.dev), such as one of zod. */
@@ -50,6 +50,7 @@ export class TimeLogAttributes {
   async check(sent: unknown): Promise<CheckedAttributes> {
     if (this.schema === undefined) return { faults: sent === undefined ? [] : ['unknown field: attributes'] };
     if (sent === undefined) return this.ask(this.schema, undefined);
+    if (!isPlainObject(sent)) return { faults: ['attributes must be an object'] };
     const fault = jsonFault(sent, this.bounds);
     return fault === undefined ? this.ask(this.schema, sent) : { faults: [`attributes ${fault}`] };
   }
@@ -79,9 +80,10 @@ export class TimeLogAttributes {
   }
 
   private storable(output: unknown): Attributes | undefined {
-    if (output === undefined) return undefined;
+    if (output === undefined || output === null) return undefined;
     const fault = isPlainObject(output) ? jsonFault(output, this.bounds) : 'must be a JSON object';
-    if (fault === undefined) return jsonCopy(output) as Attributes;
+    // What hooks of the host are shown is what is stored.
+    if (fault === undefined) return frozen(jsonCopy(output)) as Attributes;
     throw new Error(`what the schema of attributes puts out ${fault}`);
   }
 }

@@ -26,6 +26,12 @@ export function jsonCopy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
+/** The same JSON, of which nobody can change anything. */
+export function frozen(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(frozen);
+  return Object.freeze(value);
+}
+
 /** One text for all JSON of equal value: the order of members does not count. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>

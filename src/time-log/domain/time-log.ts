@@ -27,6 +27,7 @@ type OwnValues = Omit<TimeLogValues, 'attributes'>;
 export type AllTimeLogValues = {
   readonly [Name in keyof OwnValues]-?: Exclude<OwnValues[Name], undefined>;
 } & Pick<TimeLogValues, 'attributes'>;
+
 /** The stored form of a log. */
 export type StoredTimeLog = AllTimeLogValues & Pick<TimeLog, 'id'>;
 
@@ -49,8 +50,8 @@ type FieldOf<Name extends keyof OwnValues> = Field & {
     : { readonly default?: never });
 
 /**
- * The values that every log has, each once, in the order of messages and of the fingerprint. Add a new one at the end. Its
- * default keeps it out of the fingerprint of older requests. The compiler names all other places that need a change.
+ * The values that every log has, each once, in the order of messages and of the fingerprint. Add a new one at the end.
+ * Its default keeps it out of the fingerprint of older requests. The compiler names all other places that need a change.
  */
 export const TIME_LOG_FIELDS = {
   projectId: { fault: projectIdFault, normalized: (id: string) => id.toLowerCase() },

@@ -85,10 +85,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     @Inject(WRITE_LIMITS)
     { queue, wait }: WriteLimits = { queue: TIME_LOG_LIMITS.writeQueue, wait: TIME_LOG_LIMITS.deadline },
     @Optional()
-    { areKnown }: TimeLogAttributes = new TimeLogAttributes(),
+    private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
   ) {
     super();
-    const rows = new TimeLogRows(areKnown);
+    const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
     this.making = { log: (row) => rows.log(row), item: (row) => rows.item(row) };
     const limits = { batch: BATCH, queue, wait };
@@ -128,11 +128,19 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const tables = timeLogEntities.map((entity) => database.table(entity));
     const [row] = await database.query<{ isWhole: boolean; isTaken: boolean }>(
       `select not exists (select from unnest($1::text[]) name where to_regclass(name) is null)
-          and not exists (select from unnest($2::text[]) name where to_regproc(name) is null) as "isWhole",
+          and not exists (select from unnest($2::text[]) name where to_regproc(name) is null)
+          and (not $5 or exists (
+            select from pg_attribute where attrelid = to_regclass($3) and attname = 'attributes')) as "isWhole",
           to_regclass($3) is null and exists (
             select from pg_class where relname = 'time_logs_pkey' and relnamespace::regnamespace::text =
               coalesce(quote_ident($4), quote_ident(current_schema()))) as "isTaken"`,
-      [tables, ROUTINES.map((name) => database.routine(name)), database.table(TimeLog), database.schema],
+      [
+        tables,
+        ROUTINES.map((name) => database.routine(name)),
+        database.table(TimeLog),
+        database.schema,
+        this.attributes.areKnown,
+      ],
     );
     if (row!.isWhole) return;
     if (row!.isTaken) throw schemaTaken();
