@@ -3,7 +3,12 @@ import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { EventRelayModule, eventRelayMigrations } from 'time-logs/events';
 import { TimeLogMessagesModule } from 'time-logs/messages';
-import { timeLogMigrations, TimeLogModule } from 'time-logs/time-log';
+import {
+  timeLogMigrations,
+  TimeLogModule,
+  TimeLogRepository,
+  TypeOrmTimeLogRepository,
+} from 'time-logs/time-log';
 import { Approval } from './approvals/approval.entity.js';
 import { ApprovalsController } from './approvals/approvals.controller.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
@@ -11,8 +16,19 @@ import { CreateTables1800000000000 } from './create-tables.js';
 import { HoursController } from './hours/hours.controller.js';
 import { HoursSink } from './hours/hours.sink.js';
 import { callerOf, StaffGuard } from './staff/staff.guard.js';
+import { TimedTimeLogRepository } from './timed/timed-time-log.repository.js';
 
-const timeLogs = TimeLogModule.forRoot({ guard: StaffGuard, principal: callerOf });
+const timeLogs = TimeLogModule.forRoot({
+  guard: StaffGuard,
+  principal: callerOf,
+  adapters: [
+    {
+      provide: TimeLogRepository,
+      inject: [TypeOrmTimeLogRepository],
+      useFactory: (ours: TypeOrmTimeLogRepository) => new TimedTimeLogRepository(ours),
+    },
+  ],
+});
 
 @Module({
   imports: [

@@ -1,0 +1,94 @@
+import {
+  type Access,
+  type Backlog,
+  type FeedPlace,
+  type Grouping,
+  type IdempotencyKey,
+  type Page,
+  type TimeLog,
+  type TimeLogEvent,
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+  type TimeLogWrites,
+  type Totals,
+  type Transaction,
+} from 'time-logs/time-log';
+
+/** An adapter of this host around another one: it keeps how long each kind of question takes. */
+export class TimedTimeLogRepository extends TimeLogRepository {
+  override readonly obeysAccess = true;
+  /** By method: how often it was asked, and the milliseconds that this took in all. */
+  readonly times = new Map<string, { calls: number; milliseconds: number }>();
+
+  constructor(private readonly kept: TimeLogRepository) {
+    super();
+    kept.onRecorded(() => this.recorded());
+  }
+
+  override add(log: TimeLog): Promise<void> {
+    return this.timed('add', () => this.kept.add(log));
+  }
+
+  override addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
+    return this.timed('addOnce', () => this.kept.addOnce(log, key));
+  }
+
+  override known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
+    return this.timed('known', () => this.kept.known(log, key));
+  }
+
+  override correct(log: TimeLog, access: Access): Promise<boolean> {
+    return this.timed('correct', () => this.kept.correct(log, access));
+  }
+
+  override delete(id: string, access: Access): Promise<TimeLog | undefined> {
+    return this.timed('delete', () => this.kept.delete(id, access));
+  }
+
+  override transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string): Promise<T> {
+    return this.timed('transact', () => this.kept.transact(work, turn));
+  }
+
+  override within(transaction: Transaction): TimeLogWrites {
+    return this.kept.within(transaction);
+  }
+
+  override get(id: string, access: Access): Promise<TimeLog | undefined> {
+    return this.timed('get', () => this.kept.get(id, access));
+  }
+
+  override find(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage> {
+    return this.timed('find', () => this.kept.find(filter, page, access));
+  }
+
+  override totals(
+    filter: TimeLogFilter,
+    grouping: Grouping | undefined,
+    page: Page,
+    access: Access,
+  ): Promise<Totals> {
+    return this.timed('totals', () => this.kept.totals(filter, grouping, page, access));
+  }
+
+  override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
+    return this.timed('eventsAfter', () => this.kept.eventsAfter(place, limit));
+  }
+
+  override backlog(place: FeedPlace, most: number): Promise<Backlog> {
+    return this.timed('backlog', () => this.kept.backlog(place, most));
+  }
+
+  private async timed<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    const begun = performance.now();
+    try {
+      return await ask();
+    } finally {
+      const { calls, milliseconds } = this.times.get(method) ?? { calls: 0, milliseconds: 0 };
+      this.times.set(method, {
+        calls: calls + 1,
+        milliseconds: milliseconds + performance.now() - begun,
+      });
+    }
+  }
+}
