@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { inputOf } from './attribute-input.js';
 import { type AttributesSchema, TimeLogAttributes } from './attributes.js';
 import { fingerprintOf } from './idempotency-key.js';
@@ -62,6 +62,15 @@ describe('attributes that a schema refuses', () => {
     expect((await refusing({ message, path: ['a'] }).check({ a: 'secret' })).faults).toEqual([
       `attributes.a ${'m '.repeat(100)}`,
     ]);
+  });
+
+  it('are looked for once each, however often they were sent', async () => {
+    const indexOf = jest.spyOn(String.prototype, 'indexOf');
+    const sent = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [n, 'value']));
+    await refusing({ message: 'no' }).check(sent);
+    const sought = indexOf.mock.calls.filter(([text]) => text === 'value');
+    indexOf.mockRestore();
+    expect(sought).toHaveLength(1);
   });
 
   it('are told in bounded and printable text, whatever names were sent', async () => {
