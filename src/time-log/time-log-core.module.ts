@@ -1,4 +1,4 @@
-import { Module, type ModuleMetadata } from '@nestjs/common';
+import { Logger, Module, type ModuleMetadata } from '@nestjs/common';
 import { DEPTH_LIMIT, REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
 import { TimeLogService } from './application/time-log.service.js';
@@ -58,7 +58,9 @@ export const CORE = {
       inject: [{ token: ATTRIBUTES_SCHEMA, optional: true }, REQUEST_BOUNDS],
       useFactory: (schema: AttributesSchema | undefined, { bodyLimit }: RequestBounds) =>
         // The object around them is one level.
-        new TimeLogAttributes(schema, { depth: DEPTH_LIMIT - 1, bytes: bodyLimit }),
+        new TimeLogAttributes(schema, { depth: DEPTH_LIMIT - 1, bytes: bodyLimit }, (fault) =>
+          new Logger(TimeLogAttributes.name).error(fault),
+        ),
     },
     {
       provide: TypeOrmTimeLogRepository,

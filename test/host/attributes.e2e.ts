@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   type INestApplication,
   type INestApplicationContext,
+  Logger,
   Module,
   type ModuleMetadata,
   type PipeTransform,
@@ -303,20 +304,31 @@ describe('a schema of attributes', () => {
     );
   });
 
-  it('is to blame where it puts out what cannot be stored, and not the caller', async () => {
-    const wrong = ['text', [], new Date(0), { a: NaN }, { a: '\0' }, { a: [[[[[[[1]]]]]]] }];
-    const outputs: unknown[] = [...wrong];
+  it('may put out what cannot be stored: the log tells it, and no caller gets an error of the server', async () => {
+    const wrong = {
+      'must be an object': ['text', [], new Date(0)],
+      'must be JSON': [{ a: NaN }, { a: new Date(0) }],
+      'must not contain U+0000': [{ a: '\0' }],
+      'must not be nested deeper than 7 levels': [{ a: [[[[[[[1]]]]]]] }],
+    };
+    const outputs: unknown[] = Object.values(wrong).flat();
     const attributes: AttributesSchema = {
       '~standard': { version: 1, vendor: 'host', validate: () => ({ value: outputs.shift() }) },
     };
     await serve(TimeLogModule.forRoot({ ...options, attributes }));
-    for (const output of wrong) {
-      expect([output, await create({ attributes: {} })]).toMatchObject([
-        output,
-        [500, { error: 'INTERNAL_ERROR' }],
-      ]);
+    const error = jest.fn<(line: unknown) => void>();
+    Logger.overrideLogger({ log: () => undefined, warn: () => undefined, error });
+    for (const [fault, each] of Object.entries(wrong)) {
+      for (const output of each) {
+        expect([output, await create({ attributes: {} })]).toEqual([
+          output,
+          invalid('attributes is not valid'),
+        ]);
+        expect(error.mock.lastCall?.[0]).toBe(`what the schema of attributes puts out ${fault}`);
+      }
     }
-    expect(outputs).toEqual([]);
+    Logger.overrideLogger(false);
+    expect(error).toHaveBeenCalledTimes(7);
   });
 
   it('holds up no request for longer than its deadline', async () => {

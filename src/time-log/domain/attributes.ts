@@ -30,12 +30,16 @@ export interface CheckedAttributes {
 }
 
 const LOGGED = ['attributes must obey their schema'];
+/** Where a schema takes attributes, and what it makes of them cannot be stored. */
+const NOT_STORABLE = ['attributes is not valid'];
 
 /** What time logs have beside their own values: what the schema of a host says, or nothing. */
 export class TimeLogAttributes {
   constructor(
     readonly schema?: AttributesSchema,
     private readonly bounds: JsonBounds = { depth: Infinity, bytes: Infinity },
+    /** Told what is wrong with the schema itself. */
+    private readonly report: (fault: string) => void = () => undefined,
   ) {}
 
   /** Whether logs have attributes. */
@@ -44,14 +48,12 @@ export class TimeLogAttributes {
   }
 
   /**
-   * What becomes of attributes that were sent, or were not: the schema decides about that too. Throws what it throws,
-   * and an Error where it puts out what cannot be stored.
+   * What becomes of attributes that were sent, or were not: the schema decides about that too. Throws what it throws.
    */
   async check(sent: unknown): Promise<CheckedAttributes> {
     if (this.schema === undefined) return { faults: sent === undefined ? [] : ['unknown field: attributes'] };
     if (sent === undefined) return this.ask(this.schema, undefined);
-    if (!isPlainObject(sent)) return { faults: ['attributes must be an object'] };
-    const fault = jsonFault(sent, this.bounds);
+    const fault = this.objectFault(sent);
     return fault === undefined ? this.ask(this.schema, sent) : { faults: [`attributes ${fault}`] };
   }
 
@@ -76,15 +78,18 @@ export class TimeLogAttributes {
     const input = sent === undefined ? undefined : jsonCopy(sent);
     const verdict = await schema['~standard'].validate(sent);
     if (verdict.issues) return { faults: issueTexts(verdict.issues, input), logged: LOGGED };
-    return { faults: [], input, output: this.storable(verdict.value) };
+    const output = verdict.value ?? undefined;
+    if (output === undefined) return { faults: [], input, output };
+    const fault = this.objectFault(output);
+    // What hooks of the host are shown is what is stored.
+    if (fault === undefined) return { faults: [], input, output: frozen(jsonCopy(output)) as Attributes };
+    // No caller may bring about an error of the server, and what was sent led to this.
+    this.report(`what the schema of attributes puts out ${fault}`);
+    return { faults: NOT_STORABLE };
   }
 
-  private storable(output: unknown): Attributes | undefined {
-    if (output === undefined || output === null) return undefined;
-    const fault = isPlainObject(output) ? jsonFault(output, this.bounds) : 'must be a JSON object';
-    // What hooks of the host are shown is what is stored.
-    if (fault === undefined) return frozen(jsonCopy(output)) as Attributes;
-    throw new Error(`what the schema of attributes puts out ${fault}`);
+  private objectFault(value: unknown): string | undefined {
+    return isPlainObject(value) ? jsonFault(value, this.bounds) : 'must be an object';
   }
 }
 
