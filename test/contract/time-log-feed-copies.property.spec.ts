@@ -19,7 +19,7 @@ import { closeInstances, type Instance, newLog, openInstances } from '../support
 import { acrossMove, CHANGES, overtaken, transact } from '../support/sql-writers.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
-const ROUNDS = isFull ? 100 : 4;
+const ROUNDS = isFull ? 50 : 4;
 /** The rounds within which a feed with a fault must be seen to be wrong. Each finds every one of these faults. */
 const MOST = 3;
 /** Writers at a time, and transactions of each in a round. */
