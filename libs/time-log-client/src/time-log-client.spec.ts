@@ -710,7 +710,7 @@ describe('the options', () => {
     );
   });
 
-  it.each(['/work/time-logs', '/work/time-logs/'])(
+  it.each(['/hours/time-logs', '/hours/time-logs/'])(
     'take %s as path of all that is about logs',
     async (path) => {
       const { client, runtime } = clientOf([recorded], { baseUrl: 'https://a.example/in', path });
@@ -727,13 +727,13 @@ describe('the options', () => {
       await client.health().catch(() => undefined);
       const root = 'https://a.example/in';
       expect(runtime.requests.map(({ url, init }) => `${init.method} ${url.slice(root.length)}`)).toEqual([
-        'POST /work/time-logs',
-        `PUT /work/time-logs/${ITEM.id}`,
-        `GET /work/time-logs/${ITEM.id}`,
-        `DELETE /work/time-logs/${ITEM.id}`,
-        'GET /work/time-logs?page=2',
-        'GET /work/time-logs/totals',
-        'GET /work/time-logs/events?limit=100',
+        'POST /hours/time-logs',
+        `PUT /hours/time-logs/${ITEM.id}`,
+        `GET /hours/time-logs/${ITEM.id}`,
+        `DELETE /hours/time-logs/${ITEM.id}`,
+        'GET /hours/time-logs?page=2',
+        'GET /hours/time-logs/totals',
+        'GET /hours/time-logs/events?limit=100',
         'GET /health',
       ]);
     },

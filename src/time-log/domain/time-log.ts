@@ -51,7 +51,8 @@ type FieldOf<Name extends keyof OwnValues> = Field & {
 
 /**
  * The values that every log has, each once, in the order of messages and of the fingerprint. Add a new one at the end.
- * Its default keeps it out of the fingerprint of older requests. The compiler names all other places that need a change.
+ * Its default keeps it out of the fingerprint of older requests. The compiler names all other places that need a
+ * change.
  */
 export const TIME_LOG_FIELDS = {
   projectId: { fault: projectIdFault, normalized: (id: string) => id.toLowerCase() },

@@ -4,7 +4,7 @@ import { type CheckedAttributes, TimeLogAttributes, withAttributes } from '../do
 import type { TimeLogValues } from '../domain/time-log.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 
-/** Lets every request and message pass. Where the host has a schema for them, a log that is sent may have attributes. */
+/** Lets everybody pass. Where the host has a schema for them, a log that is sent may have attributes. */
 @Injectable()
 export class AttributesGuard implements CanActivate {
   constructor(private readonly attributes: TimeLogAttributes) {}
