@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { connect as connectOverTls } from 'node:tls';
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
@@ -33,12 +34,20 @@ export class Connection {
     socket.on('close', () => this.#fail('closed'));
   }
 
-  /** Opens a connection to loopback; rejects where nobody listens. */
-  static open(port: number, listener: Listener): Promise<Connection> {
+  /** Opens a connection to loopback, over TLS where a CA is named (PEM); rejects where nobody listens. */
+  static open(
+    port: number,
+    listener: Listener,
+    { host = '127.0.0.1', ca }: { host?: string; ca?: string } = {},
+  ): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      const socket =
+        ca === undefined
+          ? connect({ port, host })
+          : connectOverTls({ port, host, ca, servername: 'localhost' });
+      socket.setNoDelay();
       socket.once('error', reject);
-      socket.once('connect', () => {
+      socket.once(ca === undefined ? 'connect' : 'secureConnect', () => {
         socket.off('error', reject);
         resolve(new Connection(socket, listener));
       });

@@ -18,6 +18,16 @@ export interface DataSet {
   readonly events: { readonly middle: string; readonly last: string };
 }
 
+/** For creates alone, which need none. */
+export const NO_LOGS: DataSet = {
+  spread: 'usual',
+  size: 0,
+  serviceUrl: '',
+  baselineUrl: undefined,
+  totalOfProjectInYears: 0,
+  events: { middle: '', last: '' },
+};
+
 /** Logs or events of a page. */
 export const PAGE = 50;
 export const PROJECTS = 1_000;

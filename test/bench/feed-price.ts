@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeLibpqVariables } from '../../src/config.js';
 import { compare } from './compare.js';
-import type { DataSet } from './data-set.js';
+import { NO_LOGS } from './data-set.js';
 import { Driver } from './driver.js';
 import { makeToken, Program, runCommand } from './program.js';
 import { type Measurement, summaryOf } from './results.js';
 import { connect, Server } from './server.js';
 
 // What column and index of the feed cost a create: the service on two databases in turn, one of which lacks them.
-// Usage: node feed-price.js [ROUNDS] [SECONDS]
+// Usage: npm run bench -- feed [ROUNDS] [SECONDS]
 
 const [rounds = 10, seconds = 4] = process.argv.slice(2).map(Number);
 /** A start calls the function, which would look at the column. */
@@ -28,17 +28,12 @@ const programs: Program[] = [];
 const names = ['with', 'without'].map((name) => `time_logs_bench_feed_${name}`);
 try {
   for (const name of names) programs.push(await startOn(name));
-  const data: DataSet = {
-    spread: 'usual',
-    size: 0,
-    serviceUrl: '',
-    baselineUrl: undefined,
-    totalOfProjectInYears: 0,
-    events: { middle: '', last: '' },
-  };
   const options = { connections: 64, rounds, seconds };
   const log = (line: string) => console.error(line);
-  const [whole, without] = await compare({ server, driver, programs, data, options, log, signal }, 'create');
+  const [whole, without] = await compare(
+    { server, driver, programs, data: NO_LOGS, options, log, signal },
+    'create',
+  );
   tell(whole!, without!);
 } finally {
   await Promise.all(programs.map((program) => program.stop()));

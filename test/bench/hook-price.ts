@@ -14,7 +14,7 @@ import { connect, Server } from './server.js';
 import { median } from './statistics.js';
 
 // What hooks cost a create: hosts with and without them, in turn, on databases of their own.
-// Usage: node hook-price.js [ROUNDS] [SECONDS]
+// Usage: npm run bench -- hooks [ROUNDS] [SECONDS]
 
 const [rounds = 10, seconds = 4] = process.argv.slice(2).map(Number);
 const CONNECTIONS = 64;

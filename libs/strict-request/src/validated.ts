@@ -1,5 +1,6 @@
 import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
 import { DomainError } from '../../errors/src/index.js';
+import { meetsConstraints } from './constraints.js';
 
 type Dto<T> = new () => T;
 
@@ -44,7 +45,7 @@ export function check<T extends object>(dto: Dto<T>, input: object, { repeated }
       (instance as Record<string, unknown>)[field] = (input as Record<string, unknown>)[field];
     }
   }
-  const errors = validateSync(instance, { stopAtFirstError: true });
+  const errors = meetsConstraints(dto, instance) ? [] : validateSync(instance, { stopAtFirstError: true });
   const faults: string[] = [];
   for (const field of fields) {
     const error = errors.find(({ property }) => property === field);
