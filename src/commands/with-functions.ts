@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import { migrations } from '../app.module.js';
 import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
@@ -13,14 +14,14 @@ const UNDEFINED_FUNCTION = '42883';
 export function withFunctions(
   call: Call,
   what: string,
-  act: (database: Database) => Promise<string | BadNews>,
+  act: (database: Database, dataSource: DataSource) => Promise<string | BadNews>,
 ): Promise<string | BadNews> {
   return withDatabase(call, async ({ migrationUrl: url, migrationSetting: setting }, { databaseUrl }) => {
     // Only the service and `npm run migrate` change the schema of an external database.
     if (databaseUrl === undefined) await migrate({ url, migrations });
-    const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 1 }, setting);
+    const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 2 }, setting);
     try {
-      return await act(new Database(dataSource));
+      return await act(new Database(dataSource), dataSource);
     } catch (error) {
       if ((error as { code?: unknown }).code !== UNDEFINED_FUNCTION) throw error;
       throw new Error(`the database has no ${what} yet: npm run migrate makes them`, { cause: error });

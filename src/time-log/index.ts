@@ -34,6 +34,7 @@ export { type Grouping, type PeriodSum, type ProjectSum, type Sum, type Totals }
 export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
 export { type Transaction } from './domain/transaction.js';
 export { TimeLogDeletions } from './infrastructure/feed/time-log-deletions.js';
+export { OldTimeLogs } from './infrastructure/old-time-logs.js';
 export { TimeLogCounts } from './infrastructure/counts/time-log-counts.js';
 export {
   TypeOrmTimeLogRepository,

@@ -18,6 +18,7 @@ import { SumDurations1764547500000 } from './infrastructure/migrations/176454750
 import { TellCorrections1764547600000 } from './infrastructure/migrations/1764547600000-tell-corrections.js';
 import { CreateFunctionsOfSeveralProjects1764806400000 } from './infrastructure/migrations/1764806400000-create-functions-of-several-projects.js';
 import { AddTimeLogAttributes1764892800000 } from './infrastructure/migrations/1764892800000-add-time-log-attributes.js';
+import { DropTimeLogs1764979200000 } from './infrastructure/migrations/1764979200000-drop-time-logs.js';
 
 /** The migrations that make their tables, in order. */
 export const timeLogMigrations = [
@@ -41,4 +42,5 @@ export const timeLogMigrations = [
   TellCorrections1764547600000,
   CreateFunctionsOfSeveralProjects1764806400000,
   AddTimeLogAttributes1764892800000,
+  DropTimeLogs1764979200000,
 ];

@@ -32,6 +32,7 @@ const RELEASED = {
   TellCorrections1764547600000: 'ff508b859b171ae78a8581f7ae4be3e6',
   CreateFunctionsOfSeveralProjects1764806400000: '0686e9f301efbba47b055a81acae45d9',
   AddTimeLogAttributes1764892800000: '40a83682df3c2180bc47d5ecbe72f9e6',
+  DropTimeLogs1764979200000: 'c52e20bf02830bb0c4b5a21213ca7dc5',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -6,7 +6,9 @@ import { Database } from '../../src/database/index.js';
 import { plainOptions } from '../../src/database-setup/index.js';
 import {
   keepTimeLogPositions,
+  OldTimeLogs,
   placeOf,
+  TimeLogCounts,
   TimeLog,
   TimeLogDeletions,
   timeLogEntities,
@@ -399,6 +401,135 @@ describe('the feed tells what SQL does', () => {
       await expect(repository.eventsAfter(placeOf(events[0]!.id), 1)).rejects.toMatchObject(GONE);
       await tells(['deleted 3', 'deleted 4'], events[1]!.id, 1);
       await tells(['deleted 3', 'deleted 4'], undefined, 1);
+    });
+  });
+
+  describe('and where logs of before a day are dropped,', () => {
+    const old = (id = newId(), sql: Sql = dataSource) => write(sql, id, '2019-12-31');
+    const drop = (isTold = false, onProgress: (sum: number) => void = () => undefined, stop?: AbortSignal) =>
+      new OldTimeLogs(dataSource, 2).drop('2020-01-01', {
+        isTold,
+        onProgress,
+        signal: stop ?? new AbortController().signal,
+      });
+    const ids = async () =>
+      (await dataSource.query<{ id: string }[]>('select id from time_logs order by id')).map(({ id }) => id);
+    const rightCounts = async () => {
+      const logs = (await ids()).length;
+      expect(await new TimeLogCounts(new Database(dataSource)).verify()).toEqual({ logs, wrong: 0 });
+    };
+
+    it('nobody is told: whoever has read them begins anew, and goes on from there', async () => {
+      const kept = [await write(), await write()];
+      for (let left = 5; left > 0; left--) await old();
+      await remove(await write());
+      const before = await tells([1, 2, 3, 4, 5, 6, 7].map((n) => `created ${n}`).concat('deleted 8'));
+      expect(await drop()).toBe(5);
+      expect(await ids()).toEqual(kept);
+      for (const { id } of before)
+        await expect(repository.eventsAfter(placeOf(id), 1)).rejects.toMatchObject(GONE);
+      const [first] = await tells(['created 1', 'created 2'], undefined, 1);
+      await remove(kept[1]!);
+      await tells(['deleted 2'], first!.id);
+      expect(await dataSource.query('select from time_log_deletions where project_id is not null')).toEqual([
+        {},
+      ]);
+    });
+
+    it('whoever begins anew meanwhile gets nothing before it has ended, and so begins anew once', async () => {
+      await write();
+      for (let left = 4; left > 0; left--) await old();
+      const [place] = await tells(['created 1', 'created 2', 'created 3', 'created 4', 'created 5']);
+      const [one, two, three] = [1, 2, 3].map(() => dataSource.createQueryRunner());
+      const begin = async (runner: QueryRunner) => {
+        await runner.startTransaction();
+        const [row] = (await runner.query('select pg_current_xact_id() as number')) as [{ number: string }];
+        return row.number;
+      };
+      const dropTwo = async (runner: QueryRunner, following: string) => {
+        await runner.query(
+          `select drop_time_logs('2020-01-01', '0001-01-01', '00000000-0000-0000-0000-000000000000', 2, $1)`,
+          [following],
+        );
+        await runner.commitTransaction();
+      };
+      await begin(one!);
+      const second = await begin(two!);
+      await dropTwo(one!, second);
+      await expect(repository.eventsAfter(placeOf(place!.id), 1)).rejects.toMatchObject(GONE);
+      expect(await repository.eventsAfter(undefined, 10)).toEqual([]);
+      await dropTwo(two!, await begin(three!));
+      expect(await repository.eventsAfter(undefined, 10)).toEqual([]);
+      await three!.rollbackTransaction();
+      for (const runner of [one, two, three]) await runner!.release();
+      // On a server where nobody writes: nothing else has to happen.
+      await eventually(async () =>
+        expect((await repository.eventsAfter(undefined, 10)).map(told)).toEqual(['created 1']),
+      );
+    });
+
+    it('it can be interrupted, and run again', async () => {
+      const kept = await write();
+      for (let left = 7; left > 0; left--) await old();
+      const stop = new AbortController();
+      await expect(drop(false, () => stop.abort(), stop.signal)).rejects.toThrow('aborted');
+      expect((await ids()).length).toBe(6);
+      await rightCounts();
+      await tells(['created 1', ...[4, 5, 6, 7, 8].map((n) => `created ${n}`)]);
+      expect(await drop()).toBe(5);
+      expect(await ids()).toEqual([kept]);
+      await tells(['created 1']);
+    });
+
+    it('those that others hold are left, and so are those that they move to a later day', async () => {
+      const [held, moved] = [await old(), await old()];
+      for (let left = 3; left > 0; left--) await old();
+      const holder = dataSource.createQueryRunner();
+      await holder.startTransaction();
+      await set('duration = 2', held, holder);
+      await set(`date = '2020-01-01'`, moved, holder);
+      expect(await drop()).toBe(3);
+      expect(await new OldTimeLogs(dataSource).count('2020-01-01')).toBe(2);
+      await holder.commitTransaction();
+      await holder.release();
+      expect(await drop()).toBe(1);
+      expect(await ids()).toEqual([moved]);
+      await rightCounts();
+      await tells(['corrected 2']);
+    });
+
+    it('each is told where that is asked for', async () => {
+      const kept = await write();
+      for (let left = 3; left > 0; left--) await old();
+      const events = await tells(['created 1', 'created 2', 'created 3', 'created 4']);
+      expect(await drop(true)).toBe(3);
+      expect(await ids()).toEqual([kept]);
+      await tells(['deleted 2', 'deleted 3', 'deleted 4'], events.at(-1)!.id);
+    });
+
+    it('nobody begins anew where there is none', async () => {
+      await write();
+      const [event] = await tells(['created 1']);
+      expect(await drop()).toBe(0);
+      await tells([], event!.id);
+    });
+
+    it('what a host refers to is not dropped', async () => {
+      await dataSource.query('create table invoices (log uuid references time_logs)');
+      await dataSource.query('insert into invoices values ($1)', [await old()]);
+      const [event] = await tells(['created 1']);
+      await expect(drop()).rejects.toThrow(/violates foreign key constraint .* on table "invoices"/);
+      await tells([], event!.id);
+    });
+
+    it('a key brings the first answer again', async () => {
+      const values = { projectId: PROJECT, duration: 1, description: '', date: '2019-12-31' };
+      const key = { principal: 'Ada', text: 'key' };
+      const log = TimeLog.record(values, newId());
+      await repository.addOnce(log, key);
+      expect(await drop()).toBe(1);
+      expect(await repository.addOnce(TimeLog.record(values, newId()), key)).toBe(log.id);
+      expect(await ids()).toEqual([]);
     });
   });
 

@@ -4,22 +4,22 @@ import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { migrate } from '../../src/database-setup/index.js';
-import { TimeLog, TimeLogDeletions } from '../../src/time-log/index.js';
+import { OldTimeLogs, TimeLog, TimeLogDeletions } from '../../src/time-log/index.js';
 import { normalizedValues } from '../../src/time-log/domain/time-log.js';
 import { feedNamesIn } from '../../src/time-log/infrastructure/feed/feed-names.js';
 import { storedShift } from '../../src/time-log/infrastructure/feed/positions.v1.js';
 import { tellTimeLogCorrectionV1 } from '../../src/time-log/infrastructure/feed/tell-time-log-correction.v1.js';
-import { tellTimeLogDeletionsV1 } from '../../src/time-log/infrastructure/feed/tell-time-log-deletions.v1.js';
+import { tellTimeLogDeletionsV2 } from '../../src/time-log/infrastructure/feed/tell-time-log-deletions.v2.js';
 import { timeLogEventsV2 } from '../../src/time-log/infrastructure/feed/time-log-events.v2.js';
 import { eventually } from '../faults/support/eventually.js';
-import { isFull } from '../faults/support/extent.js';
+import { isFull, timesOf } from '../faults/support/extent.js';
 import { PostgresCluster, queryOnce } from '../faults/support/postgres-cluster.js';
 import { Copy, ROWS } from '../support/copies.js';
 import { closeInstances, type Instance, newLog, openInstances } from '../support/feed-traffic.js';
 import { acrossMove, CHANGES, overtaken, transact } from '../support/sql-writers.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
-const ROUNDS = isFull ? 50 : 4;
+const ROUNDS = timesOf(100, 4);
 /** The rounds within which a feed with a fault must be seen to be wrong. Each finds every one of these faults. */
 const MOST = 3;
 /** Writers at a time, and transactions of each in a round. */
@@ -95,8 +95,11 @@ describe('whoever applies the events of the feed', () => {
     const logs = events.filter(({ type }) => type !== 'deleted').map(({ log }) => log.id);
     expect(logs.toSorted()).toEqual(Object.keys(rows));
     const kept = await sql().query<{ id: string }[]>(
-      `select position || '-' || id as id from time_log_deletions
-        where project_id is not null and (position, id) not in (select position, id from time_logs) order by position, id`,
+      `select position || '-' || id as id from time_log_deletions kept
+        where project_id is not null and (position, id) not in (select position, id from time_logs)
+          and not exists (select from time_log_deletions mark
+                           where mark.project_id is null and (mark.position, mark.id) > (kept.position, kept.id))
+        order by position, id`,
     );
     expect(events.filter(({ type }) => type === 'deleted').map(({ id }) => id)).toEqual(
       kept.map(({ id }) => id),
@@ -120,7 +123,7 @@ describe('whoever applies the events of the feed', () => {
   /**
    * Each kind of change at least once, with reads in between; then many at a time, while the followers read and stop.
    */
-  async function round(patience = 20_000): Promise<void> {
+  async function round(patience = 20_000, beside?: () => Promise<unknown>): Promise<void> {
     const readAll = () => Promise.all(copies.map((copy) => copy.readOn()));
     // Enough that each change finds some.
     for (let left = 10; left > 0; left--)
@@ -141,7 +144,7 @@ describe('whoever applies the events of the feed', () => {
       Array.from({ length: WRITERS }, async (_writer, index) => {
         for (let left = TRANSACTIONS; left > 0; left--)
           await transact(instances[index % 2]!.dataSource, canPrepare);
-      }).concat(instances.map(serve)),
+      }).concat(instances.map(serve), beside ? [beside().then(() => undefined)] : []),
     ).finally(() => (state.isWriting = false));
     const [stopped, ...reading] = copies;
     while (state.isWriting) await Promise.all(reading.map((copy) => copy.next()));
@@ -184,6 +187,33 @@ describe('whoever applies the events of the feed', () => {
     LIMIT,
   );
 
+  /** Drops some logs that are of before a day then, a few at a time, until that is interrupted; then the others. */
+  async function dropOld(): Promise<void> {
+    const drop = (signal: AbortSignal, onProgress: (sum: number) => void) =>
+      new OldTimeLogs(instances[1]!.dataSource, 3).drop('2026-01-01', { isTold: false, signal, onProgress });
+    for (const batches of [1, 2, Infinity]) {
+      await sql().query(
+        `update time_logs set date = '2020-01-31' where id in (
+           select id from time_logs where date > '1999-01-01' order by random() limit 12 for update skip locked)`,
+      );
+      const stop = new AbortController();
+      let left = batches;
+      await drop(stop.signal, () => --left === 0 && stop.abort()).catch((error: unknown) => {
+        if (!stop.signal.aborted) throw error;
+      });
+    }
+  }
+
+  it(
+    'has them also where old logs are dropped, and nobody tells it',
+    async () => {
+      await round();
+      for (let left = Math.ceil(ROUNDS / 4); left > 0; left--) await round(20_000, dropOld);
+      expect(copies.every(({ begun }) => begun > 0)).toBe(true);
+    },
+    LIMIT,
+  );
+
   it(
     'has them also from a standby, which is behind',
     async () => {
@@ -215,7 +245,7 @@ describe('whoever applies the events of the feed', () => {
   describe('would see that it is wrong', () => {
     /** Has the database do something else until the rounds have shown that. */
     async function isSeen(...statements: readonly string[]): Promise<boolean> {
-      const texts = [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1, timeLogEventsV2];
+      const texts = [tellTimeLogCorrectionV1, tellTimeLogDeletionsV2, timeLogEventsV2];
       try {
         for (const statement of statements) await sql().query(statement);
         for (let left = MOST; left > 0; left--) await round(0);
@@ -242,8 +272,8 @@ describe('whoever applies the events of the feed', () => {
 
     it.each([
       ['corrections', tellTimeLogCorrectionV1, 'begin\n', 'begin\n return new;\n'],
-      ['deletions', tellTimeLogDeletionsV1, 'begin\n', 'begin\n return null;\n'],
-      ['changes of the id', tellTimeLogDeletionsV1, 'ids := array[old.id]', 'return null'],
+      ['deletions', tellTimeLogDeletionsV2, 'begin\n', 'begin\n return null;\n'],
+      ['changes of the id', tellTimeLogDeletionsV2, 'ids := array[old.id]', 'return null'],
     ])(
       'without the trigger of %s',
       async (_what, text, from, to) => {
@@ -285,7 +315,16 @@ describe('whoever applies the events of the feed', () => {
         const stays = ['and id = old.id and project_id is not null', 'and false'] as const;
         expect(await isSeen(await replacing(tellTimeLogCorrectionV1, stays))).toBe(true);
         const stays2 = ['and deletion.id = gone.id', 'and false'] as const;
-        expect(await isSeen(await replacing(tellTimeLogDeletionsV1, stays2))).toBe(true);
+        expect(await isSeen(await replacing(tellTimeLogDeletionsV2, stays2))).toBe(true);
+      },
+      LIMIT,
+    );
+
+    it(
+      'if a mark that readers have passed kept deletions from being told',
+      async () => {
+        const passed = ['>= (', '>= (-'] as const;
+        expect(await isSeen(await replacing(tellTimeLogDeletionsV2, passed))).toBe(true);
       },
       LIMIT,
     );
@@ -296,7 +335,7 @@ describe('whoever applies the events of the feed', () => {
         const runner = sql().createQueryRunner();
         const shift = storedShift(await feedNamesIn(runner));
         await runner.release();
-        for (const text of [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1])
+        for (const text of [tellTimeLogCorrectionV1, tellTimeLogDeletionsV2])
           expect(await isSeen(await replacing(text, ['tg_argv[0]::bigint', shift]))).toBe(true);
       },
       LIMIT,

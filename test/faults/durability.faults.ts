@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { plainOptions, tellDurability } from '../../src/database-setup/index.js';
+import { Durability, plainOptions } from '../../src/database-setup/index.js';
 import { startService } from '../support/service-process.js';
 import { ask, expectUnavailable } from './support/ask.js';
 import { eventually } from './support/eventually.js';
@@ -44,11 +44,12 @@ describe('what a commit waits for', () => {
   const told = async () => {
     const dataSource = await new DataSource(plainOptions(url)).initialize();
     const lines: string[][] = [];
-    await tellDurability(dataSource, 'log', {
+    const durability = new Durability('log', {
       debug: (line: string) => lines.push(['debug', line]),
       log: (line: string) => lines.push(['info', line]),
       warn: (line: string) => lines.push(['warn', line]),
     });
+    await durability.look((sql) => dataSource.query(sql));
     await dataSource.destroy();
     return lines;
   };
@@ -91,6 +92,42 @@ describe('what a commit waits for', () => {
         );
     } finally {
       await service.end();
+    }
+  });
+
+  it('is told once more, each time that a synchronous standby goes away or comes', async () => {
+    const standby = await postgres.createStandby();
+    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    const lines = () =>
+      service
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"context":"Durability"'))
+        .map((line) => {
+          const { level, msg } = JSON.parse(line) as { level: string; msg: string };
+          return [level, msg];
+        });
+    const alone = 'and for no standby: a log may be lost with that disk';
+    const expected: string[][] = [['info', `${OWN_DISK}, ${alone}`]];
+    const expectMore = (...line: string[]) => {
+      expected.push(line);
+      return eventually(async () => {
+        await ask(`${service.url}/api/v1/time-logs`, { body: LOG });
+        expect(lines()).toEqual(expected);
+      });
+    };
+    const now = OWN_DISK.replace('waits for', 'now waits for');
+    const away = OWN_DISK.replace('waits for', 'now waits for less:');
+    try {
+      for (let round = 0; round < 2; round++) {
+        await withSettings({ synchronous_standby_names: 'standby' }, () =>
+          expectMore('info', `${now} and the disk of synchronous standbys: standby`),
+        );
+        await expectMore('warn', `${away}, ${alone}`);
+      }
+    } finally {
+      await service.end();
+      await standby.remove();
     }
   });
 });

@@ -12,6 +12,7 @@ import { MemorySink } from '../events/memory-sink.js';
 import { migrateForRelay, startRelayHost } from '../events/relay-host.js';
 import { type Broker, startNats, startRabbit } from '../messages/brokers.js';
 import { describeWith } from '../messages/describe-with.js';
+import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.js';
 import { PROJECT } from '../support/requests.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { BrokerProxy } from './support/broker-proxy.js';
@@ -294,10 +295,17 @@ describe('the relay on a standby', () => {
         // Some turns in which it might publish.
         await delay(3_000);
         expect([sink.kept, host.lines, standby.logged(/cannot execute/)]).toEqual([[], [], 0]);
+        // A standby that is behind would tell of a lag that there is not.
+        const lags: (() => number)[] = [];
+        host.app.get(EventRelayMeasures).measure({
+          gauge: (_name: string, _help: string, read: () => number) => void lags.push(read),
+        } as never);
+        await eventually(() => expect(lags.map((read) => read())).toEqual([NaN, NaN]));
         await primary.end('SIGQUIT');
         await standby.query('select pg_promote()');
         const [after] = await add(onStandby);
         await eventually(() => expect(sink.kept.map(({ data }) => data.id)).toEqual([before!.id, after!.id]));
+        await eventually(() => expect(lags.map((read) => read())).toEqual([0, 0]));
       } finally {
         await host.close();
         await standby.remove();

@@ -1,5 +1,6 @@
 import { backupCommand } from '../../src/commands/backup.command.js';
 import { countsCommand } from '../../src/commands/counts.command.js';
+import { dropCommand } from '../../src/commands/drop.command.js';
 import { forgetCommand } from '../../src/commands/forget.command.js';
 import { migrateCommand } from '../../src/commands/migrate.command.js';
 import { openapiCommand } from '../../src/commands/openapi.command.js';
@@ -13,6 +14,7 @@ import { environment } from './environment.js';
 const COMMANDS = {
   backup: backupCommand,
   counts: countsCommand,
+  drop: dropCommand,
   forget: forgetCommand,
   migrate: migrateCommand,
   openapi: openapiCommand,

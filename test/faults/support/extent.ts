@@ -4,10 +4,10 @@
  */
 export const isFull = process.env.FAULTS !== undefined;
 
-/** How often something is done: so often in the full run, half of that in CI, and in the short pass a few times. */
+/** How often something is done: so often in the full run, a quarter of that in CI, and in the short pass a few times. */
 export function timesOf(full: number, few: number): number {
   if (!isFull) return few;
-  return process.env.FAULTS === 'rest' ? Math.ceil(full / 2) : full;
+  return process.env.FAULTS === 'rest' ? Math.ceil(full / 4) : full;
 }
 
 /** All cases in the full run, the first ones in the short pass. */

@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent as TlsAgent, request as requestOverTls } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AnsweredLog, IntendedLog, Ledger, Outcome } from './ledger.js';
 
@@ -14,6 +15,8 @@ export interface WritersOptions {
   readonly areKeyed?: boolean;
   /** Milliseconds that each waits after an acknowledged create. */
   readonly pace?: number;
+  /** The CA of the service, in PEM: it is reached over TLS, and is called localhost at all its addresses. */
+  readonly ca?: string;
 }
 
 interface Waiter {
@@ -23,17 +26,29 @@ interface Waiter {
 
 /** Clients that create logs one after the other, whatever happens, and note in the ledger what they are told. */
 export class Writers {
-  private readonly agent = new Agent({ keepAlive: true });
+  private readonly agent: Agent | TlsAgent;
   private readonly waiters = new Set<Waiter>();
   private writing: Promise<unknown> = Promise.resolve();
   private isWriting = false;
   private port = 0;
+  /** Addresses; the first is in use. */
+  private hosts: readonly string[] = [];
 
-  constructor(private readonly options: WritersOptions) {}
+  constructor(private readonly options: WritersOptions) {
+    const { ca } = options;
+    this.agent =
+      ca === undefined
+        ? new Agent({ keepAlive: true })
+        : new TlsAgent({ keepAlive: true, ca, servername: 'localhost' });
+  }
 
-  /** Has them write to a port of loopback from now on. */
-  aim(port: number): void {
+  /**
+   * Has them write to a port from now on, of loopback where nothing else is said. Of several addresses they take the
+   * next one wherever a connection is lost, or none is made.
+   */
+  aim(port: number, ...hosts: readonly string[]): void {
     this.port = port;
+    this.hosts = hosts.length === 0 ? ['127.0.0.1'] : hosts;
   }
 
   start(): void {
@@ -114,16 +129,24 @@ export class Writers {
       'content-length': Buffer.byteLength(body),
       ...(areKeyed && { 'idempotency-key': log.description }),
     };
+    const [host] = this.hosts;
+    const lose = (outcome?: Outcome) => {
+      // Others may have turned away from it already.
+      const [lost, ...others] = this.hosts;
+      if (lost === host) this.hosts = [...others, lost!];
+      return outcome;
+    };
     return new Promise((resolve) => {
-      const options = { host: '127.0.0.1', port: this.port, method: 'POST', path: '/api/v1/time-logs' };
-      const outgoing = request({ ...options, agent: this.agent, headers }, (answer) => {
+      const options = { host, port: this.port, method: 'POST', path: '/api/v1/time-logs' };
+      const send = this.options.ca === undefined ? request : requestOverTls;
+      const outgoing = send({ ...options, agent: this.agent, headers }, (answer) => {
         readText(answer).then(
           (text) => resolve(outcomeOf(log, answer, text)),
-          () => resolve({ kind: 'cut' }),
+          () => resolve(lose({ kind: 'cut' })),
         );
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) =>
-        resolve(error.code === 'ECONNREFUSED' ? undefined : { kind: 'cut' }),
+        resolve(lose(error.code === 'ECONNREFUSED' ? undefined : { kind: 'cut' })),
       );
       outgoing.on('finish', () => ledger.inFlight.add(log.description)).end(body);
     });

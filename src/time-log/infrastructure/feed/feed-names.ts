@@ -14,6 +14,7 @@ export async function feedNamesIn(runner: QueryRunner) {
     tellCorrection: await name('tell_time_log_correction'),
     forgetDeletions: await name('forget_time_log_deletions'),
     tellDeletions: await name('tell_time_log_deletions'),
+    dropLogs: await name('drop_time_logs'),
     keep: await name('keep_time_log_positions'),
     move: await name('move_time_log_positions'),
   };

@@ -3,10 +3,10 @@ import type { FeedNames } from './feed-names.js';
 import { TRANSACTION } from './positions.v1.js';
 
 /** No log has this id: it is no UUIDv7. */
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** The most logs in memory at a time: 10 MB. */
 const PART = 100_000;
-const HERE = `${TRANSACTION} + tg_argv[0]::bigint`;
+export const HERE = `${TRANSACTION} + tg_argv[0]::bigint`;
 
 /**
  * For triggers, with the shift as their argument: after a statement that deletes logs, after the update of a log that
