@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Principal } from '../libs/auth/src/index.js';
 import type { AnsweredMessage } from '../libs/messages/src/index.js';
+import { changeOf, type NotedChange } from '../libs/strict-request/src/index.js';
 import type { Tracing } from './tracing.js';
 
 /** Contexts in which Nest reports what ended a start, with a stack or in the system's words. */
@@ -43,11 +44,13 @@ export class ServiceLogger implements LoggerService {
   }
 
   /**
-   * Writes one line for each request that was refused or failed; for one that was served only at `debug`. It holds the
-   * request id, the path of the route, the fault and the caller, and nothing else that was sent.
+   * Writes one line for each request that was refused or failed, or that corrects or deletes a log; for any other only
+   * at `debug`. It holds the request id, the path of the route, the fault, the caller and the id of the log that it
+   * changes, and nothing else that was sent.
    */
   logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
-    const level = levelFor(response.statusCode);
+    const change = changeOf(request);
+    const level = levelFor(response.statusCode, change);
     if (!this.pino.isLevelEnabled(level)) return;
     const { id: requestId, method } = request;
     const line = {
@@ -60,6 +63,7 @@ export class ServiceLogger implements LoggerService {
       reason: response.locals.reason as string | undefined,
       // Set by the guard. It tells whom to help, and is not the token.
       caller: (request.user as Principal | undefined)?.id,
+      ...changed(change),
       milliseconds: Math.round(milliseconds),
       ...(!response.writableFinished && { aborted: true }),
     };
@@ -74,11 +78,20 @@ export class ServiceLogger implements LoggerService {
     status = 200,
     reason,
     caller,
+    change,
     milliseconds,
   }: AnsweredMessage): void {
-    const level = levelFor(status);
+    const level = levelFor(status, change);
     if (!this.pino.isLevelEnabled(level)) return;
-    const line = { requestId, pattern, error, reason, caller, milliseconds: Math.round(milliseconds) };
+    const line = {
+      requestId,
+      pattern,
+      error,
+      reason,
+      caller,
+      ...changed(change),
+      milliseconds: Math.round(milliseconds),
+    };
     this.pino[level](line, 'message');
   }
 
@@ -141,8 +154,14 @@ function pathOf({ route }: Request): string {
   return path.includes('*') ? '(unknown)' : path;
 }
 
-function levelFor(status: number): 'error' | 'info' | 'debug' {
+function levelFor(status: number, change: NotedChange | undefined): 'error' | 'info' | 'debug' {
   // 503 is no fault of ours. An outage has its own line at `error`, and a shutdown is no reason for an alarm.
   if (status >= 500 && status !== 503) return 'error';
-  return status >= 400 ? 'info' : 'debug';
+  // Who corrected or deleted a log must be known. Of creates there are thousands a second.
+  const isKept = change !== undefined && change.kind !== 'record';
+  return status >= 400 || isKept ? 'info' : 'debug';
+}
+
+function changed(change: NotedChange | undefined): { readonly change?: string; readonly timeLog?: string } {
+  return change ? { change: change.kind, timeLog: change.id } : {};
 }

@@ -71,7 +71,14 @@ describe('the log of a service with messages', () => {
       msg: 'message',
     };
     expect(lines).toEqual([
-      { ...common, level: 'debug', pattern: 'time-log.record.v1', caller: CALLER },
+      {
+        ...common,
+        level: 'debug',
+        pattern: 'time-log.record.v1',
+        caller: CALLER,
+        change: 'record',
+        timeLog: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
       {
         ...common,
         level: 'info',

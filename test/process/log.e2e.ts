@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { lastLineOf } from '../support/commands.js';
+import { runHere } from '../support/commands-here.js';
 import { rawRequest, sendRaw } from '../support/raw-http.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
@@ -11,6 +14,9 @@ import { createMigratedDatabase, type TestDatabase } from '../support/test-datab
 
 const TOKEN = 'a-token-that-the-deployment-declares';
 const TIME_LOGS = '/api/v1/time-logs';
+const LOG = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
+/** How to operate the service. */
+const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const newToken = () => `tl_${randomBytes(32).toString('base64url')}`;
 
 interface Line {
@@ -21,6 +27,7 @@ interface Line {
   readonly status?: number;
   readonly reason?: string;
   readonly caller?: string;
+  readonly change?: string;
   readonly msg?: string;
 }
 
@@ -176,6 +183,66 @@ describe('the log', () => {
       ['info', 403, 'the token lacks the scope time-logs:correct', caller],
     ]);
     expect(text).not.toContain('secret-name');
+  });
+
+  it('tells who corrected or deleted a log, by its id, and at `debug` who recorded it', async () => {
+    const env = { DATABASE_URL: database.url };
+    const token = lastLineOf(
+      await runHere(
+        'token',
+        ['create', '--name', 'Clerk', ...['write', 'correct'].flatMap((s) => ['--scope', `time-logs:${s}`])],
+        env,
+      ),
+    );
+    const clerk = (await runHere('token', ['list'], env)).stdout
+      .split('\n')
+      .find((line) => line.includes('Clerk'))!
+      .split(' ')[0];
+    const linesAt = async (level: string) => {
+      const here = await startHere({ ...settings(), LOG_LEVEL: level });
+      service = here;
+      const change = (method: string, path: string, body?: object) =>
+        fetch(here.url + path, {
+          method,
+          headers: {
+            authorization: `Bearer ${token}`,
+            'content-type': 'application/json',
+            'x-request-id': method,
+          },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+      const { data } = (await (await change('POST', TIME_LOGS, LOG)).json()) as { data: { id: string } };
+      // In the form of the log, whatever the caller writes.
+      const path = `${TIME_LOGS}/${data.id.toUpperCase()}`;
+      expect((await change('PUT', path, { ...LOG, description: 'private words' })).status).toBe(200);
+      expect((await change('DELETE', path)).status).toBe(204);
+      expect((await change('DELETE', path)).status).toBe(404);
+      await here.end();
+      expect(here.written.log).not.toContain('private words');
+      const file = join(await mkdtemp(join(tmpdir(), 'time-logs-log-')), 'service.log');
+      await writeFile(file, here.written.log);
+      const [query] = /^grep .*$/m.exec(await readFile(OPERATING, 'utf8'))!;
+      const found = execFileSync(
+        'sh',
+        ['-c', query.replace('ID', data.id).replace('service.log', basename(file))],
+        {
+          cwd: dirname(file),
+          encoding: 'utf8',
+        },
+      );
+      await rm(dirname(file), { recursive: true });
+      return linesOf(found).map(({ level, requestId, change, status, caller }) => {
+        expect(caller).toBe(clerk);
+        return [level, requestId, change, status];
+      });
+    };
+    const changes = [
+      ['info', 'PUT', 'correct', 200],
+      ['info', 'DELETE', 'delete', 204],
+      ['info', 'DELETE', 'delete', 404],
+    ];
+    expect(await linesAt('info')).toEqual(changes);
+    expect(await linesAt('debug')).toEqual([['debug', 'POST', 'record', 201], ...changes]);
   });
 
   it('takes no refusal of readyz during the shutdown for an alarm', async () => {

@@ -7,7 +7,7 @@ import {
   Optional,
 } from '@nestjs/common';
 import { callerOf } from '../../auth/src/index.js';
-import { Drainable, type Outlet } from '../../strict-request/src/index.js';
+import { changeOf, Drainable, type NotedChange, type Outlet } from '../../strict-request/src/index.js';
 import { outletTo } from './answer-outlet.js';
 import { messageIdOf, messageOf, patternOf, socketOf } from './rpc-message.js';
 
@@ -43,6 +43,8 @@ export interface AnsweredMessage extends Partial<MessageFault> {
   readonly pattern: string;
   /** The id of its principal, where it has passed the guard. */
   readonly caller: string | undefined;
+  /** What it has changed. */
+  readonly change?: NotedChange | undefined;
   readonly milliseconds: number;
 }
 
@@ -98,7 +100,7 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
     this.onMessage?.({
       id,
       pattern: patternOf(host.switchToRpc().getContext()),
-      caller: callerIdOf(host.switchToRpc().getData()),
+      ...notesOf(host.switchToRpc().getData()),
       milliseconds,
       ...fault,
     });
@@ -162,6 +164,7 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
   }
 }
 
-function callerIdOf(data: unknown): string | undefined {
-  return typeof data === 'object' && data !== null ? callerOf(data)?.id : undefined;
+function notesOf(data: unknown): Pick<AnsweredMessage, 'caller' | 'change'> {
+  if (typeof data !== 'object' || data === null) return { caller: undefined };
+  return { caller: callerOf(data)?.id, change: changeOf(data) };
 }

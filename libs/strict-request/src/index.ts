@@ -1,5 +1,6 @@
 /* Without it unknown fields pass, numbers come as texts, and deep or endless input reaches the use cases. */
 
+export { changeOf, type NotedChange, noteChange } from './change-note.js';
 export { limitWaiting, withinDeadline } from './deadline.js';
 export { allowMember, type FurtherMember, type MemberVerdict, memberVerdictOf } from './further-member.js';
 export { DEPTH_LIMIT, isJsonObject, limitBody, parseJson } from './json-body.js';

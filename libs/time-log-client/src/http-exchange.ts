@@ -16,8 +16,8 @@ export interface HttpRequest<T> {
 /** Sends requests over HTTP. */
 export class HttpExchange {
   constructor(
-    /** Paths are appended to this. */
-    private readonly root: string,
+    /** Paths are appended to the first of these. It becomes the last where a connection to it fails. */
+    private roots: readonly string[],
     private readonly runtime: Runtime,
   ) {}
 
@@ -28,13 +28,29 @@ export class HttpExchange {
   }
 
   private async send<T>(
+    request: HttpRequest<T>,
+    caller: { readonly token: string | undefined; readonly requestId: string },
+    signal: AbortSignal,
+  ): Promise<Outcome<T>> {
+    const [root, ...others] = this.roots as [string, ...string[]];
+    try {
+      return await this.sendTo(root, request, caller, signal);
+    } catch (error) {
+      // Another call may have turned away from it meanwhile.
+      if (this.roots[0] === root) this.roots = [...others, root];
+      throw error;
+    }
+  }
+
+  private async sendTo<T>(
+    root: string,
     { method, path, headers, body, read }: HttpRequest<T>,
     { token, requestId }: { readonly token: string | undefined; readonly requestId: string },
     signal: AbortSignal,
   ): Promise<Outcome<T>> {
     // The fetch of browsers refuses to be called as a method.
     const { fetch, now } = this.runtime;
-    const response = await fetch(this.root + path, {
+    const response = await fetch(root + path, {
       method,
       headers: new Headers({
         ...headers,

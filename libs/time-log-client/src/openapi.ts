@@ -81,7 +81,7 @@ export interface paths {
          *
          *     **Order.** It never changes and is the same for all, whoever commits when. It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that had written something and was open when the log was stored.
          *
-         *     **Begin anew.** Old deletions may be forgotten, or all logs be removed at once. Then a `lastEventId` of before is answered with `410`: read on without it, into an empty copy. It needs a token for all projects.
+         *     **Begin anew.** Old deletions may be forgotten, or old logs, or all, be removed at once. Then a `lastEventId` of before is answered with `410`: read on without it, into an empty copy. It needs a token for all projects.
          */
         get: operations["listTimeLogEvents"];
         put?: never;

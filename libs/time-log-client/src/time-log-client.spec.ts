@@ -710,6 +710,36 @@ describe('the options', () => {
     );
   });
 
+  it('may have several addresses: the next one is asked where a connection fails or no answer comes', async () => {
+    const baseUrl = ['https://a.example', 'https://b.example/', 'https://c.example'];
+    const { client, runtime } = clientOf([lost, unavailable, silent, recorded, listed, lost, listed], {
+      baseUrl,
+    });
+    await client.record(LOG);
+    await client.listPage();
+    await client.listPage();
+    const asked = runtime.requests.map(({ url }) => new URL(url).hostname[0]);
+    // Who says that there is no service at the moment is there.
+    expect(asked).toEqual(['a', 'b', 'b', 'c', 'c', 'c', 'a']);
+    const keys = runtime.requests
+      .slice(0, 4)
+      .map(({ init }) => new Headers(init.headers).get('Idempotency-Key'));
+    expect([...new Set(keys)]).toEqual([expect.any(String)]);
+  });
+
+  it('leave an address once, however many calls have lost it', async () => {
+    const { client, runtime } = clientOf([lost, lost, listed], {
+      baseUrl: ['https://a.example', 'https://b.example'],
+    });
+    await Promise.all([client.listPage(), client.listPage()]);
+    await client.listPage();
+    expect(runtime.requests.map(({ url }) => new URL(url).hostname[0])).toEqual(['a', 'a', 'b', 'b', 'b']);
+  });
+
+  it('refuse no address', () => {
+    expect(() => clientOf([], { baseUrl: [] })).toThrow(new TypeError('baseUrl must name an address'));
+  });
+
   it.each(['/hours/time-logs', '/hours/time-logs/'])(
     'take %s as path of all that is about logs',
     async (path) => {

@@ -43,8 +43,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Where the service is, who asks, and how long a call goes on trying. */
 export interface TimeLogClientOptions extends Endurance {
-  /** The address of the service: an absolute http or https URL, with or without a path. */
-  readonly baseUrl: string;
+  /**
+   * The address of the service: an absolute http or https URL, with or without a path. Or several: where the connection
+   * to one fails, the next try goes to the next.
+   */
+  readonly baseUrl: string | readonly string[];
   /** The path of time logs below it: `/api/v1/time-logs` unless a host of the module has them elsewhere. */
   readonly path?: string;
   /** The access token, or a function that returns the current one; it is called once for each call. */
@@ -71,7 +74,7 @@ export class TimeLogClient implements TimeLogs {
     this.tries = tries;
     this.schedule = runtime.schedule;
     this.path = pathFrom(options.path ?? PATH);
-    this.exchange = new HttpExchange(rootOf(options.baseUrl), { ...runtime, fetch });
+    this.exchange = new HttpExchange(rootsOf(options.baseUrl), { ...runtime, fetch });
     this.sender = new RetryingSender({ token, ...limits }, runtime);
   }
 
@@ -220,7 +223,13 @@ function queryOf(filter: Readonly<Record<string, string | number | undefined>>):
   return text === '' ? '' : `?${text}`;
 }
 
-/** The URL to which the paths of the service are appended. */
+/** The URLs to which the paths of the service are appended. */
+function rootsOf(baseUrl: string | readonly string[]): string[] {
+  const roots = [baseUrl].flat().map(rootOf);
+  if (roots.length === 0) throw new TypeError('baseUrl must name an address');
+  return roots;
+}
+
 function rootOf(baseUrl: string): string {
   const { protocol, origin, pathname, href } = new URL(URL.canParse(baseUrl) ? baseUrl : 'about:blank');
   // Query, fragment and password would get lost.

@@ -16,6 +16,7 @@ import { AccessGuard, callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { HostErrorFilter } from '../../../libs/errors/src/index.js';
 import {
   memberVerdictOf,
+  noteChange,
   RequestBoundsGuard,
   StrictBody,
   StrictHeaders,
@@ -99,12 +100,15 @@ export class TimeLogController {
     const values = valuesOf(body, memberVerdictOf(request));
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
-      sendJson(response, 201, logJson(await withinDeadline(request, this.timeLogs.record(values, call))));
+      const log = await withinDeadline(request, this.timeLogs.record(values, call));
+      noteChange(request, 'record', log.id);
+      sendJson(response, 201, logJson(log));
       return;
     }
     const key = keyOf(call.caller?.id, text);
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(values, key, call));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
+    else noteChange(request, 'record', log.id);
     sendJson(response, 201, logJson(log));
   }
 
@@ -173,6 +177,7 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    noteChange(request, 'correct', id.toLowerCase());
     const values = valuesOf(body, memberVerdictOf(request));
     const corrected = this.timeLogs.correct(id, values, callOf(callerOf(request)));
     sendJson(response, 200, logJson(await withinDeadline(request, corrected)));
@@ -186,6 +191,7 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    noteChange(request, 'delete', id.toLowerCase());
     await withinDeadline(request, this.timeLogs.delete(id, callOf(callerOf(request))));
     response.writeHead(204).end();
   }

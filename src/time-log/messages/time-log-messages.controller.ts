@@ -12,6 +12,7 @@ import {
   MessageData,
   MessageMemberVerdict,
   type MemberVerdict,
+  noteChange,
   StrictMessage,
 } from '../../../libs/strict-request/src/index.js';
 import { accessOf, callOf } from '../wire/access-of.js';
@@ -82,14 +83,21 @@ export class TimeLogMessagesController {
   async record(
     @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
     { idempotencyKey: text, timeLog }: RecordTimeLogMessage,
+    @MessageData() data: object,
     @MessageCaller() caller: Caller | undefined,
     @MessageMemberVerdict() verdict: object,
   ): Promise<object> {
     const call = callOf(caller);
     const values = valuesOf(timeLog, (verdict as () => MemberVerdict | undefined)());
-    if (text === undefined) return logResponse(await this.timeLogs.record(values, call));
+    if (text === undefined) {
+      const log = await this.timeLogs.record(values, call);
+      noteChange(data, 'record', log.id);
+      return logResponse(log);
+    }
     const key = keyOf(caller?.id, text);
     const { log, isReplay } = await this.timeLogs.recordOnce(values, key, call);
-    return isReplay ? { ...logResponse(log), replayed: true } : logResponse(log);
+    if (isReplay) return { ...logResponse(log), replayed: true };
+    noteChange(data, 'record', log.id);
+    return logResponse(log);
   }
 }
