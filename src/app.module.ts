@@ -12,11 +12,13 @@ import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';
 import type { BackupNotes } from './backup/index.js';
 import type { Config } from './config.js';
-import { connectionOptions, migrate, openDataSource, tellDurability } from './database-setup/index.js';
+import { Database, DatabaseModule } from './database/index.js';
+import { connectionOptions, Durability, migrate, openDataSource } from './database-setup/index.js';
 import { eventRelay } from './event-relay/composition.js';
 import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
 import { timeLogs } from './time-log/composition.js';
+import { TimeLogRepository } from './time-log/index.js';
 import { timeLogMessages } from './time-log/messages/composition.js';
 
 /** What modules are bound by. */
@@ -136,6 +138,8 @@ export class AppModule {
     onClose,
   }: AppOptions): DynamicModule {
     const { limits } = config;
+    // Nobody need be told of the disk of their own DATA_DIR.
+    const durability = new Durability(config.databaseUrl === undefined ? 'debug' : 'log');
     const bound = bindAll({ ...config, defaultScopes, onMessage });
     const routes = [...bound].flatMap(([{ prefix: path }, module]) =>
       path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
@@ -154,8 +158,7 @@ export class AppModule {
             const level = done.length === migrations.length ? 'debug' : 'log';
             if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
             const dataSource = await openDataSource(options!);
-            // Nobody need be told of the disk of their own DATA_DIR.
-            await tellDurability(dataSource, config.databaseUrl === undefined ? 'debug' : 'log');
+            await durability.look((sql) => dataSource.query(sql));
             return dataSource;
           },
         }),
@@ -168,6 +171,7 @@ export class AppModule {
             ...(config.rateLimit && { admit: rateLimit(config.rateLimit) }),
           }),
         }),
+        DatabaseModule,
         ...bound.values(),
         RouterModule.register(routes),
         // Must be last: its controller answers everything that no other controller does.
@@ -185,6 +189,16 @@ export class AppModule {
           limits,
           ...(onClose && { onClose }),
         }),
+      ],
+      providers: [
+        {
+          provide: Durability,
+          inject: [Database, TimeLogRepository],
+          useFactory: (database: Database, logs: TimeLogRepository) => {
+            logs.onRecorded(() => durability.lookAgain((sql) => database.query(sql)));
+            return durability;
+          },
+        },
       ],
     };
   }

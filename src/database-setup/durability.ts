@@ -1,5 +1,7 @@
 import { Logger } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
+
+/** Milliseconds between two looks. */
+const PAUSE = 2_000;
 
 interface Settings {
   readonly mode: string;
@@ -8,20 +10,57 @@ interface Settings {
   readonly reachesDisk: boolean;
 }
 
-/** Says in one line what a commit waits for, as the server's settings have it for our role. Warns of none at all. */
-export async function tellDurability(
-  dataSource: DataSource,
-  level: 'debug' | 'log',
-  logger: Pick<Logger, 'debug' | 'log' | 'warn'> = new Logger('Durability'),
-): Promise<void> {
-  const [settings] = await dataSource.query<Settings[]>(
-    `select current_setting('synchronous_commit') as mode, current_setting('synchronous_standby_names') as standbys,
-            pg_is_in_recovery() as "isStandby", current_setting('fsync') = 'on' as "reachesDisk"`,
-  );
-  const { isStandby, reachesDisk } = settings!;
-  if (isStandby) logger[level]('the database is a standby: it takes no changes');
-  else if (reachesDisk) logger[level](`a commit waits for ${awaited(settings!)}`);
-  else logger.warn('a commit waits for no disk, since fsync is off: a crash of the database loses logs');
+type Query = (sql: string) => Promise<Settings[]>;
+
+/** Says in one line what a commit waits for: at the start, and when the server's settings have changed it. */
+export class Durability {
+  private told: Settings | undefined;
+  /** On the clock of `performance`. */
+  private next = 0;
+
+  constructor(
+    private readonly level: 'debug' | 'log',
+    private readonly logger: Pick<Logger, 'debug' | 'log' | 'warn'> = new Logger('Durability'),
+  ) {}
+
+  /** Looks again after a commit, if the last look is long enough ago. Returns at once. Without commits nobody looks. */
+  lookAgain(query: Query): void {
+    if (performance.now() < this.next) return;
+    this.next = Infinity;
+    void this.look(query)
+      // An outage is told elsewhere, and the next commit looks again.
+      .catch(() => undefined)
+      .finally(() => (this.next = performance.now() + PAUSE));
+  }
+
+  /** Tells what it sees, unless it has told that already. */
+  async look(query: Query): Promise<void> {
+    const [settings] = await query(
+      `select current_setting('synchronous_commit') as mode, current_setting('synchronous_standby_names') as standbys,
+              pg_is_in_recovery() as "isStandby", current_setting('fsync') = 'on' as "reachesDisk"`,
+    );
+    const before = this.told;
+    if (before && isSame(before, settings!)) return;
+    this.told = settings!;
+    this.tell(settings!, before);
+  }
+
+  private tell(settings: Settings, before: Settings | undefined): void {
+    const { isStandby, reachesDisk, standbys } = settings;
+    if (isStandby) this.logger[this.level]('the database is a standby: it takes no changes');
+    else if (!reachesDisk)
+      this.logger.warn('a commit waits for no disk, since fsync is off: a crash of the database loses logs');
+    else if (!before) this.logger[this.level](`a commit waits for ${awaited(settings)}`);
+    else if (before.standbys !== '' && standbys === '')
+      this.logger.warn(`a commit now waits for less: ${awaited(settings)}`);
+    else this.logger[this.level](`a commit now waits for ${awaited(settings)}`);
+  }
+}
+
+/** All sessions of a server have these alike. The mode may be one of a role, which only new sessions have. */
+function isSame(one: Settings, other: Settings): boolean {
+  const facts = ({ standbys, isStandby, reachesDisk }: Settings) => [standbys, isStandby, reachesDisk].join();
+  return facts(one) === facts(other);
 }
 
 function awaited({ mode, standbys }: Settings): string {

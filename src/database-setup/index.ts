@@ -1,5 +1,5 @@
 export { connectionOptions, plainOptions } from './connection-options.js';
-export { tellDurability } from './durability.js';
+export { Durability } from './durability.js';
 export { messageOf } from './message.js';
 export { migrate } from './migrate.js';
 export { openDataSource } from './open-data-source.js';

@@ -11,10 +11,13 @@ const PAUSE = 2_000;
 /** More events than this are not counted: a metric must not become a load. */
 const MOST = 10_000;
 
-/** Measures by how much the relay is behind, in every instance: also where none of them publishes. */
+/**
+ * Measures by how much the relay is behind, in every instance: also where none of them publishes. On a standby, which
+ * may itself be behind, that is not known: NaN.
+ */
 @Injectable()
 export class EventRelayMeasures extends Measured implements OnModuleDestroy {
-  private backlog: Backlog = { events: 0, oldest: undefined };
+  private backlog: Backlog | undefined = { events: 0, oldest: undefined };
   /** Since when the oldest event is the oldest here, on the clock of `performance`. */
   private oldestSince = 0;
   private readonly logger = new Logger(EventRelayMeasures.name);
@@ -38,9 +41,10 @@ export class EventRelayMeasures extends Measured implements OnModuleDestroy {
     meter.gauge(
       'time_log_event_lag',
       `Events of time logs that are not known to be published; at most ${MOST}.`,
-      () => this.backlog.events,
+      () => this.backlog?.events ?? NaN,
     );
     meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', () => {
+      if (!this.backlog) return NaN;
       const { oldest } = this.backlog;
       if (oldest === undefined) return 0;
       // After a clock went back the log may be from the future, and still its event waits.
@@ -56,8 +60,8 @@ export class EventRelayMeasures extends Measured implements OnModuleDestroy {
     const begun = performance.now();
     try {
       const place = await RelayLease.placeOf(this.database, this.sink.name);
-      const backlog = await this.timeLogs.backlog(place, MOST);
-      if (backlog.oldest?.getTime() !== this.backlog.oldest?.getTime()) this.oldestSince = begun;
+      const backlog = place && (await this.timeLogs.backlog(place, MOST));
+      if (backlog?.oldest?.getTime() !== this.backlog?.oldest?.getTime()) this.oldestSince = begun;
       this.backlog = backlog;
       this.failing.end(begun);
     } catch (error) {

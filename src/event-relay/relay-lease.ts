@@ -86,13 +86,19 @@ export class RelayLease {
     return lease;
   }
 
-  /** How far the relay to a sink got, whoever has its lease. Throws like `take`. */
-  static async placeOf(database: Database, sink: string): Promise<FeedPlace> {
-    const [row] = await database.query<FeedPlace>(
-      `select position, id as "logId" from ${database.table(RelayCheckpoint)} where sink = $1`,
+  /**
+   * How far the relay to a sink got, whoever has its lease; undefined on a standby, which may not know. Throws like
+   * `take`.
+   */
+  static async placeOf(database: Database, sink: string): Promise<FeedPlace | undefined> {
+    const [row] = await database.query<Partial<FeedPlace> & { isStandby: boolean }>(
+      `select pg_is_in_recovery() as "isStandby", noted.position, noted.id as "logId"
+         from (values (1)) as always left join ${database.table(RelayCheckpoint)} as noted on noted.sink = $1`,
       [sink],
     );
-    return row ?? BEGINNING;
+    const { isStandby, position, logId } = row!;
+    if (isStandby) return undefined;
+    return position && logId ? { position, logId } : BEGINNING;
   }
 
   /** How far the last holder got. */

@@ -5,10 +5,13 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { entities, migrations, note } from '../../src/app.module.js';
 import { backup, checkBackup } from '../../src/backup/index.js';
+import { isFull } from '../faults/support/extent.js';
 import { addOddRows, withSql } from '../support/backup-rows.js';
 import { createMigratedDatabase } from '../support/test-database.js';
 
 const report = () => undefined;
+/** Bytes from one that is damaged to the next: in the short pass as many as meet each bit and each part of the file. */
+const STRIDE = isFull ? 1 : 7;
 
 /** Restoring checks the whole file before it touches a database: what it refuses, without the process around it. */
 describe('a file that is restored', () => {
@@ -71,8 +74,8 @@ describe('a file that is restored', () => {
   });
 
   it('is refused where a bit of any byte is flipped', async () => {
-    for (const [offset, byte] of sound.entries()) {
-      const flipped = sound.with(offset, byte ^ (1 << (offset % 8)));
+    for (let offset = 0; offset < sound.length; offset += STRIDE) {
+      const flipped = sound.with(offset, sound[offset]! ^ (1 << (offset % 8)));
       // A few bits mean nothing, or point to the same letters elsewhere: nothing is damaged.
       if (holds(flipped, text)) continue;
       await expect(check(flipped)).rejects.toThrow(/is damaged|is not a backup/);

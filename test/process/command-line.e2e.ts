@@ -7,7 +7,18 @@ import { runProgram } from '../support/commands.js';
 import { type CommandName, runHere } from '../support/commands-here.js';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json');
-const NAMES = ['backup', 'counts', 'forget', 'migrate', 'openapi', 'pack:lib', 'restore', 'start', 'token'];
+const NAMES = [
+  'backup',
+  'counts',
+  'drop',
+  'forget',
+  'migrate',
+  'openapi',
+  'pack:lib',
+  'restore',
+  'start',
+  'token',
+];
 /** What npm runs for those that are no command of the service. */
 const PROGRAMS: Record<string, string> = {
   'pack:lib': 'libs/host-package/pack.mjs',
@@ -51,6 +62,7 @@ describe('every command', () => {
   it.each([
     'backup a b',
     'counts verify b',
+    'drop 2020-01-01 --foo',
     'migrate foo',
     'openapi foo',
     'pack:lib a b',

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { accessTokens } from '../../src/access-token/index.js';
 import { migrate } from '../../src/database-setup/index.js';
+import { eventually } from '../faults/support/eventually.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { TIME_LOGS } from '../support/requests.js';
@@ -65,11 +66,15 @@ describe('the token command', () => {
     );
     expect(await statusWith(made)).toBe(200);
     expect(await statusWith(made, { method: 'POST' })).toBe(403);
-    const line = (await token('list')).stdout.split('\n').find((row) => row.includes('Reader'));
     const end = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
-    expect(line).toMatch(
-      new RegExp(`Reader +time-logs:read +[-\\d]+ [:\\d]+Z +${end} [:\\d]+Z +[-\\d]+ [:\\d]+Z +active$`),
+    const active = new RegExp(
+      `Reader +time-logs:read +[-\\d]+ [:\\d]+Z +${end} [:\\d]+Z +[-\\d]+ [:\\d]+Z +active$`,
     );
+    // Its last use is noted after the answer.
+    await eventually(async () => {
+      const line = (await token('list')).stdout.split('\n').find((row) => row.includes('Reader'));
+      expect(line).toMatch(active);
+    });
   });
 
   it('makes a token that corrects and deletes, where it is told to', async () => {
@@ -296,6 +301,65 @@ describe('the counts command', () => {
     const { code, stdout, stderr } = await counts(...args);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('Usage:');
+  });
+});
+
+describe('the drop command', () => {
+  let database: TestDatabase;
+  const drop = (...args: string[]) => run('drop', args, { DATABASE_URL: database.url });
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it('says what to do where there is nothing to drop, and what is wrong', async () => {
+    expect(await drop('2020-01-01')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'the database has no functions that drop logs yet: npm run migrate makes them\n',
+    });
+    for (const [args, message] of [
+      [[], 'say which DAY, such as 2020-01-31'],
+      [['2026-02-30'], 'say which DAY, such as 2020-01-31'],
+      [['9999-12-31'], 'the DAY must not be later than today (UTC)'],
+      [['2020-01-01', '--tel'], 'after the DAY comes nothing, or --tell'],
+      [['2020-01-01', '--tell', 'more'], 'after the DAY comes nothing, or --tell'],
+    ] as const)
+      expect((await drop(...args)).stderr).toMatch(
+        new RegExp(`^${message.replace(/[()]/g, '.')}\n\nUsage:\n`),
+      );
+  });
+
+  it('drops the logs of before a day, and says what is left', async () => {
+    await run('migrate', [], { DATABASE_URL: database.url });
+    const sql = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    const holder = sql.createQueryRunner();
+    try {
+      await sql.query(
+        `insert into time_logs (id, project_id, duration, description, date)
+         select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(), 1, '', date '2019-12-30' + n
+           from generate_series(0, 3) n`,
+      );
+      await holder.startTransaction();
+      await holder.query(`select from time_logs where date = '2019-12-30' for update`);
+      expect(await drop('2020-01-01')).toEqual({
+        code: 1,
+        stdout: 'dropped 1 logs; 1 are still there, which others held, or recorded meanwhile: run it again\n',
+        stderr: '',
+      });
+      await holder.rollbackTransaction();
+      expect(await drop('2020-01-01', '--tell')).toEqual({ code: 0, stdout: 'dropped 1 logs\n', stderr: '' });
+      expect(await sql.query('select date::text from time_logs order by 1')).toEqual([
+        { date: '2020-01-01' },
+        { date: '2020-01-02' },
+      ]);
+      expect((await run('counts', ['verify'], { DATABASE_URL: database.url })).stdout).toBe(
+        'the counts are right: 2 logs\n',
+      );
+    } finally {
+      await holder.release();
+      await sql.destroy();
+    }
   });
 });
 
