@@ -1,11 +1,17 @@
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { Agent, request } from 'node:https';
+import { type AddressInfo, connect as connectPlainly } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
+import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { eventually } from '../faults/support/eventually.js';
 import { unusedPort } from '../messages/brokers.js';
 import { startBalancer } from './balancer.js';
+import { Certificates, type Identity } from './certificates.js';
 import { type Daemon, describeWith } from './daemon.js';
 
 const KEY = { 'idempotency-key': 'a-key' };
@@ -50,6 +56,8 @@ class Instances {
 
 describeWith('haproxy')('the balancer', () => {
   const instances = new Instances();
+  let place: string;
+  let client: Identity;
   let balancer: Daemon;
   let port: number;
   /** One connection, which it keeps. */
@@ -69,9 +77,15 @@ describeWith('haproxy')('the balancer', () => {
     });
 
   beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), 'balancer-'));
+    const certificates = await Certificates.make(join(place, 'certificates'));
+    client = await certificates.identity();
     port = await unusedPort();
     balancer = startBalancer({
+      address: '127.0.0.1',
+      certificates: certificates.of('balancer-1'),
       requests: port,
+      figures: await unusedPort(),
       primary: await unusedPort(),
       standby: await unusedPort(),
       instances: [
@@ -86,7 +100,7 @@ describeWith('haproxy')('the balancer', () => {
         [await unusedPort(), await unusedPort()],
       ],
     });
-    agent = new Agent({ keepAlive: true });
+    agent = new Agent({ keepAlive: true, ...client });
     await eventually(async () => expect((await send('POST')).status).toBe(200)).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${balancer.output}`);
     });
@@ -95,8 +109,9 @@ describeWith('haproxy')('the balancer', () => {
   afterAll(async () => {
     await balancer.end();
     await instances.close();
+    await rm(place, { recursive: true });
   });
-  beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: 1 })));
+  beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: 1, ...client })));
   afterEach(() => agent.destroy());
 
   it.each([
@@ -139,8 +154,16 @@ describeWith('haproxy')('the balancer', () => {
   );
 
   it('answers 400 to what is no HTTP', async () => {
-    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    const socket = connect({ ...client, port, host: '127.0.0.1' }).setEncoding('utf8');
     socket.write('hello\r\n\r\n');
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('answers nothing to a request without TLS, and hands it to nobody', async () => {
+    instances.arrived = 0;
+    const socket = connectPlainly(port, '127.0.0.1').setEncoding('utf8');
+    socket.write('GET /api/v1/time-logs HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    expect(await text(socket)).toBe('');
+    expect(instances.arrived).toBe(0);
   });
 });

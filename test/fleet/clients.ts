@@ -1,6 +1,6 @@
 import { type AnsweredLog, type IntendedLog, Ledger, type Outcome } from '../faults/support/ledger.js';
 import { Writers } from '../faults/support/writers.js';
-import { TOKEN } from './fleet.js';
+import { type Fleet, TOKEN } from './fleet.js';
 
 /** Milliseconds that each writer waits after an acknowledged create. */
 const PACE = 25;
@@ -31,9 +31,9 @@ class Client {
   readonly ledger = new TimedLedger();
   readonly writers: Writers;
 
-  constructor(port: number, areKeyed: boolean) {
-    this.writers = new Writers({ token: TOKEN, ledger: this.ledger, count: 4, areKeyed, pace: PACE });
-    this.writers.aim(port);
+  constructor({ ca, ports }: Fleet, areKeyed: boolean, token: string) {
+    this.writers = new Writers({ token, ledger: this.ledger, count: 4, areKeyed, pace: PACE, ca });
+    this.writers.aim(ports.requests, '127.0.0.1', '127.0.0.2');
     this.writers.start();
   }
 }
@@ -58,9 +58,9 @@ export class Clients {
   readonly withKeys: Client;
   readonly without: Client;
 
-  constructor(port: number) {
-    this.withKeys = new Client(port, true);
-    this.without = new Client(port, false);
+  constructor(fleet: Fleet, token = TOKEN) {
+    this.withKeys = new Client(fleet, true, token);
+    this.without = new Client(fleet, false, token);
   }
 
   get ledgers(): readonly TimedLedger[] {

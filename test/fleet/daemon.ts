@@ -32,8 +32,11 @@ export async function give(folder: string, { uid, gid }: Owner): Promise<void> {
 /** A server of the tests, in the foreground. */
 export class Daemon {
   private readonly chunks: string[] = [];
+  /** Resolves with the exit code, if it has one. */
+  readonly ended: Promise<number | null>;
 
   private constructor(private readonly child: ChildProcess) {
+    this.ended = once(child, 'exit').then(([code]) => code as number | null);
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (chunk) => this.chunks.push(String(chunk)));
   }
@@ -63,11 +66,23 @@ export class Daemon {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
+  /** Sends a signal after which it goes on. */
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Kills it and the processes that it has started, and waits for the end. */
+  async killWithChildren(): Promise<void> {
+    const { pid } = this.child;
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    for (const child of children.trim().split(' ')) process.kill(Number(child), 'SIGKILL');
+    await this.end('SIGKILL');
+  }
+
   /** Sends a signal and waits for the end. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.isRunning) return;
-    const exit = once(this.child, 'exit');
     this.child.kill(signal);
-    await exit;
+    await this.ended;
   }
 }

@@ -6,11 +6,26 @@ import { eventually } from '../faults/support/eventually.js';
 import { unusedPort } from '../messages/brokers.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { startBalancer } from './balancer.js';
+import { Certificates, fetchOver } from './certificates.js';
 import type { Daemon } from './daemon.js';
 import { PostgresPair } from './postgres-pair.js';
 
 /** Seconds: longer than the balancer takes to see that an instance is not ready. */
 const SHUTDOWN_DELAY = '3';
+
+/** Where the balancers listen, and what gives them one name in the instances. */
+const ADDRESSES = ['127.0.0.1', '127.0.0.2'] as const;
+const TWO_ADDRESSES = join(import.meta.dirname, 'two-addresses.fixture.mjs');
+
+/** What a fleet is made of. */
+export const PROGRAMS = [
+  'haproxy',
+  'patroni',
+  'etcd',
+  'openssl',
+  'pgbackrest',
+  '/usr/lib/postgresql/15/bin/postgres',
+];
 
 /** A token that the deployment declares. */
 export const TOKEN = 'a-token-that-the-deployment-declares';
@@ -21,20 +36,29 @@ export class Instance {
 
   constructor(
     readonly port: number,
-    private readonly databaseUrl: string,
+    readonly settings: { DATABASE_URL: string; ACCESS_TOKEN: string; EVENTS_URL?: string },
   ) {}
 
-  async start(): Promise<void> {
-    this.process = await startService({
-      DATABASE_URL: this.databaseUrl,
-      ACCESS_TOKEN: TOKEN,
-      PORT: String(this.port),
-      SHUTDOWN_DELAY,
-    });
+  /** Starts this version, or the one that is built in a folder. */
+  async start(folder?: string): Promise<void> {
+    const main = folder && join(folder, 'dist', 'src', 'main.js');
+    this.process = await startService(
+      {
+        ...this.settings,
+        PORT: String(this.port),
+        SHUTDOWN_DELAY,
+        NODE_OPTIONS: `--import=${TWO_ADDRESSES}`,
+      },
+      main ? ['sh', '-c', `exec "$0" '${main}'`] : [],
+    );
   }
 
   get output(): string {
     return this.process?.output() ?? '';
+  }
+
+  get pid(): number {
+    return this.process!.child.pid!;
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -42,45 +66,61 @@ export class Instance {
   }
 }
 
-/** Four instances on the primary and one on the standby, behind the balancer as it ships. */
+/** Four instances on the primary and one on the standby, behind two balancers as they ship. */
 export class Fleet {
   private constructor(
     private readonly place: string,
+    readonly certificates: Certificates,
     readonly postgres: PostgresPair,
-    private readonly balancer: Daemon,
-    /** Where the balancer listens. */
-    readonly port: number,
-    /** Where the balancer leads to the primary. */
-    private readonly primaryPort: number,
+    readonly balancers: readonly Daemon[],
+    /** Where each balancer listens, tells its figures, and leads to the primary and to the standby. */
+    readonly ports: Readonly<Record<'requests' | 'figures' | 'primary' | 'standby', number>>,
     readonly instances: readonly Instance[],
     readonly reader: Instance,
+    /** The CA, in PEM. */
+    readonly ca: string,
   ) {}
 
-  static async start(): Promise<Fleet> {
+  /** Starts all but the instances, which will have these further settings. */
+  static async start(settings: { EVENTS_URL?: string } = {}): Promise<Fleet> {
     const place = await mkdtemp(join(tmpdir(), 'fleet-'));
     await chmod(place, 0o711);
-    const postgres = await PostgresPair.start(place);
-    const [port, primary, standby] = [await unusedPort(), await unusedPort(), await unusedPort()];
-    const ports = await Promise.all(Array.from({ length: 5 }, unusedPort));
-    const [instances, reader] = [ports.slice(0, 4), ports[4]!];
-    const balancer = startBalancer({
-      requests: port,
-      primary,
-      standby,
-      instances,
-      reader,
-      postgres: postgres.members.map((member) => [member.port, member.restPort] as const),
-    });
+    const certificates = await Certificates.make(join(place, 'certificates'));
+    const postgres = await PostgresPair.start(place, certificates);
+    const ports = {
+      requests: await unusedPort(),
+      figures: await unusedPort(),
+      primary: await unusedPort(),
+      standby: await unusedPort(),
+    };
+    const [reader = 0, ...instances] = await Promise.all(Array.from({ length: 5 }, unusedPort));
+    const balancers = ADDRESSES.map((address, index) =>
+      startBalancer({
+        address,
+        certificates: certificates.of(`balancer-${index + 1}`),
+        ...ports,
+        instances,
+        reader,
+        postgres: postgres.members.map((member) => [member.port, member.restPort] as const),
+      }),
+    );
+    const instance = (port: number, database: number) =>
+      new Instance(port, {
+        DATABASE_URL: postgres.url(database, { host: 'balancer' }),
+        ACCESS_TOKEN: TOKEN,
+        ...settings,
+      });
     const fleet = new Fleet(
       place,
+      certificates,
       postgres,
-      balancer,
-      port,
-      primary,
-      instances.map((at) => new Instance(at, postgres.url(primary))),
-      new Instance(reader, postgres.url(standby)),
+      balancers,
+      ports,
+      instances.map((port) => instance(port, ports.primary)),
+      instance(reader, ports.standby),
+      (await certificates.identity()).ca,
     );
-    await eventually(() => expect(balancer.output + String(balancer.isRunning)).toContain('true'));
+    await eventually(async () => expect((await fleet.fetch('/livez')).status).toBe(503));
     return fleet;
   }
 
@@ -94,21 +134,17 @@ export class Fleet {
 
   /** The database on the primary, wherever that is. */
   get databaseUrl(): string {
-    return this.postgres.url(this.primaryPort);
+    return this.postgres.url(this.ports.primary);
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${this.port}`;
-  }
-
-  /** What the balancer has said. */
-  get balancerOutput(): string {
-    return this.balancer.output;
+  /** Asks at the first balancer. */
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetchOver({ ca: this.ca })(`https://127.0.0.1:${this.ports.requests}${path}`, init);
   }
 
   async stop(): Promise<void> {
     for (const instance of [...this.instances, this.reader]) await instance.end('SIGKILL');
-    await this.balancer.end();
+    for (const balancer of this.balancers) await balancer.end();
     await this.postgres.stop();
     await rm(this.place, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TOKEN } from './fleet.js';
+import { type Fleet, TOKEN } from './fleet.js';
 
 /** Milliseconds until the next look at a feed that had no full page, or gave no answer. */
 const PAUSE = 50;
@@ -21,7 +21,7 @@ export class Follower {
   private isFollowing = true;
   private readonly following: Promise<void>;
 
-  constructor(private readonly url: string) {
+  constructor(private readonly fleet: Fleet) {
     this.following = this.follow();
   }
 
@@ -45,7 +45,7 @@ export class Follower {
     const last = this.ids.at(-1);
     const query = `limit=${PAGE}${last === undefined ? '' : `&lastEventId=${last}`}`;
     try {
-      const answer = await fetch(`${this.url}/api/v1/time-logs/events?${query}`, {
+      const answer = await this.fleet.fetch(`/api/v1/time-logs/events?${query}`, {
         headers: { authorization: `Bearer ${TOKEN}` },
       });
       if (answer.status === 200) return (await answer.json()) as Event[];

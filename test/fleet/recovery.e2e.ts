@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { eventually } from '../faults/support/eventually.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
+import { environment } from '../support/environment.js';
+import { Clients } from './clients.js';
+import { describeWith } from './daemon.js';
+import { Fleet, PROGRAMS } from './fleet.js';
+import { Follower } from './follower.js';
+
+const COUNTS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'counts.command.js');
+const isFull = process.env.FLEET === 'full';
+/** Logs that are there before the backup. */
+const LOGS = isFull ? 100_000 : 20_000;
+/** How often primary and standby change places after the moment. */
+const MOVES = isFull ? 2 : 0;
+/** Milliseconds for the drill. */
+const LIMIT = isFull ? 900_000 : 240_000;
+
+const positionOf = (eventId: string) => BigInt(eventId.split('-')[0]!);
+
+describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
+  let fleet: Fleet;
+  const stops: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    fleet = await Fleet.start();
+    stops.push(() => fleet.stop());
+    await fleet.instances[0]!.start();
+  }, LIMIT);
+  afterAll(async () => {
+    for (const stop of stops.reverse()) await stop();
+  }, LIMIT);
+
+  const query = <Row extends object>(sql: string) =>
+    queryOnce<Row & Record<string, unknown>>(fleet.databaseUrl, sql);
+  const storedIds = async () =>
+    new Set((await query<{ id: string }>('select id from time_logs')).map(({ id }) => id));
+  const createBriefly = async () => {
+    const clients = new Clients(fleet);
+    stops.push(() => clients.stop());
+    await clients.withKeys.writers.acknowledge(100);
+    await clients.stop();
+    for (const { unexpected } of clients.ledgers) expect(unexpected).toEqual([]);
+    return [...clients.acknowledged.values()].map(({ id }) => id);
+  };
+  const follow = () => {
+    const follower = new Follower(fleet);
+    stops.push(() => follower.stop());
+    return follower;
+  };
+  const hasRead = (follower: Follower, logs: readonly string[]) =>
+    eventually(() => {
+      const read = new Set(follower.logs);
+      expect(logs.filter((id) => !read.has(id))).toEqual([]);
+    }, LIMIT);
+
+  it(
+    'has every log that was acknowledged before, and tells followers each later one once',
+    async () => {
+      const follower = follow();
+      await query(
+        `insert into time_logs (id, project_id, duration, description, date)
+         select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '3f2b1c00-0000-4000-8000-000000000000', 1, 'a log of before the backup', '2026-01-31'
+           from generate_series(1, ${LOGS}) n`,
+      );
+      const saved = performance.now();
+      for (const member of fleet.postgres.members) await member.run('backup', 'full');
+      const secondsOfBackup = (performance.now() - saved) / 1_000;
+      const before = await createBriefly();
+      const [{ moment }] = (await query<{ moment: string }>('select clock_timestamp()::text as moment')) as [
+        { moment: string },
+      ];
+      const undone = await createBriefly();
+      for (let move = 0; move < MOVES; move++) {
+        const { primary, standby } = await fleet.postgres.whole();
+        await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
+        await fleet.postgres.whole();
+        await fleet.instances[0]!.end();
+        await fleet.instances[0]!.start();
+        undone.push(...(await createBriefly()));
+      }
+      await hasRead(follower, [...before, ...undone]);
+      const last = follower.ids.at(-1)!;
+      const told = follower.ids.length;
+      await query('drop table time_logs cascade');
+
+      const begun = performance.now();
+      const { primary, standby } = await fleet.postgres.whole();
+      await expect(primary.run('recover', moment)).rejects.toThrow('Please specify the leader name');
+      await fleet.instances[0]!.end();
+      await standby.stop();
+      await primary.stop();
+      await primary.run('recover', moment);
+      primary.start();
+      await eventually(async () => expect(await primary.is('primary')).toBe(true), LIMIT);
+      await eventually(() => query(`select move_time_log_positions(${positionOf(last)})`));
+      await fleet.instances[0]!.start();
+      const after = await createBriefly();
+      const seconds = (performance.now() - begun) / 1_000;
+
+      const stored = await storedIds();
+      expect(before.filter((id) => !stored.has(id))).toEqual([]);
+      expect(undone.filter((id) => stored.has(id))).toEqual([]);
+      expect(stored.size).toBe(LOGS + before.length + after.length);
+      await promisify(execFile)(process.execPath, [COUNTS, 'verify'], {
+        env: environment({ DATABASE_URL: fleet.databaseUrl }),
+      });
+
+      // Who goes on gets what is new, once, at places that nobody was given before.
+      await hasRead(follower, after);
+      expect(follower.logs.length).toBe(told + after.length);
+      expect(follower.ids.slice(told).filter((id) => positionOf(id) <= positionOf(last))).toEqual([]);
+      // Who begins anew has the logs of the table.
+      const another = follow();
+      await hasRead(another, [...stored]);
+      expect(another.logs.length).toBe(stored.size);
+
+      standby.start();
+      await eventually(() => standby.send('POST', 'reinitialize', { force: true }));
+      await fleet.postgres.whole();
+      for (const member of fleet.postgres.members) await member.run('backup', 'full');
+      const [size] = await query<{ logs: number; size: string }>(
+        `select ${stored.size} as logs, pg_size_pretty(pg_database_size(current_database())) as size`,
+      );
+      process.stderr.write(
+        `${size!.logs} logs (${size!.size}): saved in ${secondsOfBackup.toFixed(1)} s, from the mistake to the next creates ${seconds.toFixed(1)} s\n`,
+      );
+    },
+    LIMIT,
+  );
+});
