@@ -1,16 +1,16 @@
 import { availableParallelism } from 'node:os';
 
-const { FAULTS, ESTATE, FLEET } = process.env;
+const { FAULTS, ESTATE, FLEET, CONTAINERS } = process.env;
 
 /** Faults of which `npm test` has a short pass; any other one takes long in a short pass too. */
-const SHORT = 'lost-commit|rude-clients|start|stopped-service';
+const SHORT = 'lost-commit|start';
 const NOT_IN = {
   // npm test
   none: [`/test/faults/(?!(${SHORT})[.])`, '/libs/embedded-postgres/src/.*[.]faults'],
   full: [],
   // What is left for CI to run three at a time (extent.ts): no short pass again, and none of those that measure what
   // others get.
-  rest: [`/test/faults/(${SHORT}|unread-answers|(tcp-|broker-)?abuse)[.]`],
+  rest: [`/test/faults/(${SHORT}|history|rude-clients|unread-answers|(tcp-|broker-)?abuse)[.]`],
 };
 /** Needs brokers, a browser, or more than the lockfile installs. */
 const OF_ESTATE = '/test/(estate/|browser/|(messages|events)/(nats|rabbitmq|tcp-faults))';
@@ -26,6 +26,7 @@ export default {
     ...NOT_IN[FAULTS ?? 'none'],
     ...(ESTATE ? [] : [OF_ESTATE]),
     ...(FLEET ? [] : ['<rootDir>/test/fleet/']),
+    ...(CONTAINERS ? [] : ['<rootDir>/test/containers/']),
   ],
   testEnvironment: '<rootDir>/test/support/test-environment.mjs',
   // Workspaces are tested as they are written, not as they were built.
@@ -37,6 +38,7 @@ export default {
   coverageProvider: 'v8',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  testSequencer: '<rootDir>/test/support/longest-first.mjs',
   reporters: [
     'default',
     '<rootDir>/test/faults/support/survival-reporter.mjs',

@@ -22,11 +22,18 @@ const SUITES = {
     files: [
       'test/faults',
       'test/contract/time-log-.*[.]property',
-      'test/e2e/(property|bad-input[.]fuzz)',
+      'test/(e2e/(property|bad-input[.]fuzz)|process/backup-file)',
       'libs/embedded-postgres/src/.*faults',
     ],
   },
+  containers: { environment: { CONTAINERS: 'full' }, options: ['--runInBand'], files: ['test/containers'] },
   fleet: { environment: { FLEET }, options: ['--runInBand'], files: ['test/fleet'] },
+  // For so many MINUTES, or an hour.
+  load: {
+    environment: { FLEET: 'full' },
+    options: ['--runInBand', '--testMatch', '**/test/fleet/*.load.ts', '--'],
+    files: [],
+  },
   package: { options: ['--config', 'test/package/jest.config.mjs'], files: [] },
   tools: { options: ['--config', 'test/tools/jest.config.mjs'], files: [] },
 };
@@ -36,7 +43,13 @@ const PROGRAMS = {
   snapshot: ['soak', 'old-snapshot'],
   soak: ['soak', 'soak'],
 };
-const BENCHES = { figure: 'figure', feed: 'feed-price', relay: 'relay' };
+const BENCHES = {
+  dtos: 'dto-price',
+  feed: 'feed-price',
+  figure: 'figure',
+  hooks: 'hook-price',
+  relay: 'relay',
+};
 
 const [name, ...args] = process.argv.slice(2);
 if (name in SUITES) runSuite(SUITES[name], args);

@@ -1,5 +1,16 @@
 import { rmSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -7,9 +18,17 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { EmbeddedPostgres, EmbeddedPostgresError } from './index.js';
 
+/** The files of a server that has run and ended. */
+let made: string;
 let place: string;
 let dataDirectory: string;
 let started: EmbeddedPostgres[];
+
+beforeAll(async () => {
+  made = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
+  await (await EmbeddedPostgres.start({ dataDirectory: join(made, 'postgres') })).stop();
+});
+afterAll(() => rm(made, { recursive: true }));
 
 beforeEach(async () => {
   place = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
@@ -26,6 +45,11 @@ async function start(directory = dataDirectory): Promise<EmbeddedPostgres> {
   const postgres = await EmbeddedPostgres.start({ dataDirectory: directory });
   started.push(postgres);
   return postgres;
+}
+
+/** Takes the files of a server that has run and ended. */
+async function takeMade(): Promise<void> {
+  await cp(join(made, 'postgres'), dataDirectory, { recursive: true });
 }
 
 async function attach(): Promise<EmbeddedPostgres> {
@@ -66,7 +90,7 @@ describe('EmbeddedPostgres', () => {
   });
 
   it('closes a data directory that stands open', async () => {
-    await (await start()).stop();
+    await takeMade();
     await chmod(dataDirectory, 0o755);
     await start();
     expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
@@ -104,7 +128,7 @@ describe('EmbeddedPostgres', () => {
   });
 
   it('starts where the lock file of another start is empty for a moment, and says what to do where it stays so', async () => {
-    await (await start()).stop();
+    await takeMade();
     const lock = join(dataDirectory, 'postmaster.pid');
     await writeFile(lock, '');
     // As soon as a server has met it.
@@ -140,6 +164,7 @@ describe('EmbeddedPostgres', () => {
   });
 
   it('stops once, however often it is told to', async () => {
+    await takeMade();
     const postgres = await start();
     await Promise.all([postgres.stop(), postgres.stop()]);
     await expect(query(postgres.url, 'select 1')).rejects.toThrow('ENOENT');
@@ -160,7 +185,7 @@ describe('EmbeddedPostgres', () => {
   });
 
   it('refuses the files of another major version, and leaves them as they are', async () => {
-    await (await start()).stop();
+    await takeMade();
     await writeFile(join(dataDirectory, 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toThrow(
       new EmbeddedPostgresError(
@@ -194,7 +219,7 @@ describe('EmbeddedPostgres', () => {
   });
 
   it('tells in one line why damaged files do not start', async () => {
-    await (await start()).stop();
+    await takeMade();
     await rm(join(dataDirectory, 'global', 'pg_control'));
     await expect(start()).rejects.toMatchObject({
       name: 'EmbeddedPostgresError',
