@@ -27,6 +27,9 @@ export function connectionOptions(
       statement_timeout: Math.ceil(deadline * 0.6),
       idle_in_transaction_session_timeout: deadline,
       keepAlive: true,
+      // A balancer that is reloaded leaves old connections to its old process, which no longer looks where the primary
+      // or an up-to-date standby is.
+      maxLifetimeSeconds: 30,
       // Sends a change together with the begin and commit of its transaction.
       pipeline: true,
     },
