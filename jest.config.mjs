@@ -6,7 +6,11 @@ const { FAULTS, ESTATE, FLEET, CONTAINERS } = process.env;
 const SHORT = 'lost-commit|start';
 const NOT_IN = {
   // npm test
-  none: [`/test/faults/(?!(${SHORT})[.])`, '/libs/embedded-postgres/src/.*[.]faults'],
+  none: [
+    `/test/faults/(?!(${SHORT})[.])`,
+    '/libs/embedded-postgres/src/.*[.]faults',
+    '/test/(contract/time-log-feed-(copies|journeys)[.]property|e2e/bad-input[.]fuzz)[.]',
+  ],
   full: [],
   // What is left for CI to run three at a time (extent.ts): no short pass again, and none of those that measure what
   // others get.
@@ -46,6 +50,6 @@ export default {
   ],
   // Ends what hangs; no test is meant to take a tenth of it.
   testTimeout: 180_000,
-  // Most tests wait for processes, servers and limits of time: one worker more than there are cores keeps those busy.
-  maxWorkers: availableParallelism() + 1,
+  // Most tests wait for processes, servers and limits of time: two workers more than there are cores keep those busy.
+  maxWorkers: availableParallelism() + 2,
 };

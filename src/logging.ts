@@ -19,9 +19,12 @@ const WIRING = new Set([
   'NestMicroservice',
 ]);
 
-/** The lines that PostgreSQL writes whenever it starts, stops or makes a checkpoint. */
+/**
+ * The lines that PostgreSQL writes whenever it starts, stops or makes a checkpoint. It may stop before it has read that
+ * a connection is given up.
+ */
 const ROUTINE =
-  /^LOG: +(starting|listening|database system (was|is) (shut down|ready)|received .* shutdown|aborting any|background worker "logical replication|shutting down|checkpoint)/;
+  /^FATAL: +terminating connection due to administrator command|^LOG: +(starting|listening|database system (was|is) (shut down|ready)|received .* shutdown|aborting any|background worker "logical replication|shutting down|checkpoint)/;
 
 /** Nest's logger over pino. Nest's reports about its own wiring go to `debug`. */
 export class ServiceLogger implements LoggerService {

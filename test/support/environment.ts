@@ -6,7 +6,7 @@ import { SETTINGS } from '../../src/config.js';
  * never reaches a test.
  */
 export function environment(given: Readonly<Record<string, string>>): Record<string, string> {
-  const { PATH = '', TZ } = process.env;
+  const { PATH = '', TZ, NODE_COMPILE_CACHE } = process.env;
   const absent = Object.fromEntries(SETTINGS.map((name) => [name, '']));
-  return { ...absent, PATH, ...(TZ && { TZ }), ...given };
+  return { ...absent, PATH, ...(TZ && { TZ }), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...given };
 }

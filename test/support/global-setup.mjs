@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, readFile, realpath, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,6 +24,12 @@ const SETTINGS = {
   max_prepared_transactions: '10',
   listen_addresses: '',
 };
+/**
+ * A folder in memory. A database is copied there in 10 ms instead of 250 ms: that is a sixth of the time of all tests.
+ */
+const MEMORY = '/dev/shm';
+/** Bytes that must be free in it. All tests together have had 0.6 GB there. */
+const ROOM = 2 ** 31;
 /** How initdb of any version makes the files. */
 const INITDB = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
 
@@ -35,10 +41,28 @@ const INITDB = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--loc
 export default async function setUp({ maxWorkers }) {
   // The tests' own connections follow their URLs alone, as the service does.
   removeLibpqVariables(process.env);
+  if (await isForMemory()) process.env.TMPDIR = MEMORY;
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'time-logs-test-')));
   const places = Array.from({ length: maxWorkers }, (_, index) => join(directory, `postgres-${index + 1}`));
   globalThis.testDatabases = { servers: await Promise.all(places.map(startIn)), directory };
+  // Node 22.1 and later compile what the processes of a run load once. With coverage that would count too little.
+  if (!process.env.NODE_V8_COVERAGE) process.env.NODE_COMPILE_CACHE ??= join(directory, 'compiled');
   process.env.TEST_DATABASE_URLS = places.map((place) => urlOf(socketDirectoryOf(place))).join(' ');
+}
+
+/** Other suites write more, or are about what a disk does. */
+async function isForMemory() {
+  const { FAULTS, ESTATE, FLEET, CONTAINERS } = process.env;
+  if (FAULTS ?? ESTATE ?? FLEET ?? CONTAINERS) return false;
+  try {
+    await access(MEMORY, constants.W_OK);
+    const { bavail, bsize } = await statfs(MEMORY);
+    // Some tests run what they write.
+    const isForPrograms = !/^\S+ \/dev\/shm \S+ \S*\bnoexec\b/m.test(await readFile('/proc/mounts', 'utf8'));
+    return isForPrograms && bavail * bsize >= ROOM;
+  } catch {
+    return false;
+  }
 }
 
 async function startIn(dataDirectory) {
