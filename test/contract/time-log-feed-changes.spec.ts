@@ -533,16 +533,6 @@ describe('the feed tells what SQL does', () => {
     });
   });
 
-  it('as those who do not know of corrections read it, while instances are replaced', async () => {
-    const [id, gone] = [await write(), await write()];
-    await set('duration = 2', id);
-    await remove(gone);
-    await settled();
-    expect(
-      await dataSource.query('select (log).id, (log).duration from time_log_events(null, null, 10)'),
-    ).toEqual([{ id, duration: '2' }]);
-  });
-
   it('and how much comes after a place, with the instant of the first', async () => {
     const [id, gone] = [await write(), await write()];
     const [first, second] = await tells(['created 1', 'created 2']);

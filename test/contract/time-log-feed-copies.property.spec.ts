@@ -9,8 +9,8 @@ import { normalizedValues } from '../../src/time-log/domain/time-log.js';
 import { feedNamesIn } from '../../src/time-log/infrastructure/feed/feed-names.js';
 import { storedShift } from '../../src/time-log/infrastructure/feed/positions.v1.js';
 import { tellTimeLogCorrectionV1 } from '../../src/time-log/infrastructure/feed/tell-time-log-correction.v1.js';
-import { tellTimeLogDeletionsV2 } from '../../src/time-log/infrastructure/feed/tell-time-log-deletions.v2.js';
-import { timeLogEventsV2 } from '../../src/time-log/infrastructure/feed/time-log-events.v2.js';
+import { tellTimeLogDeletionsV1 } from '../../src/time-log/infrastructure/feed/tell-time-log-deletions.v1.js';
+import { timeLogEventsV1 } from '../../src/time-log/infrastructure/feed/time-log-events.v1.js';
 import { eventually } from '../faults/support/eventually.js';
 import { isFull, timesOf } from '../faults/support/extent.js';
 import { PostgresCluster, queryOnce } from '../faults/support/postgres-cluster.js';
@@ -245,7 +245,7 @@ describe('whoever applies the events of the feed', () => {
   describe('would see that it is wrong', () => {
     /** Has the database do something else until the rounds have shown that. */
     async function isSeen(...statements: readonly string[]): Promise<boolean> {
-      const texts = [tellTimeLogCorrectionV1, tellTimeLogDeletionsV2, timeLogEventsV2];
+      const texts = [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1, timeLogEventsV1];
       try {
         for (const statement of statements) await sql().query(statement);
         for (let left = MOST; left > 0; left--) await round(0);
@@ -272,8 +272,8 @@ describe('whoever applies the events of the feed', () => {
 
     it.each([
       ['corrections', tellTimeLogCorrectionV1, 'begin\n', 'begin\n return new;\n'],
-      ['deletions', tellTimeLogDeletionsV2, 'begin\n', 'begin\n return null;\n'],
-      ['changes of the id', tellTimeLogDeletionsV2, 'ids := array[old.id]', 'return null'],
+      ['deletions', tellTimeLogDeletionsV1, 'begin\n', 'begin\n return null;\n'],
+      ['changes of the id', tellTimeLogDeletionsV1, 'ids := array[old.id]', 'return null'],
     ])(
       'without the trigger of %s',
       async (_what, text, from, to) => {
@@ -290,7 +290,7 @@ describe('whoever applies the events of the feed', () => {
     ])(
       'with a horizon that ends with %s',
       async (_what, horizon) => {
-        expect(await isSeen(await replacing(timeLogEventsV2, [HORIZON, horizon]))).toBe(true);
+        expect(await isSeen(await replacing(timeLogEventsV1, [HORIZON, horizon]))).toBe(true);
       },
       LIMIT,
     );
@@ -302,9 +302,9 @@ describe('whoever applies the events of the feed', () => {
           'order by place, id, deletion is not null',
           'order by place, id, deletion is null',
         ] as const;
-        expect(await isSeen(await replacing(timeLogEventsV2, isLast))).toBe(true);
+        expect(await isSeen(await replacing(timeLogEventsV1, isLast))).toBe(true);
         const both = ['select distinct on (place, id)', 'select'] as const;
-        expect(await isSeen(await replacing(timeLogEventsV2, both))).toBe(true);
+        expect(await isSeen(await replacing(timeLogEventsV1, both))).toBe(true);
       },
       LIMIT,
     );
@@ -315,7 +315,7 @@ describe('whoever applies the events of the feed', () => {
         const stays = ['and id = old.id and project_id is not null', 'and false'] as const;
         expect(await isSeen(await replacing(tellTimeLogCorrectionV1, stays))).toBe(true);
         const stays2 = ['and deletion.id = gone.id', 'and false'] as const;
-        expect(await isSeen(await replacing(tellTimeLogDeletionsV2, stays2))).toBe(true);
+        expect(await isSeen(await replacing(tellTimeLogDeletionsV1, stays2))).toBe(true);
       },
       LIMIT,
     );
@@ -324,7 +324,7 @@ describe('whoever applies the events of the feed', () => {
       'if a mark that readers have passed kept deletions from being told',
       async () => {
         const passed = ['>= (', '>= (-'] as const;
-        expect(await isSeen(await replacing(tellTimeLogDeletionsV2, passed))).toBe(true);
+        expect(await isSeen(await replacing(tellTimeLogDeletionsV1, passed))).toBe(true);
       },
       LIMIT,
     );
@@ -335,7 +335,7 @@ describe('whoever applies the events of the feed', () => {
         const runner = sql().createQueryRunner();
         const shift = storedShift(await feedNamesIn(runner));
         await runner.release();
-        for (const text of [tellTimeLogCorrectionV1, tellTimeLogDeletionsV2])
+        for (const text of [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1])
           expect(await isSeen(await replacing(text, ['tg_argv[0]::bigint', shift]))).toBe(true);
       },
       LIMIT,

@@ -52,7 +52,7 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 const ROUTINES = [
   'time_log_page_v2',
   'time_log_page_of',
-  'time_log_events_v2',
+  'time_log_events',
   'fold_time_log_counts',
   'keep_time_log_positions',
   ...TOTALS_ROUTINES,

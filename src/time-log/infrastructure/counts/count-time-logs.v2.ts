@@ -1,6 +1,6 @@
 import { AS_OWNER, BLOCK, type CountNames, FIRST, NIL, SPAN } from './count-layout.js';
 import { COUNTING_AS_BEFORE, COUNTING_DECLARED, COUNTING_ON, takeSlot } from './count-rows.v1.js';
-import { andAllDays, eachDay, intoSlot, orAdd } from './count-rows.v3.js';
+import { andAllDays, eachDay, intoSlot, orAdd } from './count-rows.v2.js';
 
 const IN_SPAN = SPAN / BLOCK;
 const CHANGES = `unnest(projects, blocks, days_of_block, numbers, sums) as changes (project_id, block, day, n, duration)`;

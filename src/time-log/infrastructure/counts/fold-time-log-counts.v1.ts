@@ -1,12 +1,6 @@
 import { AS_OWNER, type CountNames } from './count-layout.js';
-import {
-  addToSlot,
-  COUNTING_AS_BEFORE,
-  COUNTING_DECLARED,
-  COUNTING_ON,
-  literal,
-  takeSlot,
-} from './count-rows.v1.js';
+import { COUNTING_AS_BEFORE, COUNTING_DECLARED, COUNTING_ON, literal, takeSlot } from './count-rows.v1.js';
+import { addSumsToSlot } from './count-rows.v2.js';
 
 /**
  * Adds a limited number of rows of later slots to an earlier one, and returns how many. Fewer than the limit: all is
@@ -40,7 +34,7 @@ export const foldTimeLogCountsV1 = (names: CountNames) => `
         delete from ${names.counts} where ctid = any (array(
           select ctid from ${names.counts} where slot > 0 and slot = source limit most - folded)) returning *
       )
-      ${addToSlot(names, 'select * from moved')}
+      ${addSumsToSlot(names, 'select * from moved')}
       get diagnostics moved = row_count;
       folded := folded + moved;
     end loop;

@@ -1,12 +1,12 @@
 import type { CountNames } from './count-layout.js';
-import { add, COUNTING_AS_BEFORE, COUNTING_DECLARED, COUNTING_ON, literal } from './count-rows.v1.js';
-import { READ_COMMITTED } from './count-rows.v2.js';
+import { COUNTING_AS_BEFORE, COUNTING_DECLARED, COUNTING_ON, literal } from './count-rows.v1.js';
+import { addSums, READ_COMMITTED } from './count-rows.v2.js';
 
 /** Beside the numbers of slots, which begin with 0: whoever rebuilds holds it. */
 const REBUILD = -1;
 
 /**
- * Returns how many counts were wrong. It adds the difference to each wrong count, so that writers may count on
+ * Returns how many rows had a wrong count or sum. It adds the difference to each of them, so that writers may count on
  * meanwhile. Two rebuilds at once would add the difference twice, and so would a rebuild whose snapshot is older than
  * another's commit: it fails where another rebuild is under way, and under REPEATABLE READ.
  */
@@ -24,7 +24,7 @@ export const rebuildTimeLogCountsV2 = (names: CountNames) => `
         using errcode = 'object_in_use';
     end if;
     ${COUNTING_ON}
-    ${add(names, `select * from ${names.differences}()`)}
+    ${addSums(names, `select * from ${names.differencesV2}()`)}
     get diagnostics wrong = row_count;
     ${COUNTING_AS_BEFORE}
     return wrong;

@@ -1,5 +1,5 @@
 import { BLOCK, type CountNames, DAYS } from './count-layout.js';
-import { summed } from './count-rows.v3.js';
+import { summed } from './count-rows.v2.js';
 
 /** What is left of a column by days, null for nothing. */
 const left = (column: string) => `array[
@@ -8,7 +8,7 @@ const left = (column: string) => `array[
 
 /**
  * What must be added to counts and sums to make them right; empty where they are. One snapshot, whoever writes
- * meanwhile. It stands beside version 1, which tells instances of before about the counts alone.
+ * meanwhile. It stands beside version 1, which tells an instance of 0.1 about the counts alone.
  */
 export const timeLogCountDifferencesV2 = ({ logs, counts, differencesV2 }: CountNames) => `
   create function ${differencesV2}()

@@ -37,7 +37,7 @@ export const walkToRank = (counts: string, key = KEY) => `\
 `;
 
 /** The page from there on, or the first one. */
-export const readPage = (logs: string) => `\
+const readPage = (logs: string) => `\
     if project is null then
       if skipped > 0 then
         select log.date, log.id into start_date, start_id from ${logs} log
@@ -64,22 +64,24 @@ export const readPage = (logs: string) => `\
  * A row with the total of a period (null: open) and nothing else, then the logs of the page that begins after
  * `skipped` logs, newest first. STABLE: all of it sees what the statement sees that calls it. Rows come whole, so that
  * a new column needs no new version. They come in a column: as a set of rows they would fail each list that waits
- * while the column is added. It stands beside version 1, which an instance of 0.1 calls while it is replaced.
+ * while the column is added. Who wants the first page of a period need not know how many logs are newer. It stands
+ * beside version 1, which an instance of 0.1 calls while it is replaced.
  */
-export const timeLogPageV2 = ({ logs, counts, since, pageV2 }: CountNames) => `
+export const timeLogPageV2 = ({ logs, counts, since, between, pageV2 }: CountNames) => `
   create function ${pageV2}(project uuid, first_day date, last_day date, skipped bigint, page_limit integer)
     returns table (total bigint, log ${logs})
     stable language plpgsql ${ALONG_INDEXES} as $$
   #variable_conflict use_column
   declare
-    newer bigint := case when last_day is null then 0 else ${since}(project, last_day + 1) end;
+    newer bigint := case when skipped > 0 and last_day is not null then ${since}(project, last_day + 1) end;
     -- How many logs are newer than the first of the page: within all days, then within one span, one block, one day.
-    rank bigint := newer + skipped;
+    rank bigint := coalesce(newer, 0) + skipped;
     bucket record;
     start_date date := coalesce(last_day, 'infinity');
     start_id uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
   begin
-    total := ${since}(project, coalesce(first_day, ${FIRST})) - newer;
+    total := case when newer is null then ${between}(project, first_day, last_day)
+                  else ${since}(project, coalesce(first_day, ${FIRST})) - newer end;
     return next;
     if skipped >= total then
       return;

@@ -10,7 +10,6 @@ export async function feedNamesIn(runner: QueryRunner) {
     logs: await name('time_logs'),
     deletions: await name('time_log_deletions'),
     events: await name('time_log_events'),
-    eventsV2: await name('time_log_events_v2'),
     tellCorrection: await name('tell_time_log_correction'),
     forgetDeletions: await name('forget_time_log_deletions'),
     tellDeletions: await name('tell_time_log_deletions'),

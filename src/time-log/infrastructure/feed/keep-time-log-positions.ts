@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import { dataSourceOf, qualified } from '../../../database/index.js';
 import { feedNamesIn } from './feed-names.js';
-import { newestPosition } from './move-time-log-positions.v2.js';
+import { newestPosition } from './move-time-log-positions.v1.js';
 import { nextPosition, notedPosition, RATE, unreached } from './position-bounds.v1.js';
 
 /** A position that none has reached, and when that was so, in seconds since 1970. */

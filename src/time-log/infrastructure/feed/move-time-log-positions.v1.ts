@@ -2,6 +2,7 @@ import { literal } from '../counts/count-rows.v1.js';
 import type { FeedNames } from './feed-names.js';
 import { nextPosition, notedPosition, unreached } from './position-bounds.v1.js';
 import { storedShift, TRANSACTION } from './positions.v1.js';
+import { setTellTriggers } from './tell-triggers.v1.js';
 
 /** Beside the numbers of slots of counts, and that of a rebuild. */
 const KEEPING = -2;
@@ -80,7 +81,7 @@ export const moveTimeLogPositionsV1 = (names: FeedNames) => `
       ahead := first - pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
       moved_by := ahead - (${storedShift(names)});
       execute format('alter table %s alter column "position" set default ${TRANSACTION} + %L::bigint',
-                     ${literal(names.logs)}, ahead);
+                     ${literal(names.logs)}, ahead);${setTellTriggers(names)}
     end if;
     execute format('comment on function %s() is %L', ${literal(names.keep)},
                    format('On %s, up since %s. At %s no position had reached %s.',
@@ -92,5 +93,9 @@ export const moveTimeLogPositionsV1 = (names: FeedNames) => `
 const STATEMENT_LIMIT = `(select nullif(setting::integer, 0) from pg_settings where name = 'statement_timeout')`;
 
 const measured = (names: FeedNames) => `
-    select max("position") into newest from ${names.logs};
+    select ${newestPosition(names)} into newest;
     next := ${nextPosition(names)};`;
+
+/** Of all logs and deletions, and the mark; null where there are none. */
+export const newestPosition = ({ logs, deletions }: FeedNames) =>
+  `greatest((select max("position") from ${logs}), (select max("position") from ${deletions}))`;

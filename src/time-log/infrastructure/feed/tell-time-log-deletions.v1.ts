@@ -6,12 +6,13 @@ import { TRANSACTION } from './positions.v1.js';
 export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** The most logs in memory at a time: 10 MB. */
 const PART = 100_000;
-export const HERE = `${TRANSACTION} + tg_argv[0]::bigint`;
+const HERE = `${TRANSACTION} + tg_argv[0]::bigint`;
 
 /**
  * For triggers, with the shift as their argument: after a statement that deletes logs, after the update of a log that
  * changes its id, and after TRUNCATE, which only leaves the mark. It reads the logs of a statement into arrays, as the
- * counts do. A log that is deleted twice in one transaction leaves one row.
+ * counts do. A log that is deleted twice in one transaction leaves one row. Where the mark is later than this
+ * transaction, nobody would be told, and it writes none.
  */
 export const tellTimeLogDeletionsV1 = (names: FeedNames) => `
   create function ${names.tellDeletions}() returns trigger language plpgsql ${AS_OWNER} as $$
@@ -21,6 +22,11 @@ export const tellTimeLogDeletionsV1 = (names: FeedNames) => `
     projects uuid[];
     positions bigint[];
   begin
+    if tg_op <> 'TRUNCATE' and exists (
+      select from ${names.deletions} mark
+       where mark.project_id is null and (mark."position", mark.id) >= (${HERE}, '${LAST_ID}')) then
+      return null;
+    end if;
     case tg_op
     when 'DELETE' then
       for ids, projects, positions in

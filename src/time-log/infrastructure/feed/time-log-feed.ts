@@ -5,7 +5,7 @@ import { FEED_GONE, type FeedPlace, TimeLogEvent } from '../../domain/time-log-e
 import { createdAtOf, TimeLog } from '../../domain/time-log.js';
 import { TimeLogDeletion } from '../time-log-deletion.entity.js';
 import type { TimeLogRows } from '../time-log-rows.js';
-import { GONE } from './time-log-events.v2.js';
+import { GONE } from './time-log-events.v1.js';
 
 const IS_GONE = new RegExp(`^${GONE}$`);
 
@@ -65,7 +65,7 @@ export class TimeLogFeed {
   }
 
   private get routine(): string {
-    return `${this.database.routine('time_log_events_v2')}($1, $2, $3)`;
+    return `${this.database.routine('time_log_events')}($1, $2, $3)`;
   }
 
   /** How many events come after a place, at most so many, and when the first of them happened. */

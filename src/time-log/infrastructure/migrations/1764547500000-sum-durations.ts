@@ -1,12 +1,16 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { countNamesIn } from '../counts/count-layout.js';
-import { timeLogPeriodSumsV1 } from '../counts/time-log-period-sums.v1.js';
-import { timeLogProjectSumsV1 } from '../counts/time-log-project-sums.v1.js';
-import { timeLogSumV1 } from '../counts/time-log-sum.v1.js';
+import { timeLogPageOfV1 } from '../counts/time-log-page-of.v1.js';
+import { timeLogPageV2 } from '../counts/time-log-page.v2.js';
+import { timeLogPeriodSumsOfV1, timeLogPeriodSumsV1 } from '../counts/time-log-period-sums.v1.js';
+import { timeLogProjectSumsOfV1, timeLogProjectSumsV1 } from '../counts/time-log-project-sums.v1.js';
+import { timeLogSumOfV1, timeLogSumV1 } from '../counts/time-log-sum.v1.js';
+import { timeLogsBetweenV1 } from '../counts/time-logs-between.v1.js';
 
 /**
  * Sums the logs of before: a migration of its own, so that nobody waits while it reads them all. Only then the
- * functions that read sums are there, and an instance that needs them can start.
+ * functions that read sums and pages are there, and an instance that needs them can start. Those of before stay:
+ * instances of version 0.1 call them until the last of them has ended.
  */
 export class SumDurations1764547500000 implements MigrationInterface {
   readonly name = 'SumDurations1764547500000';
@@ -14,13 +18,38 @@ export class SumDurations1764547500000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const names = await countNamesIn(runner);
     await runner.query(`select ${names.rebuild}()`);
-    for (const text of [timeLogSumV1, timeLogProjectSumsV1, timeLogPeriodSumsV1])
+    for (const text of [
+      timeLogSumV1,
+      timeLogProjectSumsV1,
+      timeLogPeriodSumsV1,
+      timeLogsBetweenV1,
+      timeLogPageV2,
+      // For callers who may see some projects. They take the counts, sums and indexes that are there.
+      timeLogSumOfV1,
+      timeLogProjectSumsOfV1,
+      timeLogPeriodSumsOfV1,
+      timeLogPageOfV1,
+    ]) {
       await runner.query(text(names));
+    }
   }
 
   async down(runner: QueryRunner): Promise<void> {
     const names = await countNamesIn(runner);
-    for (const name of [names.periodSums, names.projectSums, names.sum])
+    const { pageOf, periodSumsOf, projectSumsOf, sumOf, pageV2, between, periodSums, projectSums, sum } =
+      names;
+    for (const name of [
+      pageOf,
+      periodSumsOf,
+      projectSumsOf,
+      sumOf,
+      pageV2,
+      between,
+      periodSums,
+      projectSums,
+      sum,
+    ]) {
       await runner.query(`drop function ${name}`);
+    }
   }
 }

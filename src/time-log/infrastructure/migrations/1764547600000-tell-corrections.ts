@@ -1,17 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { dropTimeLogsV1 } from '../feed/drop-time-logs.v1.js';
 import { feedNamesIn } from '../feed/feed-names.js';
 import { forgetTimeLogDeletionsV1 } from '../feed/forget-time-log-deletions.v1.js';
+import { keepTimeLogPositionsV1 } from '../feed/keep-time-log-positions.v1.js';
 import { moveTimeLogPositionsV1 } from '../feed/move-time-log-positions.v1.js';
-import { moveTimeLogPositionsV2 } from '../feed/move-time-log-positions.v2.js';
-import { setTellTriggers } from '../feed/tell-triggers.v1.js';
 import { tellTimeLogCorrectionV1 } from '../feed/tell-time-log-correction.v1.js';
 import { tellTimeLogDeletionsV1 } from '../feed/tell-time-log-deletions.v1.js';
-import { timeLogEventsV2 } from '../feed/time-log-events.v2.js';
+import { setTellTriggers } from '../feed/tell-triggers.v1.js';
+import { timeLogEventsV1 } from '../feed/time-log-events.v1.js';
 
 /**
- * The feed tells corrections and deletions, whoever makes them. PostgreSQL rewrites no row for the column; what needs
- * the table for itself comes last and takes a moment. Instances of before go on: they tell a corrected log as created,
- * and no deletion.
+ * The feed tells every log, its corrections and its deletion, whoever makes them. PostgreSQL rewrites no row for the
+ * column; what needs the table for itself takes a moment.
  */
 export class TellCorrections1764547600000 implements MigrationInterface {
   readonly name = 'TellCorrections1764547600000';
@@ -36,20 +36,26 @@ export class TellCorrections1764547600000 implements MigrationInterface {
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`alter table ${logs} add column corrected_at timestamptz(3)`);
     await runner.query(`do $$ begin ${setTellTriggers(names)} end $$`);
-    for (const text of [timeLogEventsV2, forgetTimeLogDeletionsV1, moveTimeLogPositionsV2])
+    for (const text of [
+      timeLogEventsV1,
+      forgetTimeLogDeletionsV1,
+      dropTimeLogsV1,
+      moveTimeLogPositionsV1,
+      keepTimeLogPositionsV1,
+    ]) {
       await runner.query(text(names));
+    }
   }
 
   async down(runner: QueryRunner): Promise<void> {
     const names = await feedNamesIn(runner);
+    const { logs, deletions, events, forgetDeletions, dropLogs, move, keep, tellCorrection, tellDeletions } =
+      names;
     for (const name of ['zz_tell_correction', 'tell_deletions', 'tell_new_id', 'tell_truncation'])
-      await runner.query(`drop trigger ${name} on ${names.logs}`);
-    await runner.query(
-      moveTimeLogPositionsV1(names).replace('create function', 'create or replace function'),
-    );
-    for (const name of [names.eventsV2, names.forgetDeletions, names.tellCorrection, names.tellDeletions])
+      await runner.query(`drop trigger ${name} on ${logs}`);
+    for (const name of [keep, move, dropLogs, forgetDeletions, events, tellCorrection, tellDeletions])
       await runner.query(`drop function ${name}`);
-    await runner.query(`drop table ${names.deletions}`);
-    await runner.query(`alter table ${names.logs} drop column corrected_at`);
+    await runner.query(`drop table ${deletions}`);
+    await runner.query(`alter table ${logs} drop column corrected_at`);
   }
 }
