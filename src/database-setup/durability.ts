@@ -15,22 +15,22 @@ type Query = (sql: string) => Promise<Settings[]>;
 /** Says in one line what a commit waits for: at the start, and when the server's settings have changed it. */
 export class Durability {
   private told: Settings | undefined;
-  /** On the clock of `performance`. */
   private next = 0;
 
   constructor(
     private readonly level: 'debug' | 'log',
     private readonly logger: Pick<Logger, 'debug' | 'log' | 'warn'> = new Logger('Durability'),
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Looks again after a commit, if the last look is long enough ago. Returns at once. Without commits nobody looks. */
   lookAgain(query: Query): void {
-    if (performance.now() < this.next) return;
+    if (this.now() < this.next) return;
     this.next = Infinity;
     void this.look(query)
       // An outage is told elsewhere, and the next commit looks again.
       .catch(() => undefined)
-      .finally(() => (this.next = performance.now() + PAUSE));
+      .finally(() => (this.next = this.now() + PAUSE));
   }
 
   /** Tells what it sees, unless it has told that already. */

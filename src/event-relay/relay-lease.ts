@@ -4,7 +4,7 @@ import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 
 /**
  * Milliseconds for which a lease is given, and that its holder leaves unused: it must stop before the next one
- * starts. Never make it longer: instances of before would take such a lease for one from the future.
+ * starts. Never make it longer: older instances would take such a lease for one from the future.
  */
 const LEASE = 10_000;
 const RESERVE = 2_000;

@@ -5,9 +5,11 @@ import { CreateTimeLogKeys1763856000000 } from './infrastructure/migrations/1763
 import { GuardCountFunctions1763856100000 } from './infrastructure/migrations/1763856100000-guard-count-functions.js';
 import { AddTimeLogPositions1764201600000 } from './infrastructure/migrations/1764201600000-add-time-log-positions.js';
 import { IndexTimeLogPositions1764201700000 } from './infrastructure/migrations/1764201700000-index-time-log-positions.js';
+import { AddDurationSums1764547200000 } from './infrastructure/migrations/1764547200000-add-duration-sums.js';
 import { KeepDurationSums1764547300000 } from './infrastructure/migrations/1764547300000-keep-duration-sums.js';
+import { RequireDurationSums1764547400000 } from './infrastructure/migrations/1764547400000-require-duration-sums.js';
 import { SumDurations1764547500000 } from './infrastructure/migrations/1764547500000-sum-durations.js';
-import { TellCorrections1764547600000 } from './infrastructure/migrations/1764547600000-tell-corrections.js';
+import { TellChanges1764547700000 } from './infrastructure/migrations/1764547700000-tell-changes.js';
 import { AddTimeLogAttributes1764892800000 } from './infrastructure/migrations/1764892800000-add-time-log-attributes.js';
 
 /** The migrations that make their tables, in order. */
@@ -19,8 +21,10 @@ export const timeLogMigrations = [
   GuardCountFunctions1763856100000,
   AddTimeLogPositions1764201600000,
   IndexTimeLogPositions1764201700000,
+  AddDurationSums1764547200000,
   KeepDurationSums1764547300000,
+  RequireDurationSums1764547400000,
   SumDurations1764547500000,
-  TellCorrections1764547600000,
+  TellChanges1764547700000,
   AddTimeLogAttributes1764892800000,
 ];

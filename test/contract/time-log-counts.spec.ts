@@ -490,7 +490,7 @@ describe('the migrations', () => {
 
   it.each([
     ['came to be', upTo('CreateTimeLogCounts')],
-    ['had sums beside them', upTo('KeepDurationSums')],
+    ['had sums beside them', upTo('AddDurationSums')],
   ])(
     'count and sum the logs of before counts %s, and those that come and change meanwhile',
     async (_what, first) => {

@@ -33,7 +33,7 @@ export const takeSlot = ({ logs }: CountNames) => `
   end loop;`;
 
 /** Adds rows to the counts, in the slot that was taken. */
-export const addToSlot = ({ counts }: CountNames, rows: string) => `
+const addToSlot = ({ counts }: CountNames, rows: string) => `
   insert into ${counts} as counts (of_all, project_id, width, first_day, slot, total, days)
   select of_all, project_id, width, first_day, own_slot, total, days from (${rows}) added
   on conflict on constraint time_log_counts_pkey do update

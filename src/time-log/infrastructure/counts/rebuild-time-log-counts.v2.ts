@@ -29,3 +29,7 @@ export const rebuildTimeLogCountsV2 = (names: CountNames) => `
     ${COUNTING_AS_BEFORE}
     return wrong;
   end $$`;
+
+/** Waits for a rebuild that is under way, and lets no other one begin before the transaction ends. */
+export const rebuildAlone = ({ logs }: CountNames) =>
+  `select pg_advisory_xact_lock(${literal(logs)}::regclass::oid::integer, ${REBUILD})`;

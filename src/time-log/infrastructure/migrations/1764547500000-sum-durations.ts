@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { countNamesIn } from '../counts/count-layout.js';
+import { rebuildAlone } from '../counts/rebuild-time-log-counts.v2.js';
 import { timeLogPageOfV1 } from '../counts/time-log-page-of.v1.js';
 import { timeLogPageV2 } from '../counts/time-log-page.v2.js';
 import { timeLogPeriodSumsOfV1, timeLogPeriodSumsV1 } from '../counts/time-log-period-sums.v1.js';
@@ -17,6 +18,8 @@ export class SumDurations1764547500000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const names = await countNamesIn(runner);
+    // Beside another one a rebuild fails: this one waits for it.
+    await runner.query(rebuildAlone(names));
     await runner.query(`select ${names.rebuild}()`);
     for (const text of [
       timeLogSumV1,
@@ -36,18 +39,16 @@ export class SumDurations1764547500000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     const names = await countNamesIn(runner);
-    const { pageOf, periodSumsOf, projectSumsOf, sumOf, pageV2, between, periodSums, projectSums, sum } =
-      names;
     for (const name of [
-      pageOf,
-      periodSumsOf,
-      projectSumsOf,
-      sumOf,
-      pageV2,
-      between,
-      periodSums,
-      projectSums,
-      sum,
+      names.pageOf,
+      names.periodSumsOf,
+      names.projectSumsOf,
+      names.sumOf,
+      names.pageV2,
+      names.between,
+      names.periodSums,
+      names.projectSums,
+      names.sum,
     ]) {
       await runner.query(`drop function ${name}`);
     }

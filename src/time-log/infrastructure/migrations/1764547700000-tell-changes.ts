@@ -11,10 +11,10 @@ import { timeLogEventsV1 } from '../feed/time-log-events.v1.js';
 
 /**
  * The feed tells every log, its corrections and its deletion, whoever makes them. PostgreSQL rewrites no row for the
- * column; what needs the table for itself takes a moment.
+ * column; what needs the table for itself comes last and takes a moment.
  */
-export class TellCorrections1764547600000 implements MigrationInterface {
-  readonly name = 'TellCorrections1764547600000';
+export class TellChanges1764547700000 implements MigrationInterface {
+  readonly name = 'TellChanges1764547700000';
 
   async up(runner: QueryRunner): Promise<void> {
     const names = await feedNamesIn(runner);
@@ -28,15 +28,9 @@ export class TellCorrections1764547600000 implements MigrationInterface {
         constraint time_log_deletions_pkey primary key ("position", id)
       );
       create index time_log_deletions_mark_idx on ${deletions} ("position", id) where project_id is null`);
-    for (const text of [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1]) await runner.query(text(names));
-    // With the rights of the owner, as those of counts: nobody else may bind it to a table of his own.
-    for (const name of [tellCorrection, tellDeletions])
-      await runner.query(`revoke execute on function ${name}() from public`);
-    // Everybody waits behind a column that waits for its lock.
-    await runner.query(`set local lock_timeout = '10s'`);
-    await runner.query(`alter table ${logs} add column corrected_at timestamptz(3)`);
-    await runner.query(`do $$ begin ${setTellTriggers(names)} end $$`);
     for (const text of [
+      tellTimeLogCorrectionV1,
+      tellTimeLogDeletionsV1,
       timeLogEventsV1,
       forgetTimeLogDeletionsV1,
       dropTimeLogsV1,
@@ -45,8 +39,16 @@ export class TellCorrections1764547600000 implements MigrationInterface {
     ]) {
       await runner.query(text(names));
     }
+    // With the rights of the owner, as those of counts: nobody else may bind it to a table of his own.
+    for (const name of [tellCorrection, tellDeletions])
+      await runner.query(`revoke execute on function ${name}() from public`);
+    // Everybody waits behind a column that waits for its lock.
+    await runner.query(`set local lock_timeout = '10s'`);
+    await runner.query(`alter table ${logs} add column corrected_at timestamptz(3)`);
+    await runner.query(`do $$ begin ${setTellTriggers(names)} end $$`);
   }
 
+  /** What readers were told of deletions goes: whoever follows begins anew, and is not told so. */
   async down(runner: QueryRunner): Promise<void> {
     const names = await feedNamesIn(runner);
     const { logs, deletions, events, forgetDeletions, dropLogs, move, keep, tellCorrection, tellDeletions } =
