@@ -1,6 +1,7 @@
 import { type Answer, failureOf } from './answer.js';
 import type { Call, Outcome } from './retrying-sender.js';
 import { randomId, type Runtime } from './runtime.js';
+import { ABORTED } from './within.js';
 
 /** A request, and the answers that are a success. */
 export interface HttpRequest<T> {
@@ -36,8 +37,8 @@ export class HttpExchange {
     try {
       return await this.sendTo(root, request, caller, signal);
     } catch (error) {
-      // Another call may have turned away from it meanwhile.
-      if (this.roots[0] === root) this.roots = [...others, root];
+      // Nothing is wrong with it where the caller has given up. Another call may have turned away from it meanwhile.
+      if (signal.reason !== ABORTED && this.roots[0] === root) this.roots = [...others, root];
       throw error;
     }
   }

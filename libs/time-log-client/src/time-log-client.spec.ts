@@ -736,6 +736,18 @@ describe('the options', () => {
     expect(runtime.requests.map(({ url }) => new URL(url).hostname[0])).toEqual(['a', 'a', 'b', 'b', 'b']);
   });
 
+  it('stay at an address where the caller gives up', async () => {
+    const { client, runtime } = clientOf([silent, listed], {
+      baseUrl: ['https://a.example', 'https://b.example'],
+    });
+    const controller = new AbortController();
+    const given = failure(client.listPage({}, { signal: controller.signal }));
+    setImmediate(() => controller.abort());
+    expect(await given).toMatchObject({ code: 'ABORTED' });
+    await client.listPage();
+    expect(runtime.requests.map(({ url }) => new URL(url).hostname[0])).toEqual(['a', 'a']);
+  });
+
   it('refuse no address', () => {
     expect(() => clientOf([], { baseUrl: [] })).toThrow(new TypeError('baseUrl must name an address'));
   });

@@ -11,7 +11,7 @@ interface Patience {
 export const LATE = Symbol('the time is up');
 export const ABORTED = Symbol('the signal has aborted');
 
-/** Waits for work until the time is up or the signal aborts. Then it aborts the work's own signal too. */
+/** Waits for work until the time is up or the signal aborts. Then it aborts the work's own signal too, with the reason. */
 export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { milliseconds, signal }: Patience,
@@ -20,9 +20,10 @@ export async function within<T>(
   if (signal?.aborted) return ABORTED;
   const controller = new AbortController();
   let cancel!: () => void;
+  let reason: typeof LATE | typeof ABORTED | undefined;
   const interruption = new Promise<typeof LATE | typeof ABORTED>((resolve) => {
-    const abort = () => resolve(ABORTED);
-    const stopTimer = schedule(() => resolve(LATE), milliseconds);
+    const abort = () => resolve((reason = ABORTED));
+    const stopTimer = schedule(() => resolve((reason = LATE)), milliseconds);
     signal?.addEventListener('abort', abort);
     cancel = () => {
       stopTimer();
@@ -33,6 +34,6 @@ export async function within<T>(
     return await Promise.race([work(controller.signal), interruption]);
   } finally {
     cancel();
-    controller.abort();
+    controller.abort(reason);
   }
 }
