@@ -14,3 +14,4 @@ until pg_isready --quiet --host "$data" --port 5432; do
   sleep 1
 done
 server stop --mode fast
+echo recovered
