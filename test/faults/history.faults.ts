@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
@@ -6,6 +9,7 @@ import { scopes } from '../../src/app.module.js';
 import { Chronicle } from '../history/chronicle.js';
 import { type Answer, contradictions } from '../history/contradictions.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
+import { BreakableNetwork, type Direction } from './support/breakable-network.js';
 import { eventually } from './support/eventually.js';
 import { timesOf } from './support/extent.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
@@ -13,24 +17,40 @@ import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 const ROUNDS = timesOf(8, 1);
 /** Writes that somebody is told of between two faults. */
 const QUIET = 150;
-/** Milliseconds of a frozen database: longer than a request waits for it. */
+/** Milliseconds of a frozen database, or of a broken network: longer than a request waits for it. */
 const FROZEN = 4_000;
+/** Gives a process another time, which a file says and may change (Debian: libfaketime). */
+const FAKETIME = ['x86_64', 'aarch64']
+  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
+  .find(existsSync);
 const LIMIT = 120_000 + ROUNDS * 120_000;
 
 describe('what clients of two instances are told', () => {
   const token = newToken();
   let primary: PostgresCluster;
   let standby: PostgresCluster;
+  let standbyStarts = 0;
+  /** Between each instance and the primary, and then between the primary and the standby. */
+  let networks: BreakableNetwork[];
   let url: string;
+  /** Of the two instances. */
+  let urls: string[];
+  /** Holds by how many seconds the clock of the first instance is ahead. */
+  let clock: string;
   let onStandby: string;
   let services: ServiceProcess[];
   let reader: ServiceProcess;
 
   beforeAll(async () => {
     primary = await PostgresCluster.create();
-    standby = await primary.createStandby();
+    networks = [0, 1, 2].map(() => new BreakableNetwork(primary.socket));
+    const ports = await Promise.all(networks.map((network) => network.listen()));
+    standby = await primary.createStandby(ports[2]);
     url = await primary.createDatabase();
-    services = [await start(), await start()];
+    urls = ports.slice(0, 2).map((port) => url.replace(/@[^/]+/, `@127.0.0.1:${port}`));
+    clock = join(primary.place, 'clock');
+    await writeFile(clock, '+0');
+    services = [await start(0), await start(1)];
     await queryOnce(
       url,
       `insert into access_tokens (id, name, digest, scopes, created_at) values (gen_random_uuid(), 'test', $1, $2, now())`,
@@ -44,6 +64,7 @@ describe('what clients of two instances are told', () => {
   });
   afterAll(async () => {
     for (const service of [...services, reader]) await service.end('SIGKILL');
+    for (const network of networks) network.close();
     await standby.remove();
     await primary.remove();
   });
@@ -57,16 +78,34 @@ describe('what clients of two instances are told', () => {
   let following: Chronicle | undefined;
   afterEach(() => following?.stopFollowing());
 
-  const start = () => startService({ DATABASE_URL: url });
-  const faults: readonly (readonly [string, () => Promise<void>])[] = [
+  const start = (index: number) =>
+    startService({
+      DATABASE_URL: urls[index]!,
+      ...(FAKETIME &&
+        index === 0 && {
+          LD_PRELOAD: FAKETIME,
+          FAKETIME_TIMESTAMP_FILE: clock,
+          FAKETIME_CACHE_DURATION: '1',
+          FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        }),
+    });
+  const breaks = (what: string, index: number, directions?: readonly Direction[]) =>
+    [
+      `the network between ${what} is broken${directions ? ` on the way ${directions.join()}` : ''}`,
+      async () => {
+        networks[index]!.break(directions);
+        await delay(FROZEN);
+        networks[index]!.mend();
+      },
+    ] as const;
+  const faults: (readonly [string, () => Promise<void>])[] = [
     [
       'an instance is killed',
       async () => {
         const exit = once(services[0]!.child, 'exit');
         services[0]!.child.kill('SIGKILL');
         await exit;
-        services.push(services.shift()!);
-        services[1] = await start();
+        services[0] = await start(0);
       },
     ],
     [
@@ -84,23 +123,50 @@ describe('what clients of two instances are told', () => {
         primary.thaw();
       },
     ],
+    [
+      'the standby is killed',
+      async () => {
+        await standby.end('SIGKILL');
+        standbyStarts++;
+        await standby.start();
+      },
+    ],
+    breaks('an instance and the primary', 0),
+    breaks('an instance and the primary', 0, ['there']),
+    breaks('an instance and the primary', 1, ['back']),
+    breaks('primary and standby', 2),
+    breaks('primary and standby', 2, ['there']),
+    breaks('primary and standby', 2, ['back']),
   ];
+  if (FAKETIME)
+    faults.push([
+      'the clock of an instance is an hour ahead, and goes back',
+      async () => {
+        await writeFile(clock, '+3600');
+        await delay(FROZEN);
+        await writeFile(clock, '+0');
+      },
+    ]);
+  else process.stderr.write('skipped: steps of the clock, for which libfaketime is not installed\n');
 
   it(
-    'is what one order of all writes explains, through kills and a frozen database',
+    'is what one order of all writes explains, through kills, a frozen database, broken networks and steps of a clock',
     async () => {
       const chronicle = new Chronicle(token, {
         urls: () => services.map((service) => service.url),
+        reader: () => reader.url,
+        starts: () => standbyStarts,
       });
       following = chronicle;
-      chronicle.start();
+      chronicle.start({ behind: 2 });
       const goOn = async (before = chronicle.told) => {
         await eventually(() => expect(chronicle.told).toBeGreaterThan(before + QUIET));
       };
       try {
         for (let round = 0; round < ROUNDS; round++)
-          for (const [, fault] of faults) {
+          for (const [what, fault] of faults) {
             await goOn();
+            process.stderr.write(`history: ${what}\n`);
             await fault();
           }
         await goOn();

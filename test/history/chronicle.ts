@@ -18,6 +18,8 @@ export interface Services {
   readonly urls: () => readonly string[];
   /** Reads from a standby. */
   readonly reader?: () => string;
+  /** How often the standby has started again: from the files it comes back older than what it had shown. */
+  readonly starts?: () => number;
 }
 
 interface Item {
@@ -37,7 +39,10 @@ interface Reply {
   readonly body: unknown;
   readonly begin: number;
   readonly end: number;
+  /** Of the standby, when it was asked. */
+  readonly start: number;
 }
+type How = Pick<Page, 'reader' | 'isBehind'>;
 
 const one = <T>(of: readonly T[]): T => of[randomInt(of.length)]!;
 const valuesOf = ({ projectId, duration }: Values): Values => ({ projectId, duration });
@@ -177,7 +182,7 @@ export class Chronicle {
 
   private async readPage(
     url: string,
-    how: Pick<Page, 'reader' | 'isBehind'>,
+    how: How,
     filter: string,
     projectId: string | undefined,
     limit: number,
@@ -188,13 +193,12 @@ export class Chronicle {
     if (!this.isRead(reply, 'a list')) return undefined;
     const { data, meta } = reply.body as { data: Item[]; meta: { total: number } };
     const items = data.map(({ description, ...item }) => ({ name: description, ...valuesOf(item) }));
-    const { begin, end } = reply;
+    const look = lookOf(how, reply);
+    if (before && before.reader !== look.reader) return undefined;
     const isLast = meta.total <= page * limit;
     const answer: Page = {
       kind: 'page',
-      ...how,
-      begin,
-      end,
+      ...look,
       projectId,
       total: meta.total,
       items,
@@ -207,27 +211,27 @@ export class Chronicle {
 
   private async readSums(
     url: string,
-    how: Pick<Page, 'reader' | 'isBehind'>,
+    how: How,
     filter: string,
     projectId: string | undefined,
   ): Promise<void> {
     const reply = await this.ask(url, `/totals?by=project&limit=100${filter}`);
     if (!this.isRead(reply, 'totals')) return;
     const { meta } = reply.body as { meta: { count: number; duration: number } };
-    const { begin, end } = reply;
-    this.answers.push({ kind: 'sums', ...how, begin, end, projectId, count: meta.count, sum: meta.duration });
+    const { count, duration: sum } = meta;
+    this.answers.push({ kind: 'sums', ...lookOf(how, reply), projectId, count, sum });
   }
 
-  private async readOne(url: string, how: Pick<Page, 'reader' | 'isBehind'>): Promise<void> {
+  private async readOne(url: string, how: How): Promise<void> {
     const known = [...this.ids];
     if (known.length === 0) return;
     // A log of the last few, which somebody may be changing.
     const [name, id] = known[Math.max(0, known.length - 1 - randomInt(20))]!;
     const reply = await this.ask(url, `/${id}`);
-    const { status, body, begin, end } = reply;
-    if (status !== 404 && !this.isRead(reply, 'one log')) return;
+    const { status, body } = reply;
+    if (!this.isRead(reply, 'one log', 404)) return;
     const values = status === 404 ? undefined : valuesOf((body as { data: Item }).data);
-    this.answers.push({ kind: 'one', ...how, begin, end, name, values });
+    this.answers.push({ kind: 'one', ...lookOf(how, reply), name, values });
   }
 
   private async follow(): Promise<void> {
@@ -243,10 +247,16 @@ export class Chronicle {
     }
   }
 
-  private isRead({ status }: Reply, what: string): boolean {
-    if (status === 200) return true;
+  private isRead({ status, start }: Reply, what: string, other = 200): boolean {
+    // Nobody knows which of the two gave it.
+    if (start !== this.standbyStart) return false;
+    if (status === 200 || status === other) return true;
     this.expectNoAnswer(status, what);
     return false;
+  }
+
+  private get standbyStart(): number {
+    return this.services.starts?.() ?? 0;
   }
 
   private expectNoAnswer(status: number, what: string): void {
@@ -259,12 +269,13 @@ export class Chronicle {
     path: string,
     { headers = {}, ...init }: { method?: string; body?: string; headers?: Record<string, string> } = {},
   ): Promise<Reply> {
-    const begin = performance.now();
+    const [begin, start] = [performance.now(), this.standbyStart];
     const reply = (status: number, body?: unknown): Reply => ({
       status,
       body,
       begin,
       end: performance.now(),
+      start,
     });
     try {
       const response = await fetch(`${url}/api/v1/time-logs${path}`, {
@@ -279,6 +290,13 @@ export class Chronicle {
     }
   }
 }
+
+const lookOf = ({ reader, isBehind }: How, { begin, end, start }: Reply) => ({
+  reader: `${reader}, start ${start}`,
+  ...(isBehind && { isBehind }),
+  begin,
+  end,
+});
 
 function anyValues(): Values {
   return { projectId: one(PROJECTS), duration: 1 + randomInt(1_000) };

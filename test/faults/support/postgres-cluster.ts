@@ -49,9 +49,13 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /** Another server that follows this one and can be read from (streaming replication). */
-  async createStandby(): Promise<PostgresCluster> {
-    const host = socketDirectoryOf(this.installation.dataDirectory);
+  /**
+   * Another server that follows this one and can be read from (streaming replication), over the socket or a port of
+   * loopback that leads here.
+   */
+  async createStandby(port?: number): Promise<PostgresCluster> {
+    const host =
+      port === undefined ? socketDirectoryOf(this.installation.dataDirectory) : `127.0.0.1 port=${port}`;
     const standby = await this.copy({
       signal: 'standby.signal',
       settings: `primary_conninfo = 'host=${host} user=postgres application_name=standby'`,
