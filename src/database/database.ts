@@ -5,11 +5,12 @@ import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import { OutageLatch } from './outage-latch.js';
 import { Connections } from './connections.js';
 import { OverdueStatements } from './overdue-statements.js';
-import { PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
+import { LoneChange, PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
 import { dataSourceOf, qualified, schemaOf } from './qualified.js';
 import {
   FailedWork,
   inTransaction,
+  isOfOtherIsolation,
   OverdueTransaction,
   transacted,
   type TransactionOptions,
@@ -53,13 +54,15 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   /** The runners of transactions that `transact` has begun. */
   private readonly own = new WeakSet<QueryRunner>();
   private readonly statements = new PreparedStatements();
+  /** False where role, database or server have another isolation level than changes need; undefined until it is seen. */
+  private canBeAlone: boolean | undefined;
   /** When to try the next change while the server is read-only, on the clock of `performance`. */
   private nextChange: number | undefined;
 
   constructor(private readonly dataSource: DataSource) {
     this.connections = new Connections(dataSource);
     this.overdue = new OverdueStatements(dataSource, {
-      silent: (since, error) => this.away.begin(since, messageOf(error)),
+      silent: (since, error) => this.away.begin(since, reasonOf(error)),
       withoutStandby: (since) => this.takesNoChanges.begin(since, WITHOUT_STANDBY),
     });
   }
@@ -74,13 +77,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     const begun = performance.now();
     const rows = await this.run(
       (runner) =>
-        this.overdue.watch(runner, () =>
-          this.statements.run(
-            sql,
-            (text) => runner.query(text, parameters as unknown[]) as Promise<unknown[]>,
-          ),
-        ),
-      (error) => this.away.begin(begun, messageOf(error)),
+        this.overdue.watch(runner, () => this.statements.run(sql, (text) => sent(runner, text, parameters))),
+      (error) => this.away.begin(begun, reasonOf(error)),
     );
     this.away.end(begun);
     // node-postgres assigns its callback to a property. V8 makes such functions old at once, and so this array stays
@@ -92,7 +90,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
    * Runs one statement that changes something, in a READ COMMITTED transaction. Throws like `query`. While the server
    * is read-only, it throws at once. Twice a second it tries a change, on a new connection: the address may by now lead
    * to another server. Its rows are like those of `query`. Of a statement with `rowWait`, which waits for rows that
-   * others may hold for as long as they like, a time limit or a deadlock says nothing about the server.
+   * others may hold for as long as they like, a time limit or a deadlock says nothing about the server. A `LoneChange`
+   * without `rowWait` is sent alone where the default is READ COMMITTED.
    */
   change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   change(sql: TextStatement, parameters?: readonly unknown[], options?: ChangeOptions): Promise<TextRow[]>;
@@ -102,9 +101,23 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     { rowWait }: ChangeOptions = {},
   ): Promise<unknown[]> {
     return this.changing(rowWait, (runner) =>
-      this.overdue.watch(runner, () =>
-        this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters, rowWait)),
-      ),
+      this.overdue.watch(runner, async () => {
+        if (sql instanceof LoneChange && rowWait === undefined && this.canBeAlone !== false) {
+          try {
+            const rows = await this.statements.run(sql.alone, (text) => sent(runner, text, parameters));
+            this.canBeAlone = true;
+            return rows;
+          } catch (error) {
+            if (!isOfOtherIsolation(error, this.canBeAlone === undefined)) throw error;
+            // Nothing was done.
+            this.canBeAlone = false;
+            this.logger.log(
+              'the default isolation level is not READ COMMITTED: a create takes begin and commit',
+            );
+          }
+        }
+        return this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters, rowWait));
+      }),
     );
   }
 
@@ -142,8 +155,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     const outcome = await this.run(act, (error) => {
       if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
       if (rowWait !== undefined && isOfOthers(error)) return;
-      if (isOfServer(error)) this.takesNoChanges.begin(begun, messageOf(error));
-      else this.away.begin(begun, messageOf(error));
+      if (isOfServer(error)) this.takesNoChanges.begin(begun, reasonOf(error));
+      else this.away.begin(begun, reasonOf(error));
     });
     this.nextChange = undefined;
     this.away.end(begun);
@@ -263,10 +276,10 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 }
 
-function unavailable(cause?: unknown): DomainError {
-  return new DomainError('SERVICE_UNAVAILABLE', undefined, { cause });
+function sent(runner: QueryRunner, sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
+  return runner.query(sql, parameters as unknown[]) as Promise<unknown[]>;
 }
 
-function messageOf(error: unknown): string {
-  return reasonOf(error);
+function unavailable(cause?: unknown): DomainError {
+  return new DomainError('SERVICE_UNAVAILABLE', undefined, { cause });
 }

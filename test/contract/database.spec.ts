@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { Database, TextStatement } from '../../src/database/index.js';
+import { Database, LoneChange, TextStatement } from '../../src/database/index.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -85,6 +85,81 @@ describe.each([
     await other.destroy();
   });
 
+  describe('that may be sent alone', () => {
+    const note = new LoneChange(
+      (condition) =>
+        `insert into notes select ${ISOLATION}, current_setting('synchronous_commit'), ${condition === 'true' ? 'false' : 'true'}
+          where ${condition} returning isolation, commit, alone::text`,
+    );
+    const told = (settings: string) => dataSource.query(settings);
+
+    beforeEach(() =>
+      told(
+        'reset synchronous_commit; create temp table if not exists notes (isolation text, commit text, alone boolean)',
+      ),
+    );
+    afterEach(() => told('reset default_transaction_isolation; reset synchronous_commit'));
+
+    it.each(['serializable', 'repeatable read', 'read uncommitted'])(
+      'is in a transaction under READ COMMITTED where the default is %s, and so is the next',
+      async (isolation) => {
+        const changing = new Database(dataSource);
+        await told(`set default_transaction_isolation = '${isolation}'`);
+        expect(await changing.change(note)).toEqual([['read committed', 'on', 'false']]);
+        await told(`set default_transaction_isolation = 'read committed'`);
+        expect(await changing.change(note)).toEqual([['read committed', 'on', 'false']]);
+      },
+    );
+
+    it.each([
+      ['off', 'on'],
+      ['local', 'on'],
+      ['remote_write', 'on'],
+      ['on', 'on'],
+      ['remote_apply', 'remote_apply'],
+    ])('waits for the disk alone too, where its role is told to wait for %s', async (mode, kept) => {
+      await told(`set default_transaction_isolation = 'read committed'; set synchronous_commit = ${mode}`);
+      expect(await new Database(dataSource).change(note)).toEqual([['read committed', kept, 'true']]);
+    });
+
+    it.each(['40001', '0A000'])(
+      'is in a transaction too where the level shows in %s, before the condition does',
+      async (state) => {
+        await told(
+          `create or replace function pg_temp.refuse() returns trigger language plpgsql as $$
+           begin
+             if ${ISOLATION} = 'serializable' then raise exception 'refused' using errcode = '${state}'; end if;
+             return null;
+           end $$;
+           create trigger refuse before insert on notes for each statement execute function pg_temp.refuse()`,
+        );
+        try {
+          expect(await new Database(dataSource).change(note)).toEqual([['read committed', 'on', 'false']]);
+        } finally {
+          await told('drop trigger refuse on notes');
+        }
+      },
+    );
+
+    it('rejects where the commit fails, and leaves nothing behind', async () => {
+      await told(`set default_transaction_isolation = 'read committed'`);
+      const before = await numbers();
+      const add = new LoneChange(
+        (condition) => `insert into numbers select * from unnest($1::int[]) where ${condition}`,
+      );
+      await expect(tables.change(add, [[4, 4]])).rejects.toMatchObject({ code: '23505' });
+      expect(await numbers()).toEqual(before);
+    });
+
+    it('leaves the isolation level and synchronous_commit of a transaction of the caller as they are', async () => {
+      await told('set synchronous_commit = local');
+      const isolated = dataSource.transaction('SERIALIZABLE', (manager) =>
+        tables.within(manager).change(note),
+      );
+      expect(await isolated).toEqual([['serializable', 'local', 'false']]);
+    });
+  });
+
   it('rejects where the statement fails, and leaves nothing behind', async () => {
     await expect(tables.change('insert into numbers values (3), (-1)')).rejects.toMatchObject({
       code: '23514',
@@ -115,7 +190,10 @@ describe('a change that waits for a row', () => {
     const holder = dataSource.createQueryRunner();
     try {
       await holder.query('create table if not exists held as select 1 as n');
-      await holder.query('begin; select from held for update');
+      // As long as it takes: with a limit, its own session would end where the machine is busy.
+      await holder.query(
+        'begin; set local idle_in_transaction_session_timeout = 0; select from held for update',
+      );
       const change = new Database(dataSource).change(new TextStatement('delete from held'), [], {
         rowWait: 300,
       });

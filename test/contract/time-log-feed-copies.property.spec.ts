@@ -12,7 +12,7 @@ import { tellTimeLogCorrectionV1 } from '../../src/time-log/infrastructure/feed/
 import { tellTimeLogDeletionsV1 } from '../../src/time-log/infrastructure/feed/tell-time-log-deletions.v1.js';
 import { timeLogEventsV1 } from '../../src/time-log/infrastructure/feed/time-log-events.v1.js';
 import { eventually } from '../faults/support/eventually.js';
-import { isFull, timesOf } from '../faults/support/extent.js';
+import { timesOf } from '../faults/support/extent.js';
 import { PostgresCluster, queryOnce } from '../faults/support/postgres-cluster.js';
 import { Copy, ROWS } from '../support/copies.js';
 import { closeInstances, type Instance, newLog, openInstances } from '../support/feed-traffic.js';
@@ -25,7 +25,7 @@ const MOST = 3;
 /** Writers at a time, and transactions of each in a round. */
 const WRITERS = 4;
 const TRANSACTIONS = 4;
-const LIMIT = isFull ? 600_000 : 120_000;
+const LIMIT = 600_000;
 
 /**
  * A standby cuts a statement off where the primary's changes cannot wait for it, such as for a deadlock with a move:

@@ -87,11 +87,7 @@ describe('idempotency keys in PostgreSQL', () => {
     const stopped = sql.createQueryRunner();
     await stopped.startTransaction();
     try {
-      await new TypeOrmTimeLogRepository({
-        query: (text: string, parameters: unknown[]) => stopped.query(text, parameters),
-        change: (text: string, parameters: unknown[]) => stopped.query(text, parameters),
-        table: (entity: never) => new Database(sql).table(entity),
-      } as never).addOnce(log, used);
+      await new TypeOrmTimeLogRepository(new Database(sql)).within(stopped.manager).addOnce(log, used);
       const unavailable = { code: 'SERVICE_UNAVAILABLE' };
       let isWaiting = true;
       const held = instances[0]!.addOnce(newLog(), used).finally(() => (isWaiting = false));

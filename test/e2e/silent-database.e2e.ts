@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../../src/config.js';
+import { send, TIME_LOGS } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /**
@@ -44,11 +45,8 @@ describe('a database that falls silent', () => {
   let app: TestApp;
   let proxy: SilencingProxy;
 
-  const health = async (): Promise<number> =>
-    (await fetch(`${app.url}/health`, { headers: { authorization: `Bearer ${app.token}` } })).status;
-  const list = async (): Promise<number> =>
-    (await fetch(`${app.url}/api/v1/time-logs`, { headers: { authorization: `Bearer ${app.token}` } }))
-      .status;
+  const statusOf = async (path: string) => (await send(app, path)).status;
+  const listTen = () => Promise.all(Array.from({ length: 10 }, () => statusOf(TIME_LOGS)));
 
   beforeAll(async () => {
     const { host } = /@(?<host>[^/]+)\//.exec(process.env.TEST_DATABASE_URL ?? '')!.groups!;
@@ -63,13 +61,13 @@ describe('a database that falls silent', () => {
   });
 
   it('costs the requests of that moment a 503, and no later request anything', async () => {
-    expect(await Promise.all(Array.from({ length: 10 }, list))).toEqual(Array(10).fill(200));
+    expect(await listTen()).toEqual(Array(10).fill(200));
     proxy.silence();
-    const statuses = await Promise.all(Array.from({ length: 10 }, list));
+    const statuses = await listTen();
     expect(statuses).toContain(503);
     // One that finds no connection free makes a new one, which speaks.
     expect(statuses.filter((status) => ![200, 503].includes(status))).toEqual([]);
-    expect(await Promise.all(Array.from({ length: 10 }, list))).toEqual(Array(10).fill(200));
-    expect(await health()).toBe(200);
+    expect(await listTen()).toEqual(Array(10).fill(200));
+    expect(await statusOf('/health')).toBe(200);
   });
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { eachMessage } from './postgres-messages.js';
 
 /** The request of a client to speak TLS, which is declined (PostgreSQL, message formats). */
 const SSL_REQUEST = 80877103;
@@ -133,20 +134,3 @@ class Session {
 
 /** AuthenticationOk, and ReadyForQuery outside a transaction. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, IDLE]);
-
-/** Calls back with each whole message; those of a start have no type before their length. */
-function eachMessage(socket: Socket, isStart: () => boolean, act: (message: Buffer) => void): void {
-  let rest = Buffer.alloc(0);
-  socket.on('data', (chunk: Buffer) => {
-    rest = Buffer.concat([rest, chunk]);
-    for (;;) {
-      const type = isStart() ? 0 : 1;
-      if (rest.length < type + 4) return;
-      const length = type + rest.readInt32BE(type);
-      if (rest.length < length) return;
-      const message = rest.subarray(0, length);
-      rest = rest.subarray(length);
-      act(message);
-    }
-  });
-}

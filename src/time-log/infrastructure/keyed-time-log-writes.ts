@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type BatcherLimits, halving } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { type Database, isRefusalOfRow, PreparedStatement, type Statements } from '../../database/index.js';
+import { type Database, isRefusalOfRow, LoneChange, type Statements } from '../../database/index.js';
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
@@ -32,7 +32,7 @@ interface KeptKey {
  */
 export class KeyedTimeLogWrites {
   readonly writes: Batcher<KeyedLog, string | undefined>;
-  private insertion: PreparedStatement | undefined;
+  private insertion: LoneChange | undefined;
 
   constructor(
     private readonly database: Database,
@@ -98,7 +98,7 @@ export class KeyedTimeLogWrites {
    */
   private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
-    this.insertion ??= new PreparedStatement(insertionInto(keys, this.database.table(TimeLog), this.rows));
+    this.insertion ??= new LoneChange(insertionInto(keys, this.database.table(TimeLog), this.rows));
     const rows = await within.change(this.insertion, [
       ...this.rows.arraysOf(keyed.map(({ log }) => log)),
       keyed.map(({ key }) => key.principal),
@@ -125,14 +125,15 @@ function insertionInto(
   keys: string,
   logs: string,
   { arrays, names, nextParameter }: Pick<TimeLogRows, 'arrays' | 'names' | 'nextParameter'>,
-): string {
+): (condition: string) => string {
   // After those of the logs.
   const [principals, texts, fingerprints, table] = [0, 1, 2, 3].map((index) => `$${nextParameter + index}`);
-  return `
+  return (condition) => `
     with asked as (
       select distinct on (key_principal, key_text) *
         from unnest(${arrays}, ${principals}::text[], ${texts}::text[], ${fingerprints}::text[]) with ordinality
              as given (${names}, key_principal, key_text, key_fingerprint, key_number)
+       where ${condition}
        order by key_principal, key_text, key_number
     ), free as materialized (
       select * from asked

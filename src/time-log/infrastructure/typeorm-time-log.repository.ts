@@ -10,6 +10,7 @@ import {
   Database,
   isRefusalOfRow,
   isUnknownRoutine,
+  LoneChange,
   PreparedStatement,
   type Statements,
   type TextRow,
@@ -77,7 +78,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly rows: TimeLogRows;
   private readonly making: ConstructorParameters<typeof LazyPage<TextRow>>[2];
   private readonly pages: Partial<Record<Whose['suffix'], PreparedStatement>> = {};
-  private insertion: PreparedStatement | undefined;
+  private insertion: LoneChange | undefined;
 
   constructor(
     private readonly database: Database,
@@ -256,9 +257,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   /** Stores all logs in one commit, or as a part of a transaction. */
   private async insert(logs: readonly TimeLog[], within: Statements = this.database): Promise<undefined[]> {
-    this.insertion ??= new PreparedStatement(
-      `insert into ${this.table} (${this.rows.names})
-       select * from unnest(${this.rows.arrays})`,
+    this.insertion ??= new LoneChange(
+      (condition) => `insert into ${this.table} (${this.rows.names})
+       select * from unnest(${this.rows.arrays}) where ${condition}`,
     );
     await within.change(this.insertion, this.rows.arraysOf(logs));
     this.changed(within);

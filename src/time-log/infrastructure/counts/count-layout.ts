@@ -18,6 +18,12 @@ export const KEY = `of_all = (project is null) and project_id = coalesce(project
 export const KEY_OF_SEVERAL = `not of_all and project_id = any(projects)`;
 /** A function that runs with its owner's rights only finds what it names in full. */
 export const AS_OWNER = `security definer set search_path = pg_catalog, pg_temp`;
+/**
+ * PostgreSQL plans it once a session, and always along an index: what a page costs must not depend on statistics that
+ * are stale or missing.
+ */
+export const ALONG_INDEXES = `set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
 
 /** The names in the texts, quoted, with the schema and the prefix of the DataSource. */
 export type CountNames = Awaited<ReturnType<typeof countNamesIn>>;

@@ -1,5 +1,5 @@
-import { type CountNames, KEY_OF_SEVERAL } from './count-layout.js';
-import { ALONG_INDEXES, walkToRank } from './time-log-page.v2.js';
+import { ALONG_INDEXES, type CountNames, KEY_OF_SEVERAL } from './count-layout.js';
+import { walkToRank } from './time-log-page.v2.js';
 
 /**
  * The page of some projects, as `time_log_page_v2` gives that of one or all. Each project's part of the index is read

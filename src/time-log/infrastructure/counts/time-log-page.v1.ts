@@ -1,11 +1,4 @@
-import { BLOCK, type CountNames, FIRST, KEY, SPAN } from './count-layout.js';
-
-/**
- * PostgreSQL plans it once a session, and always along an index: the cost of a list must not depend on statistics that
- * are stale or missing.
- */
-const ALONG_INDEXES = `set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
+import { ALONG_INDEXES, BLOCK, type CountNames, FIRST, KEY, SPAN } from './count-layout.js';
 
 /**
  * A row with the total of a period (null: open) and nothing else, then the logs of the page that begins after

@@ -1,7 +1,7 @@
+import { ALONG_INDEXES } from '../counts/count-layout.js';
 import type { FeedNames } from './feed-names.js';
 import { storedShift } from './positions.v1.js';
 import { LAST_ID } from './tell-time-log-deletions.v1.js';
-import { ALONG_THE_INDEX } from './time-log-events.v1.js';
 
 /**
  * Drops the next logs whose `date` is before a day, after a place in the order of `(date, id)`: at most so many, and
@@ -9,14 +9,14 @@ import { ALONG_THE_INDEX } from './time-log-events.v1.js';
  *
  * With `following`, the number of a transaction that is open and has begun later than this one, the feed does not tell
  * that they are gone. It gets a mark right before the place of that transaction instead. So whoever has read any of
- * them begins anew, and gets nothing before that transaction has ended: a chain of such transactions, each open when the one
- * before commits, drops any number of logs, and readers begin anew once. Deletions from before the mark are never told, so
- * as many of them are removed too.
+ * them begins anew, and gets nothing before that transaction has ended: a chain of such transactions, each open when
+ * the one before commits, drops any number of logs, and readers begin anew once. Deletions from before the mark are
+ * never told, so as many of them are removed too.
  */
 export const dropTimeLogsV1 = ({ logs, deletions, dropLogs, ...names }: FeedNames) => `
   create function ${dropLogs}(before date, after_date date, after_id uuid, most integer, following bigint)
     returns table (dropped integer, removed integer, last_date date, last_id uuid)
-    language plpgsql ${ALONG_THE_INDEX} as $$
+    language plpgsql ${ALONG_INDEXES} as $$
   #variable_conflict use_column
   declare
     rows tid[];

@@ -1,11 +1,7 @@
-import { NIL } from '../counts/count-layout.js';
+import { ALONG_INDEXES, NIL } from '../counts/count-layout.js';
 import { literal } from '../counts/count-rows.v1.js';
 import type { FeedNames } from './feed-names.js';
 import { storedShift } from './positions.v1.js';
-
-/** Along the index whatever the statistics say: they may be stale or missing. */
-export const ALONG_THE_INDEX = `set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off`;
 
 /** SQLSTATE: what a reader must know about logs before this place is forgotten. */
 export const GONE = 'TL410';
@@ -20,7 +16,7 @@ export const GONE = 'TL410';
 export const timeLogEventsV1 = ({ events, deletions, ...names }: FeedNames) => `
   create function ${events}(after_position bigint, after_id uuid, event_limit integer)
     returns table ("position" bigint, log ${names.logs}, deletion ${deletions})
-    stable language plpgsql ${ALONG_THE_INDEX} as $$
+    stable language plpgsql ${ALONG_INDEXES} as $$
   #variable_conflict use_column
   declare
     shift bigint := ${storedShift({ events, deletions, ...names })};
