@@ -91,31 +91,22 @@ const builder = <Options>() =>
     'forRoot',
   );
 
+/** Nest keeps those out of the options that are named here. */
+const CORE_EXTRAS: CoreExtras = {
+  dataSource: undefined,
+  attributes: undefined,
+  hooks: undefined,
+  adapters: undefined,
+  imports: undefined,
+};
+
 export const { ConfigurableModuleClass: ConfigurableTimeLogCoreModule } = builder<TimeLogCoreOptions>()
-  .setExtras<CoreExtras>(
-    {
-      dataSource: undefined,
-      attributes: undefined,
-      hooks: undefined,
-      adapters: undefined,
-      imports: undefined,
-    },
-    withExtras,
-  )
+  .setExtras<CoreExtras>(CORE_EXTRAS, withExtras)
   .build();
 
 export const { ConfigurableModuleClass: ConfigurableTimeLogModule } = builder<TimeLogOptions>()
   .setExtras<Extras>(
-    {
-      dataSource: undefined,
-      attributes: undefined,
-      hooks: undefined,
-      adapters: undefined,
-      imports: undefined,
-      guard: undefined,
-      filter: undefined,
-      routes: undefined,
-    },
+    { ...CORE_EXTRAS, guard: undefined, filter: undefined, routes: undefined },
     (definition, { guard, filter, routes, ...extras }) =>
       withExtras(
         withProviders(definition, [

@@ -34,6 +34,8 @@ const MANY = 30;
 class Policy {
   readonly closed = new Set<string>();
   readonly asked: TimeLogChange[] = [];
+  /** By which it was asked before. */
+  readonly managers: (EntityManager | undefined)[] = [];
   /** Runs after the row of audit was written. */
   after: (change: TimeLogChange, manager: EntityManager) => unknown = () => undefined;
 }
@@ -45,8 +47,10 @@ class PolicyModule {}
 class AuditHooks implements TimeLogHooks {
   constructor(private readonly policy: Policy) {}
 
-  async before(change: TimeLogChange): Promise<void> {
+  async before(change: TimeLogChange, manager?: EntityManager): Promise<void> {
     this.policy.asked.push(change);
+    this.policy.managers.push(manager);
+    await manager?.query('select from audit');
     const { projectId } = change.values ?? {};
     if (projectId !== undefined && this.policy.closed.has(projectId))
       throw new ConflictException('the project is closed');
@@ -313,6 +317,21 @@ describe('the hooks of a host', () => {
     } finally {
       await sql('drop table notes');
     }
+  });
+
+  it('ask the database by the transaction of the host, of which more come at once than there are connections', async () => {
+    const service = app.get(TimeLogService);
+    const managers: (EntityManager | undefined)[] = [];
+    const transactions = Array.from({ length: MANY }, () =>
+      app.get(DataSource).transaction(async (manager) => {
+        managers.push(manager);
+        await service.record(LOG, { manager });
+      }),
+    );
+    await Promise.all(transactions);
+    expect(await stored()).toHaveLength(MANY);
+    expect(policy.managers).toHaveLength(MANY);
+    expect(policy.managers.every((manager) => managers.includes(manager))).toBe(true);
   });
 
   it('hold over another adapter, and may be an object', async () => {

@@ -15,6 +15,9 @@ interface Write<Outcome> {
   readonly turn?: string;
 }
 
+/** A change without a key is made each time that somebody asks for it. */
+const never = () => Promise.resolve(false);
+
 /** Writes changes of logs between the hooks of a host. Without a hook `within` they share commits. */
 export class HookedWrites {
   constructor(
@@ -23,8 +26,12 @@ export class HookedWrites {
   ) {}
 
   /** Asks the hook, unless the change was made before. Throws what the hook throws. */
-  async before(change: TimeLogChange, wasMade: () => Promise<boolean>): Promise<void> {
-    if (this.hooks.before && !(await wasMade())) await this.hooks.before(change);
+  async before(
+    { transaction }: Call,
+    change: TimeLogChange,
+    wasMade: () => Promise<boolean> = never,
+  ): Promise<void> {
+    if (this.hooks.before && !(await wasMade())) await this.hooks.before(change, transaction);
   }
 
   /** Writes a change, in the transaction of the call if it has one. Throws what the write and the hook throw. */

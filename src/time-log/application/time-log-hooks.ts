@@ -19,9 +19,10 @@ export interface TimeLogChange {
 export interface TimeLogHooks {
   /**
    * Before anything is written. It refuses the change by throwing, and that is the answer. It is not asked where an
-   * idempotency key has recorded the log already.
+   * idempotency key has recorded the log already. Where the change is part of a transaction of the caller it gets that,
+   * and must ask the database through it: ten that each wait for one more connection hold the whole pool.
    */
-  before?(change: TimeLogChange): unknown;
+  before?(change: TimeLogChange, manager?: Transaction): unknown;
 
   /**
    * After the log was written, in the same transaction, which it rolls back by throwing. It never runs where an

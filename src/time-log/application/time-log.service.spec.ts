@@ -52,6 +52,34 @@ describe('TimeLogService', () => {
     expect(await service.list(everything, Page.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
+  it.each([undefined, null, 'work', 7])('refuses %p in the place of values', async (none) => {
+    const refusal = {
+      code: 'VALIDATION_ERROR',
+      message: 'the values of a time log must be an object',
+    };
+    await expect(service.record(none as never)).rejects.toMatchObject(refusal);
+    await expect(service.correct('', none as never)).rejects.toMatchObject(refusal);
+  });
+
+  it.each([undefined, '', ' a', 'é', 'a'.repeat(256), 7])(
+    'refuses %p in the place of a key',
+    async (text) => {
+      await expect(
+        service.recordOnce(values, { principal: 'Ada', text } as { principal: string; text: string }),
+      ).rejects.toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message: 'Idempotency-Key must be 1 to 255 printable ASCII characters',
+      });
+      expect(await service.list(everything, Page.of(1, 50))).toMatchObject({ total: 0 });
+    },
+  );
+
+  it('refuses the key of nobody, who would share it with others', async () => {
+    await expect(
+      service.recordOnce(values, { principal: undefined, text: 'a' } as never),
+    ).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+
   it('sums what matches, and makes groups where they are asked for', async () => {
     await service.record({ ...values, duration: 0.1 });
     await service.record({ ...values, duration: 0.2 });

@@ -2,7 +2,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { type Access, ALL_PROJECTS, FEED_REFUSED, requireProject } from '../domain/access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
-import type { IdempotencyKey } from '../domain/idempotency-key.js';
+import { type IdempotencyKey, requireKey } from '../domain/idempotency-key.js';
 import type { Page } from '../domain/page.js';
 import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
@@ -38,27 +38,28 @@ export class TimeLogUseCases {
     const log = TimeLog.record(await this.attributes.applyTo(values), this.ids.next());
     requireProject(call.access, log.projectId);
     const change = recording(log, call);
-    await this.writes.before(change, never);
+    await this.writes.before(call, change);
     await this.writes.run(call, { change, write: (writes) => writes.add(log), written: () => log });
     return log;
   }
 
   /**
    * Records a log, unless the key has recorded one before: then it returns that one as it was recorded, whatever became
-   * of it. Resolves like `record`. Throws like `record`, and DomainError IDEMPOTENCY_KEY_REUSED where the key has
-   * recorded other values.
+   * of it. Resolves like `record`. Throws like `record`, also where the key is none, and DomainError
+   * IDEMPOTENCY_KEY_REUSED where the key has recorded other values.
    */
   async recordOnce(
     values: TimeLogValues,
     key: IdempotencyKey,
     call: Call,
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
+    requireKey(key);
     const applied = await this.attributes.applyTo(values);
     const log = TimeLog.record(applied, this.ids.next());
     requireProject(call.access, log.projectId);
     const change = recording(log, call);
     const isKnown = async () => (await this.writes.writesOf(call).known(log, key)) !== undefined;
-    await this.writes.before(change, isKnown);
+    await this.writes.before(call, change, isKnown);
     const id = await this.writes.run(call, {
       change,
       write: (writes) => writes.addOnce(log, key),
@@ -79,7 +80,7 @@ export class TimeLogUseCases {
     requireProject(access, log.projectId);
     this.requireObedience(access);
     const change: TimeLogChange = { kind: 'correct', id: log.id, values: normalizedValues(log), caller };
-    await this.writes.before(change, never);
+    await this.writes.before(call, change);
     const isThere = await this.writes.run(call, {
       change,
       write: (writes) => writes.correct(log, access),
@@ -98,7 +99,7 @@ export class TimeLogUseCases {
     const { access, caller } = call;
     this.requireObedience(access);
     const change: TimeLogChange = { kind: 'delete', id: id.toLowerCase(), caller };
-    await this.writes.before(change, never);
+    await this.writes.before(call, change);
     const deleted = await this.writes.run(call, {
       change,
       write: (writes) => writes.delete(id.toLowerCase(), access),
@@ -177,9 +178,6 @@ export class TimeLogUseCases {
     );
   }
 }
-
-/** A change without a key is made each time that somebody asks for it. */
-const never = () => Promise.resolve(false);
 
 function recording(log: TimeLog, { caller }: Call): TimeLogChange {
   return { kind: 'record', values: normalizedValues(log), caller };

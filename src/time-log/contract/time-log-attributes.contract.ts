@@ -10,6 +10,7 @@ import { listJson } from '../wire/time-log-json.js';
 import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
 import { eventually } from './eventually.js';
 import { find } from './find.js';
+import { newLog } from './new-log.js';
 
 const PAGE = Page.of(1, 50);
 
@@ -52,16 +53,10 @@ const SOME: readonly [string, Attributes][] = [
 export function timeLogAttributesContract({ make }: ContractOptions): readonly ContractCase[] {
   const suite = new ContractSuite();
   let repository: TimeLogRepository;
-  let lastId = 0x019c_1370_0000;
   suite.before(async () => {
     repository = await make();
   });
 
-  function newLog(attributes?: Attributes, projectId: string = randomUUID()): TimeLog {
-    const time = (++lastId).toString(16).padStart(12, '0');
-    const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
-    return TimeLog.record({ projectId, duration: 1, date: '2026-01-31', attributes }, id);
-  }
   const corrected = (log: TimeLog, attributes?: Attributes) =>
     TimeLog.record({ ...normalizedValues(log), attributes }, log.id);
   const logsOf = async ({ projectId }: TimeLog) =>
@@ -70,7 +65,7 @@ export function timeLogAttributesContract({ make }: ContractOptions): readonly C
     (await repository.eventsAfter(undefined, 1000)).filter((event) => event.log.id === log.id);
 
   suite.each(SOME, 'keeps %s as they are', async (_what, attributes) => {
-    const log = newLog(attributes);
+    const log = newLog({ attributes });
     await repository.add(log);
     deepEqual(await repository.get(log.id, ALL_PROJECTS), log);
     deepEqual((await repository.get(log.id, ALL_PROJECTS))!.attributes, attributes);
@@ -84,7 +79,7 @@ export function timeLogAttributesContract({ make }: ContractOptions): readonly C
   });
 
   suite.it('and a log without them, which has no such member', async () => {
-    const [one, other] = [newLog(), newLog({ other: 1 })];
+    const [one, other] = [newLog(), newLog({ attributes: { other: 1 } })];
     await Promise.all([one, other].map((log) => repository.add(log)));
     const found = await repository.get(one.id, ALL_PROJECTS);
     deepEqual(found, one);
@@ -94,10 +89,7 @@ export function timeLogAttributesContract({ make }: ContractOptions): readonly C
 
   suite.it('writes the items of a page as the logs are', async () => {
     const projectId = randomUUID();
-    const logs = [
-      ...SOME.map(([, attributes]) => newLog(attributes, projectId)),
-      newLog(undefined, projectId),
-    ];
+    const logs = [...SOME.map(([, attributes]) => newLog({ attributes, projectId })), newLog({ projectId })];
     for (const log of logs) await repository.add(log);
     const page = await repository.find({ projectId, period: Period.of() }, PAGE, ALL_PROJECTS);
     const items = [...listJson(page, PAGE).items].map((item) => JSON.parse(item) as unknown);
@@ -107,7 +99,7 @@ export function timeLogAttributesContract({ make }: ContractOptions): readonly C
   });
 
   suite.it('corrects them, also alone, and tells it', async () => {
-    const log = newLog({ a: 1 });
+    const log = newLog({ attributes: { a: 1 } });
     await repository.add(log);
     for (const attributes of [{ a: 2 }, { a: 2, b: {} }, undefined, {}]) {
       const correction = corrected(log, attributes);
@@ -123,7 +115,7 @@ export function timeLogAttributesContract({ make }: ContractOptions): readonly C
   });
 
   suite.it('does not tell a correction that changes nothing, in whatever order its members are', async () => {
-    const log = newLog({ a: 1, b: { c: [1, 2], d: null } });
+    const log = newLog({ attributes: { a: 1, b: { c: [1, 2], d: null } } });
     await repository.add(log);
     const same = { b: { d: null, c: [1, 2] }, a: 1.0 };
     equal(await repository.correct(corrected(log, same), ALL_PROJECTS), true);
@@ -137,13 +129,14 @@ export function timeLogAttributesContract({ make }: ContractOptions): readonly C
   });
 
   suite.it('adds a log once under a key, and refuses the key with other attributes', async () => {
-    const values = { projectId: randomUUID(), duration: 1, date: '2026-01-31' };
+    const projectId = randomUUID();
+    const logWith = (attributes?: Attributes) => newLog({ projectId, attributes });
     const key = { principal: randomUUID(), text: 'key' };
-    const first = newLog({ a: 1, b: 2 }, values.projectId);
+    const first = logWith({ a: 1, b: 2 });
     equal(await repository.addOnce(first, key), first.id);
-    equal(await repository.addOnce(newLog({ b: 2, a: 1 }, values.projectId), key), first.id);
+    equal(await repository.addOnce(logWith({ b: 2, a: 1 }), key), first.id);
     for (const other of [undefined, {}, { a: 1 }, { a: 1, b: '2' }, { a: 1, b: 2, c: null }]) {
-      await rejects(repository.addOnce(newLog(other, values.projectId), key), {
+      await rejects(repository.addOnce(logWith(other), key), {
         code: 'IDEMPOTENCY_KEY_REUSED',
       });
     }

@@ -10,6 +10,7 @@ import { itemOf } from '../wire/time-log-bodies.js';
 import { listJson } from '../wire/time-log-json.js';
 import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
 import { eventually } from './eventually.js';
+import { newLog } from './new-log.js';
 import { describeAccess } from './time-log-access.contract.js';
 import { describeCorrections } from './time-log-corrections.contract.js';
 import { describeTotals } from './time-log-totals.contract.js';
@@ -17,18 +18,6 @@ import { find } from './find.js';
 
 const everything = { period: Period.of() };
 const DAYS = ['0001-01-01', '1582-10-10', '1999-12-31', '2024-02-29', '2026-01-31', '9999-12-31'];
-
-let lastId = 0x019c_1370_0000;
-
-/** A log with an id greater than all before it. */
-function newLog(values: Partial<TimeLogValues> = {}): TimeLog {
-  const time = (++lastId).toString(16).padStart(12, '0');
-  const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
-  return TimeLog.record(
-    { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31', ...values },
-    id,
-  );
-}
 
 /**
  * What every repository does, whatever it keeps the logs in: cases for any runner of tests, one after the other, in any

@@ -2,7 +2,7 @@ import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { hasInput, keepInput } from './attribute-input.js';
 import { issueTexts, type SchemaIssue } from './attribute-issues.js';
 import { frozen, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
-import { type Attributes, faultsOf, TimeLog, type TimeLogValues } from './time-log.js';
+import { type Attributes, faultsOf, requireObject, TimeLog, type TimeLogValues } from './time-log.js';
 
 /** The form of what a host keeps with its logs: a Standard Schema (https://standardschema.dev), such as one of zod. */
 export interface AttributesSchema {
@@ -62,6 +62,7 @@ export class TimeLogAttributes {
    * all, and what `check` throws.
    */
   async applyTo(values: TimeLogValues): Promise<TimeLogValues> {
+    requireObject(values);
     // A log that comes as values is what somebody sends.
     if (hasInput(values) && !(values instanceof TimeLog)) return values;
     if (!this.areKnown && values.attributes === undefined) return values;

@@ -18,6 +18,8 @@ export const IDEMPOTENCY_KEY_LENGTH = 255;
  */
 const PRINTABLE = /^(?! )[\x20-\x7e]+(?<! )$/;
 
+const OF_NOBODY = 'Idempotency-Key is only for callers with an id';
+
 /** Marks retries of one create: whoever repeats a key within 24 hours gets the log that it made. */
 export interface IdempotencyKey {
   /** Its owner: the same text of another principal is another key. */
@@ -39,7 +41,13 @@ export function idempotencyKeyFault(value: unknown): string | undefined {
  */
 export function keyOf(principal: string | undefined, text: string): IdempotencyKey {
   if (principal !== undefined) return { principal, text };
-  throw new DomainError('VALIDATION_ERROR', 'Idempotency-Key is only for callers with an id');
+  throw new DomainError('VALIDATION_ERROR', OF_NOBODY);
+}
+
+/** Throws DomainError VALIDATION_ERROR where a key that the code of a host gives is none. */
+export function requireKey({ principal, text }: Readonly<Record<keyof IdempotencyKey, unknown>>): void {
+  const fault = typeof principal === 'string' ? idempotencyKeyFault(text) : OF_NOBODY;
+  if (fault !== undefined) throw new DomainError('VALIDATION_ERROR', fault);
 }
 
 /** The values of version 0.1. */

@@ -132,6 +132,13 @@ export function createdAtOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
+/** Throws DomainError VALIDATION_ERROR where the code of a host gives no values, but something else. */
+export function requireObject(values: unknown): void {
+  if (typeof values !== 'object' || values === null) {
+    throw new DomainError('VALIDATION_ERROR', 'the values of a time log must be an object');
+  }
+}
+
 /** One message for each wrong value. Attributes are not looked at. */
 export function faultsOf(values: TimeLogValues): string[] {
   const faults: string[] = [];

@@ -10,9 +10,9 @@ import { AuditEntry } from './audit-entry.entity';
 export class ProjectHooks implements TimeLogHooks {
   constructor(@InjectRepository(Project) private readonly projects: Repository<Project>) {}
 
-  async before({ values }: TimeLogChange): Promise<void> {
+  async before({ values }: TimeLogChange, manager: EntityManager = this.projects.manager): Promise<void> {
     if (values === undefined) return;
-    const project = await this.projects.findOneBy({ id: values.projectId });
+    const project = await manager.findOneBy(Project, { id: values.projectId });
     if (project === null) throw new NotFoundException('there is no such project');
     if (project.isClosed) throw new ConflictException(`the project ${project.name} is closed`);
   }
