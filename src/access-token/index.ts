@@ -3,8 +3,6 @@ import { AccessTokenSchema } from './access-token.schema.js';
 import { BindAccessTokens1764806300000 } from './migrations/1764806300000-bind-access-tokens.js';
 import { CreateAccessTokens1763683100000 } from './migrations/1763683100000-create-access-tokens.js';
 
-export { AccessToken } from './access-token.js';
-export { AccessTokenModule } from './access-token.module.js';
 export { AccessTokenService } from './access-token.service.js';
 export { AccessTokenVerifier } from './access-token.verifier.js';
 export { ensureFirstToken } from './first-token.js';

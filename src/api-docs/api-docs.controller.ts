@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Controller, Get, Header, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
+import { applyDecorators, Controller, Get, Header, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { BearerAuthGuard, Open } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
@@ -11,8 +11,15 @@ import { encoded } from './encoded.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
-/** For files whose path changes with their content. No other answer of the service may be cached. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+/** A file of the page: its path changes with its content. No other answer of the service may be cached. */
+const PageFile = (name: string, type: string) =>
+  applyDecorators(
+    Get(`${FILES_PATH}/${name}`),
+    Open(),
+    NotDescribed(),
+    Header('Content-Type', type),
+    Header('Cache-Control', 'public, max-age=31536000, immutable'),
+  );
 
 /** The document that `npm run openapi` has made from the routes. */
 export const DOCUMENT_FILE = 'openapi.json';
@@ -47,56 +54,32 @@ export class ApiDocsController {
     return PAGE;
   }
 
-  @Get(`${FILES_PATH}/page.js`)
-  @Open()
-  @NotDescribed()
-  @Header('Content-Type', SCRIPT)
-  @Header('Cache-Control', FOR_EVER)
+  @PageFile('page.js', SCRIPT)
   pageScript(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendPageScript(request, response);
   }
 
-  @Get(`${FILES_PATH}/samples.js`)
-  @Open()
-  @NotDescribed()
-  @Header('Content-Type', SCRIPT)
-  @Header('Cache-Control', FOR_EVER)
+  @PageFile('samples.js', SCRIPT)
   samples(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendSamples(request, response);
   }
 
-  @Get(`${FILES_PATH}/page.css`)
-  @Open()
-  @NotDescribed()
-  @Header('Content-Type', STYLE)
-  @Header('Cache-Control', FOR_EVER)
+  @PageFile('page.css', STYLE)
   pageStyle(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendPageStyle(request, response);
   }
 
-  @Get(`${FILES_PATH}/swagger-ui-bundle.js`)
-  @Open()
-  @NotDescribed()
-  @Header('Content-Type', SCRIPT)
-  @Header('Cache-Control', FOR_EVER)
+  @PageFile('swagger-ui-bundle.js', SCRIPT)
   bundle(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendBundle(request, response);
   }
 
-  @Get(`${FILES_PATH}/swagger-ui.css`)
-  @Open()
-  @NotDescribed()
-  @Header('Content-Type', STYLE)
-  @Header('Cache-Control', FOR_EVER)
+  @PageFile('swagger-ui.css', STYLE)
   style(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendStyle(request, response);
   }
 
-  @Get(`${FILES_PATH}/favicon-32x32.png`)
-  @Open()
-  @NotDescribed()
-  @Header('Content-Type', 'image/png')
-  @Header('Cache-Control', FOR_EVER)
+  @PageFile('favicon-32x32.png', 'image/png')
   icon(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendIcon(request, response);
   }

@@ -1,4 +1,5 @@
-import { access, open, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -36,9 +37,9 @@ export interface SaveOptions extends BackupOptions {
  * file exists or cannot be written, the database is away, or the schema is not that of this version.
  */
 export async function backup({ file, ...source }: SaveOptions): Promise<RowCounts> {
-  if (await exists(file)) throw new Error(`${file} exists already: give the backup another name`);
+  if (existsSync(file)) throw new Error(`${file} exists already: give the backup another name`);
   const part = `${file}.part`;
-  if (await exists(part))
+  if (existsSync(part))
     throw new Error(`${part} exists: another backup is under way; if it was cut off, remove the file`);
   const handle = await open(part, 'wx', 0o600).catch((error: unknown) => {
     throw new Error(unwritable(file, error), { cause: error });
@@ -68,13 +69,6 @@ function unwritable(file: string, error: unknown): string {
   const folder = dirname(file);
   if (code === 'ENOENT') return `there is no folder ${folder}: make it, or name a file in another one`;
   return `${file} cannot be written (${code}): let this user write to ${folder}, or name a file in another folder`;
-}
-
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Begins a transaction that sees the database at one moment and changes nothing. It ends with its connection. */

@@ -15,7 +15,7 @@ it leaves nothing half done: run it again for the rest.`,
   interrupted:
     'interrupted: what was dropped by then is gone, and counts and feed are right; run it again for the rest',
   run: (call) => {
-    const { day, isTold } = readArguments(call.args);
+    const { day, isTold } = readArguments(call.args, new Date());
     return withFunctions(call, 'functions that drop logs', async (_database, dataSource) => {
       const logs = new OldTimeLogs(dataSource);
       const all = await logs.count(day);
@@ -33,12 +33,15 @@ it leaves nothing half done: run it again for the rest.`,
   },
 };
 
-function readArguments(args: readonly string[]): { readonly day: string; readonly isTold: boolean } {
+function readArguments(
+  args: readonly string[],
+  now: Date,
+): { readonly day: string; readonly isTold: boolean } {
   const [day, option, ...more] = args;
   if (!OldTimeLogs.isDay(day)) throw new UsageError('say which DAY, such as 2020-01-31');
   if ((option !== undefined && option !== '--tell') || more.length > 0)
     throw new UsageError('after the DAY comes nothing, or --tell');
-  if (day > new Date().toISOString().slice(0, 10))
+  if (day > now.toISOString().slice(0, 10))
     throw new UsageError('the DAY must not be later than today (UTC)');
   return { day, isTold: option === '--tell' };
 }

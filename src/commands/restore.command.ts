@@ -8,7 +8,8 @@ export const restoreCommand: Command = {
   usage: `Usage:
   npm run restore -- FILE
 
-Puts the data of FILE, made by npm run backup, into the configured database, whose tables must be empty.`,
+Puts the data of FILE, made by npm run backup, into the configured database, whose tables must be empty. If it or the
+database is killed meanwhile, run it again: where the tables then have rows, it had restored all of them.`,
   interrupted: 'interrupted: nothing was restored',
   run: async (call) => {
     const { args, progress, signal } = call;

@@ -1,12 +1,15 @@
 import { realpathSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { type Config, loadProcessConfig } from '../config.js';
-import { messageOf, type OpenDatabase, openDatabaseForCommand } from '../database-setup/index.js';
+import {
+  codeOf,
+  INSUFFICIENT_PRIVILEGE,
+  messageOf,
+  type OpenDatabase,
+  openDatabaseForCommand,
+} from '../database-setup/index.js';
 import { asksForHelp, UsageError } from './command-line.js';
 import { ProgressLine } from './progress-line.js';
-
-/** SQLSTATE. */
-const INSUFFICIENT_PRIVILEGE = '42501';
 
 export interface Command {
   readonly usage: string;
@@ -79,7 +82,7 @@ export async function execute(command: Command, { print, stderr, ...call }: Surr
 }
 
 function adviceFor(error: unknown): string {
-  if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) return '';
+  if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) return '';
   return ': set MIGRATION_DATABASE_URL (DATABASE_URL, where there is none) to the role that owns the tables';
 }
 

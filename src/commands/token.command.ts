@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { MOST_PROJECTS } from '../../libs/auth/src/index.js';
 import { accessTokens, AccessTokenService, tokenTable } from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
-import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
+import { codeOf, migrate, openDataSource, plainOptions } from '../database-setup/index.js';
 import { UsageError } from './command-line.js';
 import { type Call, type Command, runAsProgram, withDatabase } from './run-command.js';
 
@@ -148,7 +148,7 @@ function withTokens(call: Call, act: Act): Promise<string> {
     try {
       return await act(app.get(AccessTokenService));
     } catch (error) {
-      const remedy = REMEDIES[String((error as { code?: unknown }).code)];
+      const remedy = REMEDIES[codeOf(error)];
       throw remedy ? new Error(remedy, { cause: error }) : error;
     } finally {
       await app.close();

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { migrations } from '../app.module.js';
-import { migrate, openDataSource, plainOptions } from '../database-setup/index.js';
+import { codeOf, migrate, openDataSource, plainOptions } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
 import { type BadNews, type Call, withDatabase } from './run-command.js';
 
@@ -23,7 +23,7 @@ export function withFunctions(
     try {
       return await act(new Database(dataSource), dataSource);
     } catch (error) {
-      if ((error as { code?: unknown }).code !== UNDEFINED_FUNCTION) throw error;
+      if (codeOf(error) !== UNDEFINED_FUNCTION) throw error;
       throw new Error(`the database has no ${what} yet: npm run migrate makes them`, { cause: error });
     } finally {
       await dataSource.destroy();

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { messageOf } from './message.js';
+import { codeOf, messageOf } from './message.js';
 
 /** Why there is no connection to a database. */
 export interface ConnectionFault {
@@ -57,8 +57,4 @@ export function addressOf(url: string): { role: string; host: string; server: st
     server: isSocket ? `${host}/.s.PGSQL.${port}` : `${place}:${port}`,
     name: database,
   };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,6 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 
-type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
+export type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
 
 export interface ConnectionLimits {
   readonly poolSize: number;

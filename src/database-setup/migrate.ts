@@ -4,7 +4,7 @@ import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner
 import { addressOf, connectionFault } from './connection-fault.js';
 import { plainOptions } from './connection-options.js';
 import { EncodingError, requireUtf8 } from './encoding.js';
-import { messageOf } from './message.js';
+import { codeOf, INSUFFICIENT_PRIVILEGE, messageOf } from './message.js';
 
 /** Key of the lock under which only one instance migrates at a time: "time-log" as a 64-bit number. */
 const LOCK = 0x74696d652d6c6f67n;
@@ -14,7 +14,6 @@ const TRY_LIMIT = 5_000;
 const PAUSE = 1_000;
 /** Milliseconds between two tries to take the lock. */
 const LOCK_PAUSE = 100;
-const INSUFFICIENT_PRIVILEGE = '42501';
 
 const logger = new Logger('Migrations');
 
@@ -114,11 +113,7 @@ async function connect({
   }
 }
 
-function sqlStateOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
 function adviceFor(error: unknown): string {
-  if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) return '';
+  if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) return '';
   return '; set MIGRATION_DATABASE_URL to a role that may change the schema, or, with nothing pending, grant this one select on the table migrations';
 }

@@ -1,8 +1,7 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { connectionFault } from './connection-fault.js';
+import type { PostgresOptions } from './connection-options.js';
 import { requireUtf8 } from './encoding.js';
-
-type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
 
 /**
  * Connects to a database, whose URL has a setting of this name. Throws an Error with one clear line where it is out of

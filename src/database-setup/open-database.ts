@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { lchown, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
@@ -40,9 +39,8 @@ export function openDatabaseForCommand(
   },
 ): Promise<OpenDatabase> {
   return open(options, async (embedded) => {
-    const isNew = !existsSync(embedded.dataDirectory);
     const server = await EmbeddedPostgres.attachOrStart(embedded);
-    if (isNew) options.onNew?.(options.dataDir);
+    if (server.created) options.onNew?.(options.dataDir);
     return server;
   });
 }

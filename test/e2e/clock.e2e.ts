@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { create, dataOf } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const DAY = 86_400_000;
-const LOG = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
 
 describe('a clock that jumped ahead and was put right', () => {
   let app: TestApp;
@@ -15,15 +15,8 @@ describe('a clock that jumped ahead and was put right', () => {
   });
   afterAll(() => app.close());
 
-  const createdAt = async (): Promise<number> => {
-    const response = await fetch(`${app.url}/api/v1/time-logs`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(LOG),
-    });
-    const { data } = (await response.json()) as { data: { createdAt: string } };
-    return Date.parse(data.createdAt);
-  };
+  const createdAt = async () =>
+    Date.parse((dataOf(await create(app)) as { readonly createdAt: string }).createdAt);
 
   it('gives no later log a false createdAt', async () => {
     const before = Date.now();

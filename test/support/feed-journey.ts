@@ -2,7 +2,6 @@ import { expect } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import { keepTimeLogPositions } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
-import { isFull } from '../faults/support/extent.js';
 import {
   type Clock,
   type Move,
@@ -25,8 +24,8 @@ import {
 import { CHANGES } from './sql-writers.js';
 
 /** Milliseconds of one time of writing, and for which the longest of its transactions is open. */
-const LENGTH = isFull ? 200 : 50;
-const LONGEST = isFull ? 100 : 25;
+const LENGTH = 200;
+const LONGEST = 100;
 
 /** What becomes of logs beside. */
 const CHANGED = ['insert and update', 'update', 'update of many', 'delete', 'insert'];

@@ -115,6 +115,7 @@ export class Batcher<Item, Outcome> {
 /** What a Batcher shows to somebody who watches it. */
 export type WatchedBatcher = Pick<Batcher<never, unknown>, 'length' | 'onRun'>;
 
-function unavailable(): DomainError {
+/** The error for what there is no room or no time for. */
+export function unavailable(): DomainError {
   return new DomainError('SERVICE_UNAVAILABLE');
 }

@@ -1,5 +1,4 @@
-import { DomainError } from '../../errors/src/index.js';
-import type { BatcherLimits } from './batcher.js';
+import { type BatcherLimits, unavailable } from './batcher.js';
 
 interface Waiting {
   readonly since: number;
@@ -60,8 +59,4 @@ export class Lanes {
       void begin();
     }
   }
-}
-
-function unavailable(): DomainError {
-  return new DomainError('SERVICE_UNAVAILABLE');
 }

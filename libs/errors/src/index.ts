@@ -2,10 +2,10 @@
 
 export { DomainError } from './domain-error.js';
 export { DomainErrorFilter } from './domain-error.filter.js';
-export { answerFor, answerForThrown, type ErrorAnswer, type ErrorEnvelope } from './error-envelope.js';
+export { answerForThrown } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { HOST_FILTER, HostErrorFilter } from './host-error.filter.js';
-export { ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
+export { ERROR_KINDS, type ErrorKind } from './error-kinds.js';
 export { errorAnswer, FAULT_ANSWERS, RETRY_AFTER_HEADER } from './error.documentation.js';
 export { reasonOf } from './reason.js';
 export { answerNodeErrors, type NodeErrorOptions, refuse } from './node-error-answers.js';

@@ -1,7 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
-import { limitWaiting } from '../../strict-request/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
-import { limitBody } from '../../strict-request/src/index.js';
+import { limitBody, limitWaiting } from '../../strict-request/src/index.js';
 import { requestIdOf } from './common-headers.js';
 import type { HttpEdgeOptions, IdentifiedRequest, RequestLimits } from './http-edge.options.js';
 

@@ -11,7 +11,9 @@ interface Patience {
 export const LATE = Symbol('the time is up');
 export const ABORTED = Symbol('the signal has aborted');
 
-/** Waits for work until the time is up or the signal aborts. Then it aborts the work's own signal too, with the reason. */
+/**
+ * Waits for work until the time is up or the signal aborts. Then it aborts the work's own signal too, with the reason.
+ */
 export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { milliseconds, signal }: Patience,

@@ -2,9 +2,9 @@ import { DescribesGuarded } from '../../../libs/auth/src/index.js';
 import { errorAnswer } from '../../../libs/errors/src/index.js';
 import { type Headers, withExamples } from '../../../libs/open-api/src/index.js';
 import { FEED_REFUSED } from '../domain/access.js';
-import { DEFAULT_PAGE, PAGE_LIMIT } from '../domain/page.js';
+import { PAGE_LIMIT } from '../domain/page.js';
 import { type CloudEvent, EVENT_SOURCE } from '../wire/cloud-event.js';
-import { RECORDED_EXAMPLE, TIME_LOGS_TAG } from './time-log.documentation.js';
+import { limitParameter, RECORDED_EXAMPLE, TIME_LOGS_TAG } from './time-log.documentation.js';
 import { FEED_GONE } from '../domain/time-log-event.js';
 import { EVENT_ID_PATTERN, TIME_LOG_EVENTS } from './time-log.schemas.js';
 
@@ -62,12 +62,7 @@ export const EventsDocumentation = DescribesGuarded({
         'The `id` of an event: those after it are answered, also where its log is gone. Without it, from the beginning.',
       schema: withExamples({ type: 'string', pattern: EVENT_ID_PATTERN }, id),
     },
-    {
-      name: 'limit',
-      in: 'query',
-      description: 'The most events of the answer.',
-      schema: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT, default: DEFAULT_PAGE.limit },
-    },
+    limitParameter('The most events of the answer.'),
   ],
   responses: {
     200: {

@@ -49,8 +49,7 @@ import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time
 import { sendJson } from './send-json.js';
 import { sendList } from './send-list.js';
 
-/** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so does not touch
- * other routes. */
+/** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so leaves other routes alone. */
 @Controller('time-logs')
 @UseGuards(RequestBoundsGuard, AccessGuard, AttributesGuard)
 @UseFilters(HostErrorFilter)

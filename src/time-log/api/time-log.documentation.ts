@@ -91,6 +91,16 @@ export const FILTER_PARAMETERS: readonly ParameterObject[] = [
   periodEnd('to', 'Last day'),
 ];
 
+/** The most items of an answer, as the description says it. */
+export function limitParameter(description: string): ParameterObject {
+  return {
+    name: 'limit',
+    in: 'query',
+    description,
+    schema: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT, default: DEFAULT_PAGE.limit },
+  };
+}
+
 /** Which page of what the answer holds. */
 export function pageParameters(what: 'logs' | 'groups'): readonly ParameterObject[] {
   return [
@@ -100,12 +110,7 @@ export function pageParameters(what: 'logs' | 'groups'): readonly ParameterObjec
       description: 'Number of the page. A page past the end is empty.',
       schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: DEFAULT_PAGE.number },
     },
-    {
-      name: 'limit',
-      in: 'query',
-      description: `The most ${what} that a page holds.`,
-      schema: { type: 'integer', minimum: 1, maximum: PAGE_LIMIT, default: DEFAULT_PAGE.limit },
-    },
+    limitParameter(`The most ${what} that a page holds.`),
   ];
 }
 

@@ -82,8 +82,7 @@ export function logResponse(log: TimeLog): TimeLogResponse {
   return { success: true, data: bodyOf(log) };
 }
 
-// What JSON.stringify writes of the log of a host: all that it has, and `createdAt`, unless a query has left out the
-// id.
+// What JSON.stringify writes of a host's log: all that it has, and `createdAt`, unless a query has left out the id.
 // From here, since the domain knows no JSON.
 Object.defineProperty(TimeLog.prototype, 'toJSON', {
   configurable: true,

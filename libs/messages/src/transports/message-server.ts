@@ -22,9 +22,6 @@ export interface BrokerServer extends MessageTransport {
   whyAway(): Promise<string>;
 }
 
+const nothing = () => undefined;
 /** Nest's own lines about a connection. Ours tell it, in one line each way. */
 export const SILENT: LoggerService = { log: nothing, error: nothing, warn: nothing, debug: nothing };
-
-function nothing(): void {
-  return;
-}
