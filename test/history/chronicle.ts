@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Answer, Page, Values, Write } from './contradictions.js';
+import type { Answer, Page, Values, Write } from './history.js';
 
 /** Few, so that logs move between them, and each fits on one page. */
 const PROJECTS = Array.from({ length: 4 }, () => randomUUID());
@@ -55,7 +55,10 @@ export class Chronicle {
   readonly unexpected: string[] = [];
   /** The events that each follower was given, in order. */
   readonly followed: Event[][] = [];
-  private readonly ids = new Map<string, string>();
+  /** How many writes somebody was told of. */
+  told = 0;
+  /** Logs that somebody was told of. */
+  private readonly known: { readonly name: string; readonly id: string }[] = [];
   private isGoingOn = true;
   private isFollowing = true;
   private readonly clients: Promise<void>[] = [];
@@ -66,7 +69,7 @@ export class Chronicle {
     private readonly services: Services,
   ) {}
 
-  start({ writers = 6, readers = 3, behind = 0, followers = 2 } = {}): void {
+  start({ writers = 6, readers = 3, behind = 0, followers = 0 } = {}): void {
     const many = (count: number, client: (index: number) => Promise<void>) => {
       for (let index = 0; index < count; index++) this.clients.push(client(index));
     };
@@ -87,18 +90,9 @@ export class Chronicle {
     await Promise.all(this.followers);
   }
 
-  get hasReader(): boolean {
-    return this.services.reader !== undefined;
-  }
-
-  /** How many writes somebody was told of. */
-  get told(): number {
-    return [...this.writes.values()].flat().filter(({ end }) => end !== undefined).length;
-  }
-
-  /** All logs, of a request for each project. */
-  async all(): Promise<Item[]> {
-    const logs: Item[] = [];
+  /** All logs by their ids, of a request for each project. */
+  async all(): Promise<Map<string, Item>> {
+    const logs = new Map<string, Item>();
     for (const projectId of PROJECTS) {
       const { status, body } = await this.ask(
         this.services.urls()[0]!,
@@ -106,7 +100,7 @@ export class Chronicle {
       );
       const { data, meta } = body as { data: Item[]; meta: { total: number } };
       if (status !== 200 || meta.total > LARGEST) throw new Error(`${status}: ${meta.total} logs`);
-      logs.push(...data);
+      for (const log of data) logs.set(log.id, log);
     }
     return logs;
   }
@@ -117,15 +111,16 @@ export class Chronicle {
       const name = randomUUID();
       const writes: Write[] = [];
       this.writes.set(name, writes);
-      let isTold = await this.record(name, writes, isKeyed);
+      const id = await this.record(name, writes, isKeyed);
+      let isTold = id !== undefined;
       for (let left = randomInt(4); isTold && left > 0; left--)
-        isTold = await this.change(name, writes, left === 1 && randomInt(2) === 0);
+        isTold = await this.change(name, id!, writes, left === 1 && randomInt(2) === 0);
       await delay(PACE);
     }
   }
 
-  /** Whether its end is known. */
-  private async record(name: string, writes: Write[], isKeyed: boolean): Promise<boolean> {
+  /** The id, where its end is known. */
+  private async record(name: string, writes: Write[], isKeyed: boolean): Promise<string | undefined> {
     const values = anyValues();
     const write: Write = { begin: performance.now(), values };
     writes.push(write);
@@ -138,29 +133,35 @@ export class Chronicle {
         end,
       } = await this.ask(one(this.services.urls()), '', { method: 'POST', headers, body });
       if (status === 201) {
-        this.ids.set(name, (answer as { data: Item }).data.id);
-        write.end = end;
-        return true;
+        const { id } = (answer as { data: Item }).data;
+        this.known.push({ name, id });
+        this.tell(write, end);
+        return id;
       }
       this.expectNoAnswer(status, `create ${name}`);
       // Whoever has a key asks until they know.
-      if (!isKeyed || !this.isGoingOn) return false;
+      if (!isKeyed || !this.isGoingOn) return undefined;
       await delay(PAUSE);
     }
   }
 
-  private async change(name: string, writes: Write[], isDeletion: boolean): Promise<boolean> {
+  private async change(name: string, id: string, writes: Write[], isDeletion: boolean): Promise<boolean> {
     const values = anyValues();
     const write: Write = { begin: performance.now(), ...(!isDeletion && { values }) };
     writes.push(write);
     const sending = isDeletion ? { method: 'DELETE' } : { method: 'PUT', body: bodyOf(name, values) };
-    const { status, end } = await this.ask(one(this.services.urls()), `/${this.ids.get(name)!}`, sending);
+    const { status, end } = await this.ask(one(this.services.urls()), `/${id}`, sending);
     if (status === (isDeletion ? 204 : 200)) {
-      write.end = end;
+      this.tell(write, end);
       return true;
     }
     this.expectNoAnswer(status, `${sending.method} ${name}`);
     return false;
+  }
+
+  private tell(write: Write, end: number): void {
+    write.end = end;
+    this.told++;
   }
 
   private async read(reader: string, url: () => string, isBehind: boolean): Promise<void> {
@@ -223,10 +224,10 @@ export class Chronicle {
   }
 
   private async readOne(url: string, how: How): Promise<void> {
-    const known = [...this.ids];
-    if (known.length === 0) return;
     // A log of the last few, which somebody may be changing.
-    const [name, id] = known[Math.max(0, known.length - 1 - randomInt(20))]!;
+    const log = this.known.at(-1 - randomInt(20));
+    if (!log) return;
+    const { name, id } = log;
     const reply = await this.ask(url, `/${id}`);
     const { status, body } = reply;
     if (!this.isRead(reply, 'one log', 404)) return;

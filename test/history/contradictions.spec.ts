@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Answer, contradictions, type Page, type Write } from './contradictions.js';
+import { contradictions } from './contradictions.js';
+import type { Answer, Page, Write } from './history.js';
 
 const PROJECTS = ['a', 'b'];
 const LENGTH = 1_000;
@@ -126,5 +127,16 @@ describe('contradictions', () => {
     ]);
     const another = new Map([...all, ['4', [{ begin: 3, end: 5, values: { projectId: 'b', duration: 1 } }]]]);
     expect(contradictions(another, [first, pageOf('2', '3')])).toEqual([]);
+    // A standby may show between two pages what was done before.
+    const past = new Map([
+      ...all,
+      ['4', [{ begin: 0.5, end: 1.5, values: { projectId: 'b', duration: 1 } }]],
+    ]);
+    const behind = { ...first, isBehind: true };
+    const after = { ...pageOf('2', '3'), isBehind: true, before: behind, isLast: false };
+    expect(contradictions(past, [behind, after])).toEqual([]);
+    expect(contradictions(past, [first, pageOf('2', '3')])).toContain(
+      'r, 4 to 5: 1 logs of the page before it, and 0 writes between',
+    );
   });
 });

@@ -16,8 +16,8 @@ export class BreakableNetwork {
   private readonly broken = new Set<Direction>();
 
   /** Path of the socket of a server. */
-  constructor(target: string) {
-    this.server = createServer((client) => this.carry({ there: client, back: connect(target) }));
+  constructor(private target: string) {
+    this.server = createServer((client) => this.carry({ there: client, back: connect(this.target) }));
   }
 
   /** Begins to carry; the port. */
@@ -39,6 +39,16 @@ export class BreakableNetwork {
       if (BOTH.some((direction) => pair[direction].destroyed)) this.drop(pair);
       for (const direction of BOTH) pair[direction].resume();
     }
+  }
+
+  /**
+   * Has new connections lead to another server, as an address does after a failover. Those that there are end; or they
+   * stay as they are, which is silent where it was broken.
+   */
+  aim(target: string, doStay = false): void {
+    this.target = target;
+    this.broken.clear();
+    if (!doStay) for (const pair of this.pairs) this.drop(pair);
   }
 
   close(): void {
