@@ -2,19 +2,16 @@ import { availableParallelism } from 'node:os';
 
 const { FAULTS, ESTATE, FLEET, CONTAINERS } = process.env;
 
-/** Faults of which `npm test` has a short pass; any other one takes long in a short pass too. */
-const SHORT = 'lost-commit|start';
 const NOT_IN = {
   // npm test
   none: [
-    `/test/faults/(?!(${SHORT})[.])`,
+    '/test/faults/',
     '/libs/embedded-postgres/src/.*[.]faults',
     '/test/(contract/time-log-feed-(copies|journeys)[.]property|e2e/bad-input[.]fuzz)[.]',
   ],
   full: [],
-  // What is left for CI to run three at a time (extent.ts): no short pass again, and none of those that measure what
-  // others get.
-  rest: [`/test/faults/(${SHORT}|history|rude-clients|unread-answers|(tcp-|broker-)?abuse)[.]`],
+  // What is left for CI to run four at a time (extent.ts): none of those that measure what others get.
+  rest: ['/test/faults/(history|rude-clients|unread-answers|(tcp-|broker-)?abuse)[.]'],
 };
 /** Needs brokers, a browser, or more than the lockfile installs. */
 const OF_ESTATE = '/test/(estate/|browser/|(messages|events)/(nats|rabbitmq|tcp-faults))';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask } from './support/ask.js';
-import { isFull } from './support/extent.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
 import { Writers } from './support/writers.js';
@@ -9,7 +8,7 @@ const POOL_SIZE = 4;
 /** Beside the pool one looks after what has no answer. */
 const MOST = POOL_SIZE + 1;
 /** Creates refused while commits are blocked: each takes the 2.5 s of the deadline, on each of 8 connections. */
-const REFUSED = isFull ? 120 : 48;
+const REFUSED = 120;
 /** Milliseconds from the end of the fault to the first create that is acknowledged; it takes some 100. */
 const RETURN_LIMIT = 10_000;
 

@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { ask, expectUnavailable } from './support/ask.js';
-import { itInFull } from './support/it-in-full.js';
 import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { connected, PostgresCluster } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
@@ -51,7 +50,7 @@ describe('a service whose database has no room for it', () => {
     });
   });
 
-  itInFull('refuses with 503 what it has no room to keep waiting, and recovers by itself', async () => {
+  it('refuses with 503 what it has no room to keep waiting, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
     await underWrites({ url }, async ({ service, writers, ledger }) => {
       const owner = await connected(url);

@@ -6,7 +6,7 @@ import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { scopes } from '../../src/app.module.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { ask, expectUnavailable } from './support/ask.js';
-import { someOf, timesOf } from './support/extent.js';
+import { timesOf } from './support/extent.js';
 import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { count } from './support/tally.js';
@@ -88,7 +88,7 @@ describe('a correction or deletion', () => {
   const expectTrueCounts = async () =>
     expect(await queryOnce(url, 'select * from time_log_count_differences()')).toEqual([]);
 
-  it.each(someOf(LOSSES, 2))(
+  it.each(LOSSES)(
     'is answered 503 when the %s of its commit is lost by %s, is whole or not at all, and can be repeated',
     async (_lost, _by, loss) => {
       const isDone = loss.lost === 'answer';

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { ask, expectUnavailable } from './support/ask.js';
 import { eventually } from './support/eventually.js';
-import { isFull } from './support/extent.js';
+import { timesOf } from './support/extent.js';
 import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
-const ROUNDS = isFull ? 4 : 1;
+const ROUNDS = timesOf(4, 2);
 /**
  * Waves of requests while the database is frozen: the first finds connections that hang, the later ones none that is
  * free.
  */
-const WAVES = isFull ? 3 : 2;
+const WAVES = 3;
 /** Connections that the service may have. */
 const POOL_SIZE = 10;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '../support/service-process.js';
-import { someOf, timesOf } from './support/extent.js';
+import { timesOf } from './support/extent.js';
 import type { IntendedLog } from './support/ledger.js';
 import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
@@ -31,7 +31,7 @@ describe('a create with an Idempotency-Key', () => {
     await postgres.remove();
   });
 
-  it.each(someOf(LOSSES, 2))(
+  it.each(LOSSES)(
     'makes exactly one log when the %s of its commit is lost by %s and it is sent again',
     (_lost, _by, loss) =>
       onProxy(async ({ writers, ledger }, stored) => {

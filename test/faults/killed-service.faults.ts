@@ -32,7 +32,7 @@ describe('a service that is killed', () => {
   async function survivesKills(areKeyed: boolean): Promise<void> {
     const url = await postgres.createDatabase();
     // Without a pause, so that a create is in flight at most times.
-    await underWrites({ url, areKeyed, pace: 0 }, async (scene) => {
+    await underWrites({ url, areKeyed }, async (scene) => {
       const { writers, ledger } = scene;
       let [kills, killsInFlight] = [0, 0];
       // What is in flight may be answered in the moment of the kill: such a kill is one more, and does not count.

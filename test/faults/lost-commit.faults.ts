@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isFull, someOf } from './support/extent.js';
+import { timesOf } from './support/extent.js';
 import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
-const ROUNDS = isFull ? 20 : 1;
+const ROUNDS = timesOf(20, 5);
 
 const LOSSES: readonly [Loss['lost'], Loss['by'], Loss, stored: number][] = [
   ['answer', 'close', { lost: 'answer', by: 'close' }, 1],
@@ -30,7 +30,7 @@ describe('a service whose connection is lost while a commit is in flight', () =>
     await postgres.remove();
   });
 
-  it.each(someOf(LOSSES))(
+  it.each(LOSSES)(
     'answers 503, never 201, when the %s is lost by %s',
     async (_lost, _by, loss, stored) => {
       const readerUrl = await postgres.createDatabase();

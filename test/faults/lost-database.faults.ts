@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectUnavailable } from './support/ask.js';
 import { keepListing } from './support/listing.js';
 import { eventually } from './support/eventually.js';
-import { isFull, someOf } from './support/extent.js';
+import { timesOf } from './support/extent.js';
 import { RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
 import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
 
-const ROUNDS = isFull ? 5 : 1;
+const ROUNDS = timesOf(5, 2);
 const STOPS = [
   ['SIGKILL of the postmaster', 'SIGKILL'],
   ['pg_ctl stop -m immediate', 'SIGQUIT'],
@@ -22,7 +22,7 @@ describe('a service whose database goes away under writes', () => {
   });
   afterAll(() => postgres.remove());
 
-  it.each(someOf(STOPS))(
+  it.each(STOPS)(
     'answers 503 on %s, stays up, and serves again when the database does',
     (_name, signal) =>
       survives(async ({ writers, ledger }) => {

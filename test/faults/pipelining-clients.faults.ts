@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { ask } from './support/ask.js';
-import { isFull } from './support/extent.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
 import { memoryOf, peakMemoryOf } from './support/process-usage.js';
 import { TOKEN } from './support/service-under-writes.js';
@@ -12,7 +11,7 @@ import { TOKEN } from './support/service-under-writes.js';
 const REQUEST = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 /** Requests that one client sends at once. */
 const PIPELINED = 1_400;
-const CONNECTIONS = isFull ? [10, 40, 200] : [40];
+const CONNECTIONS = [10, 40, 200];
 /** Megabytes above those of a service at rest. */
 const MOST_MEMORY = 200;
 /** Megabytes in which a service must go on. */
@@ -70,7 +69,7 @@ describe('a service whose clients send requests without a token and do not read'
       await pipeline(connections);
       for (let i = 0; i < 20; i++) await askAsOthers();
       const peak = await peakMemoryOf(service.child.pid!);
-      if (isFull) console.log(`${connections} connections: ${before.toFixed()} to ${peak.toFixed()} MB`);
+      console.log(`${connections} connections: ${before.toFixed()} to ${peak.toFixed()} MB`);
       expect(peak - before).toBeLessThan(MOST_MEMORY);
     },
   );

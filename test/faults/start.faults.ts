@@ -3,12 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { endProcess, type ServiceProcess, spawnService, startService } from '../support/service-process.js';
 import { ask } from './support/ask.js';
 import { eventually } from './support/eventually.js';
-import { isFull } from './support/extent.js';
-import { itInFull } from './support/it-in-full.js';
+import { timesOf } from './support/extent.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
 
-const ROUNDS = isFull ? 10 : 1;
+const ROUNDS = timesOf(10, 1);
 
 describe('a service that starts', () => {
   let postgres: PostgresCluster;
@@ -62,27 +61,22 @@ describe('a service that starts', () => {
     expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
   });
 
-  // It takes 15 seconds.
-  itInFull(
-    'gives a database that stays away a bounded number of tries, says so in one clear line, and exits with 1',
-    async () => {
-      const url = await postgres.createDatabase();
-      await postgres.end('SIGINT');
-      const { child, output } = spawnService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
-      try {
-        await eventually(() => expect(output()).toContain('waiting for the database'));
-        expect(await once(child, 'exit')).toEqual([1, null]);
-        const lines = output().trim().split('\n');
-        expect(lines.filter((line) => line.includes('waiting for the database'))).toHaveLength(1);
-        expect(
-          lines.filter((line) => /^the database at .* could not be reached: .*check DATABASE_URL/.test(line)),
-        ).toEqual([lines.at(-1)]);
-        expect(output()).not.toMatch(/^\s+at /m);
-      } finally {
-        await endProcess(child, 'SIGKILL');
-        await postgres.start();
-      }
-    },
-    60_000,
-  );
+  it('gives a database that stays away a bounded number of tries, says so in one clear line, and exits with 1', async () => {
+    const url = await postgres.createDatabase();
+    await postgres.end('SIGINT');
+    const { child, output } = spawnService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    try {
+      await eventually(() => expect(output()).toContain('waiting for the database'));
+      expect(await once(child, 'exit')).toEqual([1, null]);
+      const lines = output().trim().split('\n');
+      expect(lines.filter((line) => line.includes('waiting for the database'))).toHaveLength(1);
+      expect(
+        lines.filter((line) => /^the database at .* could not be reached: .*check DATABASE_URL/.test(line)),
+      ).toEqual([lines.at(-1)]);
+      expect(output()).not.toMatch(/^\s+at /m);
+    } finally {
+      await endProcess(child, 'SIGKILL');
+      await postgres.start();
+    }
+  }, 60_000);
 });

@@ -22,6 +22,7 @@ export interface Broker {
 export interface Nats extends Broker {
   freeze(): void;
   thaw(): void;
+  kill(): Promise<void>;
 }
 
 /** A port of loopback that nobody has. It is none of those that systems give to clients, which would soon have it. */
@@ -57,6 +58,7 @@ export async function startNats(port?: number, streams?: string, settings?: stri
     url: `nats://127.0.0.1:${chosen}`,
     freeze: () => child.kill('SIGSTOP'),
     thaw: () => child.kill('SIGCONT'),
+    kill: () => end(child, 'SIGKILL'),
     stop: () => end(child),
   };
 }
@@ -119,8 +121,8 @@ async function reached(port: number, child: ChildProcess): Promise<void> {
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
+  child.kill(signal);
   await once(child, 'exit');
 }

@@ -36,7 +36,7 @@ describeHosts('the package, installed into an empty directory', () => {
     root = await mkdtemp(join(tmpdir(), 'time-logs-hosts-'));
     const tarball = await packLib(root);
     for (const [name, build] of Object.entries(HOSTS)) await buildHost(directoryOf(name), tarball, build);
-  }, 300_000);
+  }, 900_000);
   afterAll(() => rm(root, { recursive: true, force: true }));
 
   for (const name of NAMES) {

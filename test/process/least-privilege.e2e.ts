@@ -12,7 +12,10 @@ import { createMigratedDatabase, type TestDatabase } from '../support/test-datab
 const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 
-describe('the service with a role that owns nothing', () => {
+describe.each([
+  ['', false],
+  [', under row security that hides nothing from it', true],
+])('the service with a role that owns nothing%s', (_how, isSecured) => {
   const role = `service_${randomUUID().replaceAll('-', '')}`;
   const token = newToken();
   let database: TestDatabase;
@@ -35,7 +38,10 @@ describe('the service with a role that owns nothing', () => {
     await superuser.query(`create role ${role} login nosuperuser nocreatedb nocreaterole`);
     const grants = (await readFile(README, 'utf8')).match(/^grant .* to service;$/gm) ?? [];
     expect(grants.length).toBeGreaterThan(0);
-    for (const grant of grants) await owner.query(grant.replace('to service;', `to ${role}`));
+    for (const grant of grants) {
+      await owner.query(grant.replace('to service;', `to ${role}`));
+      if (isSecured) for (const table of tablesOf(grant)) await secure(table, 'true');
+    }
     await owner.query(
       `insert into access_tokens (id, name, digest, scopes, created_at) values ($1, 'Ada', $2, $3, now())`,
       [randomUUID(), digestOf(token), scopes.map(({ name }) => name)],
@@ -50,6 +56,14 @@ describe('the service with a role that owns nothing', () => {
     await owner.destroy();
     await database.drop();
   });
+
+  const tablesOf = (grant: string) => / on (.*) to /.exec(grant)![1]!.split(', ');
+  /** Lets the role see and write the rows of a table for which a condition holds. */
+  const secure = async (table: string, condition: string) => {
+    await owner.query(`alter table ${table} enable row level security`);
+    await owner.query(`drop policy if exists service on ${table}`);
+    await owner.query(`create policy service on ${table} to ${role} using (${condition})`);
+  };
 
   const send = (path: string, body?: object, headers = {}, method = body ? 'POST' : 'GET') =>
     fetch(`${service.url}${path}`, {
@@ -134,7 +148,7 @@ describe('the service with a role that owns nothing', () => {
     }
   });
 
-  it('corrects and deletes a log, and counts follow', async () => {
+  it('brings, corrects and deletes a log, and counts follow', async () => {
     const projectId = randomUUID();
     const { data } = (await (await send('/api/v1/time-logs', { ...LOG, projectId })).json()) as {
       data: { id: string };
@@ -143,11 +157,22 @@ describe('the service with a role that owns nothing', () => {
     const totals = async () =>
       ((await (await send(`/api/v1/time-logs/totals?projectId=${projectId}`)).json()) as { meta: object })
         .meta;
+    expect((await send(path)).status).toBe(200);
     expect((await send(path, { ...LOG, projectId, duration: 2 }, {}, 'PUT')).status).toBe(200);
     expect(await totals()).toMatchObject({ count: 1, duration: 2 });
     expect((await send(path, undefined, {}, 'DELETE')).status).toBe(204);
     expect(await totals()).toMatchObject({ count: 0, duration: 0 });
   });
+
+  if (isSecured)
+    it('counts what row security hides: a token is bound to projects instead', async () => {
+      const projectId = randomUUID();
+      await send('/api/v1/time-logs', { ...LOG, projectId });
+      await secure('time_logs', `project_id <> '${projectId}'`);
+      const list = await send(`/api/v1/time-logs?projectId=${projectId}`);
+      expect(await list.json()).toMatchObject({ data: [], meta: { total: 1 } });
+      await secure('time_logs', 'true');
+    });
 
   it('is told what to do where a migration is pending', async () => {
     await owner.query(`delete from migrations where name like 'CreateTimeLogKeys%'`);

@@ -106,8 +106,8 @@ describe('the limits that the environment sets', () => {
 });
 
 it('WRITE_QUEUE bounds the creates that wait', async () => {
-  const { limits } = loadConfig({ WRITE_QUEUE: '3', DEADLINE: '5' }, false);
-  const app = await startTestApp({ limits });
+  const { limits } = loadConfig({ WRITE_QUEUE: '3' }, false);
+  const app = await startTestApp({ limits: { ...limits, deadline: 60_000 } });
   try {
     const commit = newGate();
     const unwatch = aroundStatements(app.dataSource, async (text, run) => {

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ask, type TimedAnswer } from './ask.js';
-import { PACE } from './extent.js';
 
 /** Milliseconds that a reader waits after a refusal. */
 const PAUSE = 20;
@@ -12,10 +11,9 @@ export function keepListing(url: string, count: number): { stop(): Promise<Timed
   const list = async () => {
     while (isListing) {
       const answer = await ask(`${url}/api/v1/time-logs?limit=10`);
-      const isRefused = answer.status !== 200;
-      if (isRefused) refusals.push(answer);
-      const pause = isRefused ? PAUSE : PACE;
-      if (pause > 0) await delay(pause);
+      if (answer.status === 200) continue;
+      refusals.push(answer);
+      await delay(PAUSE);
     }
   };
   const listing = Promise.all(Array.from({ length: count }, list));

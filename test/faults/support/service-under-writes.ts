@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { audit } from './audit.js';
-import { PACE } from './extent.js';
 import { Ledger } from './ledger.js';
 import { count, type Counts } from './tally.js';
 import { Writers } from './writers.js';
@@ -45,7 +44,7 @@ export async function underWrites(
     readerUrl = url,
     areKeyed = false,
     writers: size = 8,
-    pace = PACE,
+    pace = 0,
     projects = 1,
     env = {},
   }: UnderWritesOptions,
