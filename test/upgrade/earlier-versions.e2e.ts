@@ -11,7 +11,7 @@ import { functionsIn } from '../support/count-functions.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { loadDump } from './dump.js';
+import { everything, loadVersion01 } from './version-0.1.js';
 
 const file = (name: string) => join(import.meta.dirname, name);
 
@@ -36,9 +36,8 @@ describe('a database of version 0.1', () => {
   beforeAll(async () => {
     contents = JSON.parse(await readFile(file('v0.1.json'), 'utf8')) as Contents;
     database = await createTestDatabase();
-    await loadDump(file('v0.1.sql.gz'), database.superuserUrl);
+    await loadVersion01(database);
     owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    await giveToOwner(database);
     before = await everything(owner);
     await migrate({ url: database.url, migrations });
     service = await startHere({ DATABASE_URL: database.url });
@@ -147,40 +146,3 @@ describe('a database of version 0.1', () => {
     expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
   });
 });
-
-/** Makes an ordinary role the owner of what the superuser has restored. */
-async function giveToOwner({ url, superuserUrl }: TestDatabase): Promise<void> {
-  const superuser = await new DataSource({ type: 'postgres', url: superuserUrl }).initialize();
-  try {
-    const role = new URL(url).username;
-    await superuser.query(`do $$ declare statement text; begin
-      for statement in
-        select format('alter table %s owner to ${role}', oid::regclass) from pg_class
-         where relnamespace = 'public'::regnamespace and relkind = 'r'
-        union all
-        select format('alter function %s owner to ${role}', oid::regprocedure) from pg_proc
-         where pronamespace = 'public'::regnamespace
-      loop execute statement; end loop; end $$`);
-  } finally {
-    await superuser.destroy();
-  }
-}
-
-/** What people have stored, by the columns that it had in version 0.1; the last use of a token goes on changing. */
-const COLUMNS = {
-  time_logs: 'id, project_id, duration, description, date',
-  time_log_keys: 'principal, text, fingerprint, time_log_id, created_at',
-  access_tokens: 'id, name, digest, scopes, created_at, expires_at, revoked_at',
-};
-
-/** How many rows each table has, and a digest of them all. */
-async function everything(dataSource: DataSource): Promise<Record<string, unknown>> {
-  const found: Record<string, unknown> = {};
-  for (const [table, columns] of Object.entries(COLUMNS)) {
-    [found[table]] = await dataSource.query<unknown[]>(
-      `select count(*)::integer as rows, md5(string_agg(row::text, e'\\n' order by row::text)) as digest
-         from (select ${columns} from ${table}) row`,
-    );
-  }
-  return found;
-}
