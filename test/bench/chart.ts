@@ -14,7 +14,7 @@ const PANEL = { width: 194, names: 134, height: 232 };
 const WIDTH = LEFT + PANELS.length * (PANEL.width + PANEL.names);
 const HEIGHT = TOP + PANEL.height + BOTTOM;
 const LEGEND =
-  'Median (p50) over logs in the table, both logarithmic. idiomatic: as most would write it; bare: Express and pg by hand.';
+  'Median (p50) over logs in the table, both logarithmic. idiomatic: as most would write it; careful: Fastify; bare: Express; both with pg by hand.';
 /** Between two names, one below the other. */
 const LINE = 16;
 
@@ -25,13 +25,13 @@ const STYLE = `
   .title { font-size: 16px; font-weight: 600 } .panel { font-weight: 600 }
   .name { font-weight: 600; fill: currentColor } .axis { fill: #59636e }
   .ground { fill: #ffffff; stroke: #d1d9e0 } .grid { stroke: #d1d9e0 } .line { stroke: currentColor; fill: none }
-  .service { color: #0969da } .idiomatic { color: #bc4c00 } .bare { color: #59636e }
-  .service .line { stroke-width: 3 } .idiomatic .line { stroke-width: 2 } .bare .line { stroke-width: 2; stroke-dasharray: 6 4 }
+  .service { color: #0969da } .idiomatic { color: #bc4c00 } .careful { color: #8250df } .bare { color: #59636e }
+  .service .line { stroke-width: 3 } .idiomatic .line, .careful .line { stroke-width: 2 } .bare .line { stroke-width: 2; stroke-dasharray: 6 4 }
   .dot { fill: currentColor }
   @media (prefers-color-scheme: dark) {
     text { fill: #f0f6fc } .axis { fill: #9198a1 }
     .ground { fill: #0d1117; stroke: #3d444d } .grid { stroke: #3d444d }
-    .service { color: #4493f8 } .idiomatic { color: #f0883e } .bare { color: #9198a1 }
+    .service { color: #4493f8 } .idiomatic { color: #f0883e } .careful { color: #ab7df8 } .bare { color: #9198a1 }
   }`;
 
 interface Point {

@@ -14,8 +14,8 @@ const WRITERS = 64;
 /** Seconds. */
 const PATIENCE = 60;
 /**
- * Seconds of the load at the beginning of a turn, which do not count. The order rotates, so a program waits for one,
- * two or four turns. After 12 s or more a request of `idiomatic` cost up to four times as much for half a second.
+ * Seconds of the load at the beginning of a turn, which do not count. The order rotates, so a program waits longer for
+ * one turn than for another. After 12 s or more a request of `idiomatic` cost up to four times as much for half a second.
  */
 const RUN_UP = 1;
 
@@ -69,7 +69,7 @@ async function runRound(
 ): Promise<Round> {
   const order: Order = {
     port,
-    connections: load.status === 201 ? WRITERS : options.connections,
+    connections: load.isAlone ? 1 : load.status === 201 ? WRITERS : options.connections,
     requests: load.requests(token),
     status: load.status,
     seconds: options.seconds,

@@ -23,14 +23,18 @@ export const LOAD_NAMES = [
   'bound-first-100',
   'bound-middle-100',
   'bound-month-100',
+  'list-alone',
   'create',
   'create-keyed',
+  'create-alone',
 ] as const;
 export type LoadName = (typeof LOAD_NAMES)[number];
 
 /** What is sent again and again in one measurement. */
 export interface Load {
   readonly status: number;
+  /** One client that waits for each answer; without it as many as the load of its kind has. */
+  readonly isAlone?: true;
   /** Where the programs must answer alike: the path of the one request that is sent. */
   readonly path?: string;
   /** Only the service has it. */
@@ -54,6 +58,10 @@ export function loadOf(name: LoadName, data: DataSet): Load {
   switch (name) {
     case 'create':
       return create(data);
+    case 'create-alone':
+      return { ...create(data), isAlone: true };
+    case 'list-alone':
+      return { ...list(queryOf('list-project', data)), isAlone: true };
     case 'create-keyed':
       // The baselines do not know the header: they do what they do without.
       return create(data, [`Idempotency-Key: ${FRESH_UUID}`]);
@@ -88,7 +96,10 @@ export function loadOf(name: LoadName, data: DataSet): Load {
   }
 }
 
-function queryOf(name: `list-${string}` & LoadName, data: DataSet): Record<string, string> {
+function queryOf(
+  name: Exclude<`list-${string}` & LoadName, 'list-alone'>,
+  data: DataSet,
+): Record<string, string> {
   const pages = pagesOf(data.size);
   const project = { projectId: projectId(1) };
   switch (name) {

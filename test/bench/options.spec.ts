@@ -17,7 +17,7 @@ describe('the options of the bench', () => {
   });
 
   it('measures all programs, or those that are named', () => {
-    expect(parseOptions([])?.programs).toEqual(['service', 'idiomatic', 'bare']);
+    expect(parseOptions([])?.programs).toEqual(['service', 'idiomatic', 'careful', 'bare']);
     expect(parseOptions(['--programs', 'bare,service'])?.programs).toEqual(['service', 'bare']);
   });
 

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { environment } from '../support/environment.js';
 
-export const PROGRAM_NAMES = ['service', 'idiomatic', 'bare'] as const;
+export const PROGRAM_NAMES = ['service', 'idiomatic', 'careful', 'bare'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
 /** What a program is started with. */
@@ -28,6 +28,7 @@ const FILES = {
   // With the young generation of npm start.
   service: ['--max-semi-space-size=16', join(COMPILED, 'src', 'main.js')],
   idiomatic: [join(import.meta.dirname, 'baselines', 'idiomatic.js')],
+  careful: [join(import.meta.dirname, 'baselines', 'careful.js')],
   bare: [join(import.meta.dirname, 'baselines', 'bare.js')],
 };
 /** Milliseconds. */

@@ -19,7 +19,7 @@ it('the numbers of the README are those of the results', async () => {
     `${Number(ratio(results, { size, load }, 'idiomatic', 'perSecond')!.toPrecision(3))} × as many`;
   const text = (await readFile(join(HERE, '..', '..', 'README.md'), 'utf8')).replaceAll(/\s+/g, ' ');
   expect(text).toContain(
-    `it answers ${times('create', 1e4)} creates, ${times('list-project', 1e4)} lists of a project, and ${times('list-last', 1e6)} lists of the last page of a million logs.`,
+    `it answers ${times('create', 1e4)} creates and ${times('list-project', 1e4)} lists of a project with 10 thousand logs, and ${times('list-last', 1e6)} last pages of a million.`,
   );
 });
 

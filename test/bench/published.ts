@@ -6,7 +6,7 @@ import type { Results } from './results.js';
 
 /** What the bench has written with --json, and what it is. The second one may be missing. */
 const RUNS = [
-  { file: 'results.json', title: 'The service and the two baselines' },
+  { file: 'results.json', title: 'The service and the baselines' },
   { file: 'results-alone.json', title: 'The service alone' },
 ];
 

@@ -1,6 +1,6 @@
 import { sizeName } from './data-set.js';
 import { LOAD_NAMES } from './loads.js';
-import { PROGRAM_NAMES } from './program.js';
+import { PROGRAM_NAMES, type ProgramName } from './program.js';
 import {
   faultsOf,
   growth,
@@ -12,6 +12,8 @@ import {
 } from './results.js';
 import { median } from './statistics.js';
 import { type Found, type Target, TARGETS } from './targets.js';
+
+const BASELINES = PROGRAM_NAMES.filter((name) => name !== 'service');
 
 /** All that a run has found, for people: Markdown. */
 export function report(results: Results): string {
@@ -42,7 +44,8 @@ function comparison(results: Results): string {
       'PostgreSQL CPU µs',
       'peak MB',
     ],
-    ...['× idiomatic', '× bare', 'faults'],
+    ...BASELINES.map((baseline) => `× ${baseline}`),
+    'faults',
   ];
   return table(
     header,
@@ -53,7 +56,7 @@ function comparison(results: Results): string {
 function rowOf(results: Results, measurement: Measurement): string[] {
   const { size, load, program, rounds } = measurement;
   const { perSecond, p50, p99, cpu, databaseCpu, memory } = summaryOf(measurement);
-  const times = (baseline: 'idiomatic' | 'bare') =>
+  const times = (baseline: ProgramName) =>
     program === 'service' ? figure(ratio(results, { size, load }, baseline, 'perSecond')) : '';
   // A request that nobody waited for any longer would have taken longer than it is counted with.
   const isCut = rounds.some(({ unfinished }) => unfinished > 0);
@@ -64,8 +67,7 @@ function rowOf(results: Results, measurement: Measurement): string[] {
     `${isCut ? '≤ ' : ''}${figure(perSecond)}`,
     ...[p50, p99].map((milliseconds) => `${isCut ? '≥ ' : ''}${figure(milliseconds)}`),
     ...[cpu, databaseCpu, memory / 1e6].map(figure),
-    times('idiomatic'),
-    times('bare'),
+    ...BASELINES.map(times),
     faultsOf(measurement).join(', '),
   ];
 }

@@ -1,0 +1,142 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import pg from 'pg';
+import type * as Fastify from '../../tools/node_modules/fastify/fastify.js';
+import { totalsOf, type TotalsQuery } from './totals.js';
+
+const tools = createRequire(join(process.cwd(), 'test', 'tools', 'package.json'));
+const { fastify } = tools('fastify') as typeof Fastify;
+
+/** Of the columns that a list shows. */
+interface Row {
+  readonly id: string;
+  readonly project_id: string;
+  readonly duration: string;
+  readonly description: string;
+  readonly created_at: Date;
+}
+
+interface NewLog {
+  readonly projectId: string;
+  readonly duration: number;
+  readonly description: string;
+  readonly date: string;
+}
+
+interface Query {
+  readonly projectId?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly page: number;
+  readonly limit: number;
+}
+
+const UUID = { type: 'string', format: 'uuid' };
+const DATE = { type: 'string', format: 'date' };
+const LISTED = {
+  id: { type: 'string' },
+  projectId: { type: 'string' },
+  duration: { type: 'number' },
+  description: { type: 'string' },
+  createdAt: { type: 'string', format: 'date-time' },
+};
+const BODY = {
+  type: 'object',
+  required: ['projectId', 'duration', 'date'],
+  additionalProperties: false,
+  properties: {
+    projectId: UUID,
+    duration: { type: 'number', exclusiveMinimum: 0 },
+    description: { type: 'string', maxLength: 5000, default: '' },
+    date: DATE,
+  },
+};
+const FILTERS = { projectId: UUID, from: DATE, to: DATE };
+const PAGE = {
+  page: { type: 'integer', minimum: 1, default: 1 },
+  limit: { type: 'integer', minimum: 1, maximum: 1000, default: 50 },
+};
+const QUERY = { type: 'object', additionalProperties: false, properties: { ...FILTERS, ...PAGE } };
+const CREATED = {
+  type: 'object',
+  properties: {
+    success: { type: 'boolean' },
+    data: { type: 'object', properties: { ...LISTED, date: { type: 'string' } } },
+  },
+};
+const PAGE_OF_LOGS = {
+  type: 'object',
+  properties: {
+    success: { type: 'boolean' },
+    data: { type: 'array', items: { type: 'object', properties: LISTED } },
+    meta: {
+      type: 'object',
+      properties: { total: { type: 'integer' }, page: { type: 'integer' }, limit: { type: 'integer' } },
+    },
+  },
+};
+
+const AUTHORIZATION = `Bearer ${process.env.ACCESS_TOKEN}`;
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+const app = fastify();
+
+app.addHook('onRequest', async (request, reply) => {
+  if (request.headers.authorization === AUTHORIZATION) return;
+  await reply.code(401).send({ success: false, error: 'UNAUTHORIZED', message: 'a valid token is needed' });
+});
+
+app.post<{ Body: NewLog }>(
+  '/api/v1/time-logs',
+  { schema: { body: BODY, response: { 201: CREATED } } },
+  async (request, reply) => {
+    const { projectId, duration, description, date } = request.body;
+    const { rows } = await pool.query<Pick<Row, 'id' | 'created_at'>>({
+      name: 'create',
+      text: `insert into time_logs (project_id, duration, description, date) values ($1, $2, $3, $4)
+             returning id, created_at`,
+      values: [projectId, duration, description, date],
+    });
+    const { id, created_at: createdAt } = rows[0]!;
+    return reply
+      .code(201)
+      .send({ success: true, data: { id, projectId, duration, description, date, createdAt } });
+  },
+);
+
+app.get<{ Querystring: Query }>(
+  '/api/v1/time-logs',
+  { schema: { querystring: QUERY, response: { 200: PAGE_OF_LOGS } } },
+  async ({ query: { projectId, from, to, page, limit } }) => {
+    const conditions: string[] = [];
+    const values: unknown[] = [];
+    if (projectId !== undefined) conditions.push(`project_id = $${values.push(projectId)}`);
+    if (from !== undefined) conditions.push(`date >= $${values.push(from)}`);
+    if (to !== undefined) conditions.push(`date <= $${values.push(to)}`);
+    const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
+    const [logs, counted] = await Promise.all([
+      pool.query<Row>(
+        `select id, project_id, duration, description, created_at from time_logs ${where}
+          order by date desc, created_at desc, id desc
+          limit $${values.length + 1} offset $${values.length + 2}`,
+        [...values, limit, (page - 1) * limit],
+      ),
+      pool.query<{ count: string }>(`select count(*) from time_logs ${where}`, values),
+    ]);
+    const data = logs.rows.map((row) => ({
+      id: row.id,
+      projectId: row.project_id,
+      duration: Number(row.duration),
+      description: row.description,
+      createdAt: row.created_at,
+    }));
+    return { success: true, data, meta: { total: Number(counted.rows[0]!.count), page, limit } };
+  },
+);
+
+app.get<{ Querystring: TotalsQuery }>('/api/v1/time-logs/totals', async ({ query }) => {
+  const run = async (sql: string, values: unknown[]) =>
+    (await pool.query<Record<string, string>>(sql, values)).rows;
+  return totalsOf(query, run);
+});
+
+await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });
