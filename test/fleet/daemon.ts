@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { chown, readFile } from 'node:fs/promises';
 import { describe } from '@jest/globals';
 
+/** Milliseconds that a server may take to end, before it is killed. */
+const PATIENCE = 60_000;
+
 /** `describe` for tests that need programs: skipped with one line where one is missing, unless REQUIRE_FLEET is 1. */
 export function describeWith(...programs: string[]): typeof describe | typeof describe.skip {
   const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
@@ -41,7 +44,10 @@ export class Daemon {
       stream.on('data', (chunk) => this.chunks.push(String(chunk)));
   }
 
-  /** Starts a program; where we are root, as the user who is named: some servers refuse root. */
+  /**
+   * Starts a program; where we are root, as the user who is named: some servers refuse root. That user may not enter the
+   * folder of the project, so it starts in one that everybody can.
+   */
   static start(
     [program, ...args]: readonly [string, ...string[]],
     env: Readonly<Record<string, string>> = {},
@@ -53,7 +59,11 @@ export class Daemon {
         : [program];
     const { PATH = '' } = process.env;
     return new Daemon(
-      spawn(command, [...before, ...args], { env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] }),
+      spawn(command, [...before, ...args], {
+        cwd: '/',
+        env: { PATH, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
     );
   }
 
@@ -79,10 +89,12 @@ export class Daemon {
     await this.end('SIGKILL');
   }
 
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the end, which comes by SIGKILL where it takes too long. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.isRunning) return;
     this.child.kill(signal);
+    const killing = setTimeout(() => this.child.kill('SIGKILL'), PATIENCE);
     await this.ended;
+    clearTimeout(killing);
   }
 }

@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from '@jest/globals';
 import { eventually } from '../faults/support/eventually.js';
+import { memoryOf } from '../faults/support/process-usage.js';
 import { unusedPort } from '../messages/brokers.js';
+import { environment } from '../support/environment.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { startBalancer } from './balancer.js';
 import { Certificates, fetchOver } from './certificates.js';
@@ -16,6 +20,7 @@ const SHUTDOWN_DELAY = '3';
 /** Where the balancers listen, and what gives them one name in the instances. */
 const ADDRESSES = ['127.0.0.1', '127.0.0.2'] as const;
 const TWO_ADDRESSES = join(import.meta.dirname, 'two-addresses.fixture.mjs');
+const COUNTS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'counts.command.js');
 
 /** What a fleet is made of. */
 export const PROGRAMS = [
@@ -61,6 +66,11 @@ export class Instance {
     return this.process!.child.pid!;
   }
 
+  /** Megabytes that it has resident at this moment. */
+  memory(): Promise<number> {
+    return memoryOf(this.pid);
+  }
+
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     await this.process?.end(signal);
   }
@@ -72,7 +82,8 @@ export class Fleet {
     private readonly place: string,
     readonly certificates: Certificates,
     readonly postgres: PostgresPair,
-    readonly balancers: readonly Daemon[],
+    readonly balancers: Daemon[],
+    private readonly openBalancer: (index: number) => Daemon,
     /** Where each balancer listens, tells its figures, and leads to the primary and to the standby. */
     readonly ports: Readonly<Record<'requests' | 'figures' | 'primary' | 'standby', number>>,
     readonly instances: readonly Instance[],
@@ -94,16 +105,15 @@ export class Fleet {
       standby: await unusedPort(),
     };
     const [reader = 0, ...instances] = await Promise.all(Array.from({ length: 5 }, unusedPort));
-    const balancers = ADDRESSES.map((address, index) =>
+    const openBalancer = (index: number) =>
       startBalancer({
-        address,
+        address: ADDRESSES[index]!,
         certificates: certificates.of(`balancer-${index + 1}`),
         ...ports,
         instances,
         reader,
         postgres: postgres.members.map((member) => [member.port, member.restPort] as const),
-      }),
-    );
+      });
     const instance = (port: number, database: number) =>
       new Instance(port, {
         DATABASE_URL: postgres.url(database, { host: 'balancer' }),
@@ -114,7 +124,8 @@ export class Fleet {
       place,
       certificates,
       postgres,
-      balancers,
+      ADDRESSES.map((_address, index) => openBalancer(index)),
+      openBalancer,
       ports,
       instances.map((port) => instance(port, ports.primary)),
       instance(reader, ports.standby),
@@ -137,9 +148,28 @@ export class Fleet {
     return this.postgres.url(this.ports.primary);
   }
 
+  /** Where clients find each balancer. */
+  get urls(): string[] {
+    return ADDRESSES.map((address) => `https://${address}:${this.ports.requests}`);
+  }
+
+  /** Kills a balancer and starts it again; resolves when it leads to an instance. */
+  async killBalancer(index: number): Promise<void> {
+    await this.balancers[index]!.killWithChildren();
+    this.balancers[index] = this.openBalancer(index);
+    const ask = fetchOver({ ca: this.ca });
+    await eventually(async () => expect((await ask(`${this.urls[index]}/livez`)).status).toBe(200));
+  }
+
+  /** Rejects where a count or a sum is not that of the logs. */
+  async verifyCounts(): Promise<void> {
+    const env = environment({ DATABASE_URL: this.databaseUrl });
+    await promisify(execFile)(process.execPath, [COUNTS, 'verify'], { env });
+  }
+
   /** Asks at the first balancer. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    return fetchOver({ ca: this.ca })(`https://127.0.0.1:${this.ports.requests}${path}`, init);
+    return fetchOver({ ca: this.ca })(`${this.urls[0]}${path}`, init);
   }
 
   async stop(): Promise<void> {

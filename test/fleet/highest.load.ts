@@ -1,17 +1,11 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Connection, type Listener } from '../bench/connection.js';
-import { memoryOf } from '../faults/support/process-usage.js';
 import { queryOnce } from '../faults/support/postgres-cluster.js';
-import { environment } from '../support/environment.js';
 import { describeWith } from './daemon.js';
 import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
+import { printTable, rounded, Sight } from './sight.js';
 
-const COUNTS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'counts.command.js');
 const { MINUTES = '60' } = process.env;
 /** Clients, half of them with keys; enough that a few more change nothing but how long each waits. */
 const CLIENTS = 64;
@@ -20,25 +14,6 @@ const MINUTE = 60_000;
 const PAUSE = 20;
 /** Milliseconds for a fleet to start, and for all to be looked at in the end. */
 const AROUND = 15 * MINUTE;
-
-/** What all clients together have seen. */
-class Sight {
-  acknowledged = 0;
-  refused = 0;
-  closed = 0;
-  /** Microseconds. */
-  readonly latencies: RecordableHistogram = createHistogram();
-  longestGap = 0;
-  private last = performance.now();
-
-  note(milliseconds: number): void {
-    const now = performance.now();
-    this.acknowledged++;
-    this.latencies.record(Math.max(1, Math.round(milliseconds * 1_000)));
-    this.longestGap = Math.max(this.longestGap, now - this.last);
-    this.last = now;
-  }
-}
 
 /** Creates one log after the other, each with the next number as its description, in a project of its own. */
 class Client implements Listener {
@@ -125,7 +100,7 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
   const ask = async <Name extends string>(sql: string) =>
     (await queryOnce<Record<Name, string>>(fleet.databaseUrl, sql))[0]!;
   const wal = async () => Number((await ask<'bytes'>(`select pg_current_wal_lsn() - '0/0' as bytes`)).bytes);
-  const memory = () => Promise.all(fleet.instances.map(({ pid }) => memoryOf(pid)));
+  const memory = () => Promise.all(fleet.instances.map((instance) => instance.memory()));
 
   beforeAll(async () => {
     fleet = await Fleet.start();
@@ -157,32 +132,26 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
 
       const { lost, doubled } = await held(clients);
       const { bytes } = await ask<'bytes'>(`select pg_total_relation_size('time_logs') as bytes`);
-      const [p50, p99] = [50, 99].map((share) => sight.latencies.percentile(share) / 1_000);
-      process.stderr.write(
-        `${[
-          ['minutes', MINUTES],
-          ['acknowledged', sight.acknowledged],
-          ['acknowledged a second', (sight.acknowledged / seconds).toFixed(0)],
-          ['p50, ms', p50!.toFixed(1)],
-          ['p99, ms', p99!.toFixed(1)],
-          ['longest time without one, s', (sight.longestGap / 1_000).toFixed(1)],
-          ['503', sight.refused],
-          ['closed', sight.closed],
-          ['lost', lost],
-          ['doubled', doubled],
-          ['WAL a create, bytes', (written / sight.acknowledged).toFixed(0)],
-          ['table and indexes a log, bytes', (Number(bytes) / sight.acknowledged).toFixed(0)],
-          ['memory of the instances at the start, MB', rounded(atStart)],
-          ['after the first minute, MB', rounded(afterOne)],
-          ['at the end, MB', rounded(await memory())],
-        ]
-          .map((line) => `| ${line.join(' | ')} |`)
-          .join('\n')}\n`,
-      );
+      printTable([
+        ['minutes', MINUTES],
+        ['acknowledged', sight.acknowledged],
+        ['acknowledged a second', (sight.acknowledged / seconds).toFixed(0)],
+        ['p50, ms', sight.percentile(50)],
+        ['p99, ms', sight.percentile(99)],
+        ['longest time without one, s', (sight.longestGap / 1_000).toFixed(1)],
+        ['503', sight.refused],
+        ['closed', sight.closed],
+        ['lost', lost],
+        ['doubled', doubled],
+        ['WAL a create, bytes', (written / sight.acknowledged).toFixed(0)],
+        ['table and indexes a log, bytes', (Number(bytes) / sight.acknowledged).toFixed(0)],
+        ['memory of the instances at the start, MB', rounded(atStart)],
+        ['after the first minute, MB', rounded(afterOne)],
+        ['at the end, MB', rounded(await memory())],
+      ]);
       expect(clients.flatMap(({ strange }) => strange)).toEqual([]);
       expect({ lost, doubled }).toEqual({ lost: 0, doubled: 0 });
-      const env = environment({ DATABASE_URL: fleet.databaseUrl });
-      await promisify(execFile)(process.execPath, [COUNTS, 'verify'], { env });
+      await fleet.verifyCounts();
     },
     Number(MINUTES) * MINUTE + AROUND,
   );
@@ -202,5 +171,3 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
     return { lost, doubled };
   }
 });
-
-const rounded = (megabytes: readonly number[]) => megabytes.map((one) => one.toFixed(0)).join(', ');

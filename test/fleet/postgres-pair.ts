@@ -165,6 +165,12 @@ class Member {
     return answer?.status === 200;
   }
 
+  /** Whether its server runs, and not as a standby. */
+  async isWritable(): Promise<boolean> {
+    const rows = await this.query<{ yes: boolean }>('select not pg_is_in_recovery() as yes').catch(() => []);
+    return rows[0]?.yes ?? false;
+  }
+
   /** Asks Patroni for a change. */
   async send(method: 'POST' | 'PATCH', path: string, body: object): Promise<void> {
     const answer = await this.ask(path, { method, body: JSON.stringify(body) });
@@ -271,6 +277,17 @@ export class PostgresPair {
       const logs = this.members.map(({ name, output }) => `${name}:\n${output.slice(-3_000)}`).join('\n');
       throw new Error(`${String(error)}\n${logs}`, { cause: error });
     }
+  }
+
+  /** Kills the server of the primary; resolves when the standby has taken its place. */
+  async failOver(): Promise<void> {
+    const { primary, standby } = await this.whole();
+    await eventually(async () => {
+      // Patroni starts it again where the other one does not answer in time. Where it is a standby by now it is left
+      // alone: Patroni 3.0 repairs a server that dies while it is rewound on its own, and apart from the new primary.
+      if (await primary.isWritable()) await primary.killServer();
+      expect(await standby.is('primary')).toBe(true);
+    }, LIMIT);
   }
 
   /** The URL of the service's database, at a port that leads there. */

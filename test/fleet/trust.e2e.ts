@@ -232,8 +232,7 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
     'loses nothing of clients that know both balancers, where one is killed',
     async () => {
       const clients = startClients();
-      const baseUrl = ['127.0.0.1', '127.0.0.2'].map((host) => `https://${host}:${fleet.ports.requests}`);
-      const shipped = new TimeLogClient({ baseUrl, token, fetch: fetchOver(stranger) });
+      const shipped = new TimeLogClient({ baseUrl: fleet.urls, token, fetch: fetchOver(stranger) });
       const projectId = crypto.randomUUID();
       const record = () =>
         shipped.record({ projectId, duration: 1, date: '2026-01-31', description: crypto.randomUUID() });
