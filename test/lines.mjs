@@ -5,11 +5,14 @@ import { readFileSync } from 'node:fs';
 
 const PARTS = {
   product: [
-    ['time logs: domain, use cases, wire, HTTP, messages', /^src\/time-log\/(?!infrastructure|testing)/],
+    [
+      'time logs: domain, use cases, wire, HTTP, messages',
+      /^src\/time-log\/(?!infrastructure|testing|contract)/,
+    ],
     ['time logs: SQL, counts, feed, migrations', /^src\/time-log\/infrastructure/],
     [
-      'client, package, adapter for tests',
-      /^(libs\/(time-log-client|host-package)|src\/time-log\/testing)\//,
+      'client, package, adapter and contract for tests',
+      /^(libs\/(time-log-client|host-package)|src\/time-log\/(testing|contract))\//,
     ],
   ],
   platform: [
