@@ -41,7 +41,7 @@ describe('a database of version 0.1', () => {
     before = await everything(owner);
     await migrate({ url: database.url, migrations });
     service = await startHere({ DATABASE_URL: database.url });
-  }, 60_000);
+  }, 300_000);
   afterAll(async () => {
     await service.end();
     await owner.destroy();
