@@ -69,6 +69,28 @@ it('CONTRIBUTING.md or README.md names every script and every suite', () => {
   expect(suites.filter((suite) => !text.includes(`npm run suite -- ${suite}`))).toEqual([]);
 });
 
+it('one version stands everywhere', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const [major, minor] = version.split('.');
+  const places: [string, RegExp][] = [
+    ['libs/time-log-client/package.json', /^ {2}"version": "(.+)"/gm],
+    ['libs/embedded-postgres/package.json', /^ {2}"version": "(.+)"/gm],
+    ['src/api-docs/openapi.json', /^ {4}"version": "(.+)"/gm],
+    ['docker/compose.yaml', /image: time-logs:(.+)/g],
+    ['docker/fleet/compose.yaml', /image: time-logs:(.+)/g],
+    ['docker/fleet/kubernetes.yaml', /image: time-logs:(.+)/g],
+    ['libs/host-package/README.md', /time-logs-(.+)\.tgz/g],
+    ['README.md', /^\*\*Status\.\*\* (\d+\.\d+\.\d+)/gm],
+  ];
+  const told = places.map(([file, pattern]) => [
+    file,
+    ...new Set([...read(file).matchAll(pattern)].map(([, one]) => one)),
+  ]);
+  expect(told).toEqual(places.map(([file]) => [file, version]));
+  expect(/^## \[?(\d\S*?)\]?$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+  expect(existsSync(join(ROOT, `test/upgrade/v${major}.${minor}.sql.gz`))).toBe(true);
+});
+
 it('README.md has at most 1,300 words', () => {
   expect(read('README.md').trim().split(/\s+/).length).toBeLessThanOrEqual(1300);
 });

@@ -6,6 +6,8 @@ import { openApi31, type OpenApiDocument, phraseOf, type TagObject } from '../..
 
 /** What the document says about the service as a whole. */
 export interface Contents {
+  /** That of the package. */
+  readonly version: string;
   readonly errors: readonly ErrorKind[];
   readonly scopes: readonly { readonly name: string; readonly allows: string }[];
   readonly tags: readonly TagObject[];
@@ -13,10 +15,13 @@ export interface Contents {
 }
 
 /** The OpenAPI document of the service. It is gathered from the routes, as in any Nest app. */
-export function openApiText(app: INestApplication, { errors, scopes, tags, limits }: Contents): string {
+export function openApiText(
+  app: INestApplication,
+  { version, errors, scopes, tags, limits }: Contents,
+): string {
   const document = SwaggerModule.createDocument(app, {
     openapi: '3.0.0',
-    info: { title: 'Time logs', version: '1.0.0' },
+    info: { title: 'Time logs', version },
     servers: [{ url: '/', description: 'The deployment that serves this document' }],
     security: [{ bearer: [] }],
     tags: [...tags],

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InitializeOnPreviewAllowlist, NestFactory, RouterModule } from '@nestjs/core';
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
@@ -9,7 +9,8 @@ import { loadConfig } from '../config.js';
 import { refuseArguments } from './command-line.js';
 import { type Command, runAsProgram } from './run-command.js';
 
-const FILE = join(import.meta.dirname, '..', '..', '..', 'src', 'api-docs', DOCUMENT_FILE);
+const PROJECT = join(import.meta.dirname, '..', '..', '..');
+const FILE = join(PROJECT, 'src', 'api-docs', DOCUMENT_FILE);
 
 export const openapiCommand: Command = {
   usage: `Usage:
@@ -27,7 +28,11 @@ Writes the OpenAPI document, ${FILE}, from what the routes say of themselves.`,
       new EdgeAdapter(config.limits.headersLimit),
       { preview: true, abortOnError: false, logger: false },
     );
-    writeFileSync(FILE, await openApiText(app, { errors, scopes, tags, limits: config.limits }));
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    const { limits } = config;
+    writeFileSync(FILE, await openApiText(app, { version, errors, scopes, tags, limits }));
     return `written: ${FILE}`;
   },
 };

@@ -10,7 +10,7 @@ export const DOCUMENT_TEXT = readFileSync(
 // What the tests look at in a document of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1).
 
 export interface OpenApiDocument {
-  readonly info: { readonly description: string };
+  readonly info: { readonly version: string; readonly description: string };
   readonly security: readonly object[];
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Partial<Record<string, Operation>>>>>;
