@@ -79,7 +79,7 @@ it('one version stands everywhere', () => {
     ['docker/compose.yaml', /image: time-logs:(.+)/g],
     ['docker/fleet/compose.yaml', /image: time-logs:(.+)/g],
     ['docker/fleet/kubernetes.yaml', /image: time-logs:(.+)/g],
-    ['libs/host-package/README.md', /time-logs-(.+)\.tgz/g],
+    ['libs/host-package/README.md', /time-logs-(\d.+)\.tgz/g],
     ['README.md', /^\*\*Status\.\*\* (\d+\.\d+\.\d+)/gm],
   ];
   const told = places.map(([file, pattern]) => [

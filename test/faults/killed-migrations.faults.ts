@@ -5,7 +5,7 @@ import { addRows, withSql } from '../support/backup-rows.js';
 import { runCommand } from '../support/commands.js';
 import { startHere } from '../support/service-here.js';
 import { endProcess, startService } from '../support/service-process.js';
-import { everything, loadVersion01 } from '../upgrade/version-0.1.js';
+import { everything, loadVersion } from '../upgrade/earlier-version.js';
 import { ask } from './support/ask.js';
 import { eventually } from './support/eventually.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
@@ -28,9 +28,10 @@ describe('a database of which somebody ends', () => {
   /** A database of version 0.1, or an empty one. */
   const create = async (version: string) => {
     const url = await server.cluster.createDatabase();
-    if (version === '0.1') await loadVersion01({ url, superuserUrl: server.cluster.asSuperuser(url) });
+    if (version === '0.1') await loadVersion('0.1', { url, superuserUrl: server.cluster.asSuperuser(url) });
     return url;
   };
+  const storedIn = (url: string) => withSql(url, (sql) => everything(sql, '0.1'));
   const idsIn = async (url: string) =>
     (await queryOnce<{ id: string }>(url, 'select id from time_logs order by 1')).map(({ id }) => id);
 
@@ -81,7 +82,7 @@ describe('a database of which somebody ends', () => {
     async (victim, version) => {
       const url = await create(version);
       const isOld = version === '0.1';
-      const before = isOld ? await withSql(url, everything) : undefined;
+      const before = isOld ? await storedIn(url) : undefined;
       const ids = isOld ? await idsIn(url) : [];
       const { write, written } = writerTo(url);
       const env = { DATABASE_URL: server.proxy.url(url), ACCESS_TOKEN: TOKEN };
@@ -92,14 +93,13 @@ describe('a database of which somebody ends', () => {
       });
       try {
         // A sweep removes old keys after the first create.
-        if (isOld)
-          expect(await withSql(url, everything)).toMatchObject({ time_log_keys: before!.time_log_keys });
+        if (isOld) expect(await storedIn(url)).toMatchObject({ time_log_keys: before!.time_log_keys });
         await expectWhole(service, url, ids.length + written());
         if (!isOld) return;
         await queryOnce(url, 'delete from time_logs where not id = any ($1)', [ids]);
         const { time_log_keys, ...others } = before!;
         expect(time_log_keys).toEqual({ rows: 200, digest: expect.any(String) });
-        expect(await withSql(url, everything)).toMatchObject(others);
+        expect(await storedIn(url)).toMatchObject(others);
       } finally {
         await service.end();
       }

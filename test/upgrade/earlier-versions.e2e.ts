@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
@@ -9,36 +10,43 @@ import { TimeLogCounts } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
 import { functionsIn } from '../support/count-functions.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
+import { runHere } from '../support/commands-here.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { everything, loadVersion01 } from './version-0.1.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { everything, loadVersion } from './earlier-version.js';
 
 const file = (name: string) => join(import.meta.dirname, name);
 
-/** What version 0.1 said of its database. */
+/** What a version said of its database. */
 interface Contents {
   readonly token: string;
   readonly total: number;
   readonly perProject: Readonly<Record<string, number>>;
+  /** What its feed told, as ids of events. Version 0.1 had none. */
+  readonly feed?: { readonly events: number; readonly digest: string };
+  /** A token for the first two projects, and one that is revoked. */
+  readonly bound?: string;
+  readonly revoked?: string;
 }
 
 /**
- * `v0.1.sql.gz` is a dump (pg_dump 15, no owners) of a database that version 0.1 (commit 2579204) made and filled over
- * HTTP; some logs were corrected and some deleted by SQL. Nothing of it may change on the way to this version.
+ * `v0.N.sql.gz` is a dump (pg_dump 15, no owners) of a database that a version made and filled over HTTP; some logs
+ * were corrected and some deleted, by SQL too. Nothing of it may change on the way to this version. Of 0.1 (commit
+ * 2579204) that were 598 logs, of 0.2 624 and 31 deletions, some of them at a broker.
  */
-describe('a database of version 0.1', () => {
-  let contents: Contents;
+describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => {
+  const contents = JSON.parse(readFileSync(file(`v${version}.json`), 'utf8')) as Contents;
+  const { feed, bound, revoked } = contents;
   let database: TestDatabase;
   let owner: DataSource;
-  let before: unknown;
+  let before: Awaited<ReturnType<typeof everything>>;
   let service: ServiceHere;
 
   beforeAll(async () => {
-    contents = JSON.parse(await readFile(file('v0.1.json'), 'utf8')) as Contents;
     database = await createTestDatabase();
-    await loadVersion01(database);
+    await loadVersion(version, database);
     owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    before = await everything(owner);
+    before = await everything(owner, version);
     await migrate({ url: database.url, migrations });
     service = await startHere({ DATABASE_URL: database.url });
   }, 300_000);
@@ -48,14 +56,15 @@ describe('a database of version 0.1', () => {
     await database.drop();
   });
 
-  const send = async (path: string, init: RequestInit = {}) => {
-    const headers = { authorization: `Bearer ${contents.token}`, 'content-type': 'application/json' };
+  const send = async (path: string, init: RequestInit = {}, token = contents.token) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     return (await fetch(`${service.url}/api/v1/time-logs${path}`, { ...init, headers })).json();
   };
 
   it('has every log, key and token that it had', async () => {
-    expect(before).toMatchObject({ time_logs: { rows: contents.total }, time_log_keys: { rows: 200 } });
-    expect(await everything(owner)).toEqual(before);
+    expect(before.time_logs!.rows).toBe(contents.total);
+    expect(Object.values(before).map(({ rows }) => rows)).not.toContain(0);
+    expect(await everything(owner, version)).toEqual(before);
   });
 
   it('has its totals, and its token is good', async () => {
@@ -79,28 +88,35 @@ describe('a database of version 0.1', () => {
     expect(listed).toEqual(rows.map((row) => expectedItem(row, row)));
   });
 
-  it('tells every log in its feed, by their ids, and new ones after them', async () => {
-    const ids: string[] = [];
-    let last = '';
-    const readOn = () =>
-      eventually(async () => {
-        const events = (await send(`/events?limit=500${last && `&lastEventId=${last}`}`)) as { id: string }[];
-        last = events.at(-1)?.id ?? last;
-        ids.push(...events.map(({ id }) => id.slice(id.indexOf('-') + 1)));
-        expect(ids).toHaveLength(contents.total);
-      });
-    await readOn();
-    expect(ids).toEqual(ids.toSorted());
+  it('tells every log in its feed, in the order that it had, and new ones after them', async () => {
+    const told: string[] = [];
+    await eventually(async () => {
+      const after = told.length > 0 ? `&lastEventId=${told.at(-1)}` : '';
+      told.push(...((await send(`/events?limit=500${after}`)) as { id: string }[]).map(({ id }) => id));
+      expect(told).toHaveLength(feed?.events ?? contents.total);
+    });
+    const ids = told.map((id) => id.slice(id.indexOf('-') + 1));
+    if (feed) expect(createHash('sha256').update(told.join()).digest('hex')).toBe(feed.digest);
+    else expect(ids).toEqual(ids.toSorted());
     // As an instance of version 0.1 writes it, which may run beside this one.
     const [row] = await owner.query<{ id: string }[]>(
       `insert into time_logs (id, project_id, duration, description, date)
        values ('019a0000-0000-7000-8000-000000000000', gen_random_uuid(), 1, '', '2026-01-31') returning id`,
     );
     await eventually(async () =>
-      expect(await send(`/events?lastEventId=${last}`)).toMatchObject([{ data: row }]),
+      expect(await send(`/events?lastEventId=${told.at(-1)}`)).toMatchObject([{ data: row }]),
     );
     await owner.query('delete from time_logs where id = $1', [row!.id]);
   });
+
+  if (bound !== undefined && revoked !== undefined)
+    it('has a token that is bound to projects still, and one that is revoked', async () => {
+      const [first = 0, second = 0] = ['1', '2'].map(
+        (project) => contents.perProject[`0a000000-0000-4000-8000-00000000000${project}`],
+      );
+      expect(await send('?limit=1', {}, bound)).toMatchObject({ meta: { total: first + second } });
+      expect(await send('', {}, revoked)).toMatchObject({ error: 'UNAUTHORIZED' });
+    });
 
   it('has the exact sums of its durations', async () => {
     const [summed] = await owner.query<{ duration: number }[]>(
@@ -126,7 +142,7 @@ describe('a database of version 0.1', () => {
     expect(Object.keys(existing)).toEqual(created);
   });
 
-  it('has functions that its owner can restore from a dump, which those of version 0.1 kept to a superuser', async () => {
+  it('has functions that its owner can restore from a dump, where those of version 0.1 took a superuser', async () => {
     const functions = await owner.query<{ text: string }[]>(
       `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = 'public'::regnamespace`,
     );
@@ -145,4 +161,20 @@ describe('a database of version 0.1', () => {
     expect(await counts.rebuild()).toBeGreaterThan(0);
     expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
   });
+
+  if (version !== '0.1')
+    it('is in the backup that it made, whole', async () => {
+      const target = await createMigratedDatabase();
+      const restored = await new DataSource({ type: 'postgres', url: target.url }).initialize();
+      try {
+        const outcome = await runHere('restore', [file(`v${version}.backup.gz`)], {
+          DATABASE_URL: target.url,
+        });
+        expect(outcome).toMatchObject({ code: 0, stderr: '' });
+        expect(await everything(restored, version)).toEqual(before);
+      } finally {
+        await restored.destroy();
+        await target.drop();
+      }
+    });
 });
