@@ -4,13 +4,13 @@ import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } fr
 import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
 import { OutageLatch } from './outage-latch.js';
 import { Connections } from './connections.js';
+import { LoneChange, LoneChanges } from './lone-changes.js';
 import { OverdueStatements } from './overdue-statements.js';
-import { LoneChange, PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
+import { PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
 import { dataSourceOf, qualified, schemaOf } from './qualified.js';
 import {
   FailedWork,
   inTransaction,
-  isOfOtherIsolation,
   OverdueTransaction,
   transacted,
   type TransactionOptions,
@@ -54,8 +54,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   /** The runners of transactions that `transact` has begun. */
   private readonly own = new WeakSet<QueryRunner>();
   private readonly statements = new PreparedStatements();
-  /** False where role, database or server have another isolation level than changes need; undefined until it is seen. */
-  private canBeAlone: boolean | undefined;
+  private readonly loneChanges = new LoneChanges();
   /** When to try the next change while the server is read-only, on the clock of `performance`. */
   private nextChange: number | undefined;
 
@@ -101,22 +100,19 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     { rowWait }: ChangeOptions = {},
   ): Promise<unknown[]> {
     return this.changing(rowWait, (runner) =>
-      this.overdue.watch(runner, async () => {
-        if (sql instanceof LoneChange && rowWait === undefined && this.canBeAlone !== false) {
-          try {
-            const rows = await this.statements.run(sql.alone, (text) => sent(runner, text, parameters));
-            this.canBeAlone = true;
-            return rows;
-          } catch (error) {
-            if (!isOfOtherIsolation(error, this.canBeAlone === undefined)) throw error;
-            // Nothing was done.
-            this.canBeAlone = false;
-            this.logger.log(
-              'the default isolation level is not READ COMMITTED: a create takes begin and commit',
-            );
-          }
-        }
-        return this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters, rowWait));
+      this.overdue.watch(runner, () => {
+        const begun = () =>
+          this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters, rowWait));
+        if (!(sql instanceof LoneChange) || rowWait !== undefined) return begun();
+        return this.loneChanges.run({
+          alone: () => this.statements.run(sql.alone, (text) => sent(runner, text, parameters)),
+          begun,
+          level: async () => {
+            // A standby answers this under SERIALIZABLE, and nothing else.
+            const [row] = await sent(runner, 'show transaction_isolation', []);
+            return (row as { transaction_isolation: string }).transaction_isolation;
+          },
+        });
       }),
     );
   }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
-import { AS_BEGUN } from './transaction.js';
 
 /** A row of a `TextStatement`. */
 export type TextRow = readonly (string | null)[];
@@ -41,18 +40,6 @@ export class PreparedStatement extends TextStatement {
   constructor(text: string) {
     super(text);
     this.name = createHash('sha256').update(text).digest('hex').slice(0, 32);
-  }
-}
-
-/** One that changes something and may be a transaction of its own, without `begin` and `commit`. */
-export class LoneChange extends PreparedStatement {
-  /** What is sent where nothing is around it. */
-  readonly alone: PreparedStatement;
-
-  /** The text is made for a condition of SQL: it must look at it before it writes anything. */
-  constructor(textWhere: (condition: string) => string) {
-    super(textWhere('true'));
-    this.alone = new PreparedStatement(textWhere(AS_BEGUN));
   }
 }
 

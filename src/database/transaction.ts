@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager, QueryRunner } from 'typeorm';
-import { reasonOf } from '../../libs/errors/src/index.js';
-import { hasState } from './unavailability.js';
 
 /**
  * Always names the isolation level: role, database or server may have another default, under which concurrent creates
@@ -9,42 +7,24 @@ import { hasState } from './unavailability.js';
  */
 const ISOLATED = 'begin isolation level read committed';
 
-const NO_SETTING = 'time_logs.read_committed';
-const WAITS_FOR_LESS = `current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
-const WAIT = `set_config('synchronous_commit', 'on', true)`;
+/** Conditions and values of SQL, for the commit of the transaction around them. */
+export const WAITS_FOR_LESS = `current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
+export const WAIT_FOR_DISK = `set_config('synchronous_commit', 'on', true)`;
 
 /**
  * Makes the commit of this transaction wait for the disk, here and on the synchronous standby: any role may have been
  * told to wait for less, at any time. Leaves `remote_apply`, which waits for more.
  */
-export const RAISE_SYNCHRONOUS_COMMIT = `select ${WAIT} where ${WAITS_FOR_LESS}`;
+export const RAISE_SYNCHRONOUS_COMMIT = `select ${WAIT_FOR_DISK} where ${WAITS_FOR_LESS}`;
 
 /** One message, so it takes no further round trip. */
 const BEGIN = `${ISOLATED};${RAISE_SYNCHRONOUS_COMMIT}`;
-
-/**
- * A condition for a statement that is sent without BEGIN: raises `synchronous_commit`, as BEGIN does here. It is true;
- * under another isolation level it fails, by asking for a setting that nobody has.
- */
-export const AS_BEGUN = `(
-  select case when current_setting('transaction_isolation') <> 'read committed' then current_setting('${NO_SETTING}')
-              when ${WAITS_FOR_LESS} then ${WAIT} else 'on' end) is not null`;
-
-/**
- * True where a statement with AS_BEGUN failed because of the isolation level. Where none has come through yet, that may
- * also show before the condition does: in a trigger that waited for a row (40001), and on a standby, which has no
- * SERIALIZABLE (0A000).
- */
-export function isOfOtherIsolation(error: unknown, isFirst: boolean): boolean {
-  if (isFirst && hasState(error, /^(40001|0A000)$/)) return true;
-  return hasState(error, /^42704$/) && reasonOf(error).includes(NO_SETTING);
-}
 
 /** A limit of time in this transaction, where neither role, database nor server has set one. */
 const limited = (setting: 'lock_timeout' | 'statement_timeout', milliseconds: number) =>
   `select set_config('${setting}', '${milliseconds}', true) where current_setting('${setting}') = '0'`;
 
-/** The same, with a limit for each wait for others. */
+/** BEGIN, with a limit for each wait for others. */
 const beginWithWait = (milliseconds: number) => `${BEGIN};${limited('lock_timeout', milliseconds)}`;
 
 /**

@@ -154,6 +154,6 @@ describe('the report', () => {
     const spaces = [{ size: 1_000_000, logs: 200e6, others: { time_log_counts: 20e6, time_log_years: 4e6 } }];
     const text = report(resultsOf([], { spaces }));
     expect(rows(text, '| 1m')).toEqual([['1m', '200', 'time_log_counts 20, time_log_years 4', '12']]);
-    expect(rows(text, 'space beside')[0]?.slice(1)).toEqual(['≤ 15 %', '12 %', 'met']);
+    expect(rows(text, 'space beside')[0]?.slice(1)).toEqual(['≤ 5 %', '12 %', '**missed**']);
   });
 });

@@ -129,7 +129,7 @@ export const TARGETS: readonly Target[] = [
   ...growths,
   {
     name: 'space beside the logs and their indexes, from 1m logs',
-    bound: { most: 15 },
+    bound: { most: 5 },
     unit: '%',
     measure: ({ spread, spaces }) => {
       const space = spaces.at(-1);

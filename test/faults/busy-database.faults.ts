@@ -6,8 +6,9 @@ import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { connected, PostgresCluster } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
-/** Creates at once: more than may wait. */
-const CROWD = 2_500;
+/** Creates that may wait, and creates at once. */
+const ROOM = 100;
+const CROWD = 250;
 /** SQLSTATE. */
 const TOO_MANY_CONNECTIONS = '53300';
 
@@ -52,7 +53,8 @@ describe('a service whose database has no room for it', () => {
 
   it('refuses with 503 what it has no room to keep waiting, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
-    await underWrites({ url }, async ({ service, writers, ledger }) => {
+    const env = { WRITE_QUEUE: String(ROOM) };
+    await underWrites({ url, env }, async ({ service, writers, ledger }) => {
       const owner = await connected(url);
       try {
         await owner.query('begin; lock table time_logs in access exclusive mode');
