@@ -5,7 +5,7 @@ import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
-const ROUNDS = timesOf(20, 5);
+const ROUNDS = timesOf(20, 1);
 
 const LOSSES: readonly [Loss['lost'], Loss['by'], Loss, stored: number][] = [
   ['answer', 'close', { lost: 'answer', by: 'close' }, 1],

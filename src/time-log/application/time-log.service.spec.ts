@@ -74,11 +74,15 @@ describe('TimeLogService', () => {
     },
   );
 
-  it('refuses the key of nobody, who would share it with others', async () => {
-    await expect(
-      service.recordOnce(values, { principal: undefined, text: 'a' } as never),
-    ).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
-  });
+  it.each([undefined, null, 'a', { text: 'a' }, { principal: '', text: 'a' }])(
+    'refuses %p, the key of nobody, who would share it with others',
+    async (key) => {
+      await expect(service.recordOnce(values, key as never)).rejects.toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message: 'Idempotency-Key is only for callers with an id',
+      });
+    },
+  );
 
   it('sums what matches, and makes groups where they are asked for', async () => {
     await service.record({ ...values, duration: 0.1 });

@@ -44,9 +44,11 @@ export function keyOf(principal: string | undefined, text: string): IdempotencyK
   throw new DomainError('VALIDATION_ERROR', OF_NOBODY);
 }
 
-/** Throws DomainError VALIDATION_ERROR where a key that the code of a host gives is none. */
-export function requireKey({ principal, text }: Readonly<Record<keyof IdempotencyKey, unknown>>): void {
-  const fault = typeof principal === 'string' ? idempotencyKeyFault(text) : OF_NOBODY;
+/** Throws DomainError VALIDATION_ERROR where the code of a host gives something that is no key. */
+export function requireKey(key: unknown): void {
+  const { principal, text } = (key ?? {}) as Partial<Record<keyof IdempotencyKey, unknown>>;
+  const isOfSomebody = typeof principal === 'string' && principal !== '';
+  const fault = isOfSomebody ? idempotencyKeyFault(text) : OF_NOBODY;
   if (fault !== undefined) throw new DomainError('VALIDATION_ERROR', fault);
 }
 

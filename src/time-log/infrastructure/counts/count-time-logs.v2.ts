@@ -20,10 +20,10 @@ const LONE_BLOCK = `${BLOCK}, ${FIRST} + blocks[1] * ${BLOCK}, own_slot, numbers
 /**
  * For a trigger after a statement on logs: adds its changes to counts and sums. It reads the logs of the statement
  * once, into arrays: neighbours of PostgreSQL do not hand them on to a statement within the function. Logs of one
- * project and day, such as a lone one, need no grouping, which saves a quarter. Most blocks change on one day, and so
- * cost no look at the others. Of all projects together a block has several days soon, of one project rarely: each has
- * a statement of its own. The one of all makes its arrays from rows, since to set up an aggregate for each day costs a
- * statement of few logs more than the rest; the other one has to be fast for many.
+ * project and day, such as a lone one, need no grouping. Most blocks change on one day, and so cost no look at the
+ * others. Of all projects together a block has several days soon, of one project rarely: each has a statement of its
+ * own. The one of all makes its arrays from rows, since to set up an aggregate for each day costs a statement of few
+ * logs more than the rest; the other one has to be fast for many.
  */
 export const countTimeLogsV2 = (names: CountNames) => `
   create or replace function ${names.count}() returns trigger language plpgsql ${AS_OWNER}
