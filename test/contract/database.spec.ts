@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { Database, LoneChange, TextStatement } from '../../src/database/index.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const ISOLATION = `current_setting('transaction_isolation')`;
@@ -24,11 +25,9 @@ const keep = (line: string) => void lines.push(line);
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const server = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-  const name = new URL(database.url).pathname.slice(1);
-  await server.query(`alter database ${name} set default_transaction_isolation = 'serializable'`);
-  await server.destroy();
-  await migrate({ url: database.url, migrations: [NoteIsolation1763683100000] });
+  const { url, name } = database;
+  await queryOnce(url, `alter database ${name} set default_transaction_isolation = 'serializable'`);
+  await migrate({ url, migrations: [NoteIsolation1763683100000] });
 });
 beforeEach(() => {
   lines.length = 0;

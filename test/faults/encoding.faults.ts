@@ -4,10 +4,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
 import { environment } from '../support/environment.js';
 import { spawnService, startService } from '../support/service-process.js';
 import { createTestDatabase } from '../support/test-database.js';
+import { queryOnce } from './support/postgres-cluster.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
 const COMMANDS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands');
@@ -23,15 +23,6 @@ function run(command: string, args: string[], databaseUrl: string, cwd: string):
   });
 }
 
-async function query<Row>(url: string, sql: string): Promise<Row[]> {
-  const dataSource = await new DataSource({ type: 'postgres', url }).initialize();
-  try {
-    return await dataSource.query<Row[]>(sql);
-  } finally {
-    await dataSource.destroy();
-  }
-}
-
 describe.each(['LATIN1', 'SQL_ASCII'])('a database whose encoding is %s', (encoding) => {
   const server = process.env.TEST_DATABASE_URL!;
   const name = `test_${encoding.toLowerCase()}_${process.pid}`;
@@ -39,9 +30,9 @@ describe.each(['LATIN1', 'SQL_ASCII'])('a database whose encoding is %s', (encod
   const refusal = `the encoding of the database is ${encoding}, which cannot store every text: make one with create database NAME encoding 'UTF8' template template0, and name that one in DATABASE_URL\n`;
 
   beforeAll(() =>
-    query(server, `create database ${name} encoding '${encoding}' locale 'C' template template0`),
+    queryOnce(server, `create database ${name} encoding '${encoding}' locale 'C' template template0`),
   );
-  afterAll(() => query(server, `drop database ${name} with (force)`));
+  afterAll(() => queryOnce(server, `drop database ${name} with (force)`));
 
   it('is refused at the start, in one line that names the encoding and says what to do', async () => {
     const { child, output } = spawnService({ DATABASE_URL: url, PORT: '0', LOG_LEVEL: 'silent' });
@@ -73,7 +64,7 @@ describe.each(['LATIN1', 'SQL_ASCII'])('a database whose encoding is %s', (encod
       await rm(directory, { recursive: true });
     }
     const relations = `select relname from pg_class where relnamespace = 'public'::regnamespace`;
-    expect(await query(url, relations)).toEqual([]);
+    expect(await queryOnce(url, relations)).toEqual([]);
   });
 });
 
@@ -81,7 +72,7 @@ describe('a database whose encoding is UTF8', () => {
   it('is spoken to in UTF8, whatever the shell, the URL and the database ask for', async () => {
     const database = await createTestDatabase();
     const name = new URL(database.url).pathname.slice(1);
-    await query(process.env.TEST_DATABASE_URL!, `alter database ${name} set client_encoding = 'LATIN1'`);
+    await queryOnce(process.env.TEST_DATABASE_URL!, `alter database ${name} set client_encoding = 'LATIN1'`);
     const service = await startService({
       DATABASE_URL: `${database.url}?client_encoding=LATIN1`,
       ACCESS_TOKEN: TOKEN,
@@ -97,7 +88,10 @@ describe('a database whose encoding is UTF8', () => {
       expect(await created.json()).toMatchObject({ success: true, data: log });
       const listed = (await (await fetch(logs, { headers })).json()) as { data: unknown };
       expect(listed.data).toMatchObject([{ description: log.description }]);
-      const stored = await query(database.url, 'select octet_length(description) as bytes from time_logs');
+      const stored = await queryOnce(
+        database.url,
+        'select octet_length(description) as bytes from time_logs',
+      );
       expect(stored).toEqual([{ bytes: Buffer.byteLength(log.description) }]);
     } finally {
       await service.end();

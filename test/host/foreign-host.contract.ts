@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { DataSource } from 'typeorm';
 import { eventually } from '../faults/support/eventually.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { expectedLog, expectedValues } from '../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from '../messages/brokers.js';
@@ -64,14 +64,8 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       const body = JSON.stringify({ ...HOSTED, ...values });
       return send(path, { method: 'POST', token, headers, body });
     };
-    const query = async <Row extends object>(sql: string, parameters?: unknown[]) => {
-      const admin = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-      try {
-        return await admin.query<Row[]>(sql, parameters);
-      } finally {
-        await admin.destroy();
-      }
-    };
+    const query = <Row extends object>(sql: string, parameters?: unknown[]) =>
+      queryOnce<Row>(database.url, sql, parameters);
     const descriptions = (body: unknown) =>
       (body as { data: { description: string }[] }).data.map(({ description }) => description);
 

@@ -3,9 +3,9 @@ import { Module, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { migrate } from '../../src/database-setup/index.js';
 import { timeLogEntities, timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Any adapter that is not Express. */
@@ -25,11 +25,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
   });
   afterAll(() => Promise.all([empty.drop(), migrated.drop()]));
 
-  const run = async (sql: string) => {
-    const owner = await new DataSource({ type: 'postgres', url: migrated.url }).initialize();
-    await owner.query(sql);
-    await owner.destroy();
-  };
+  const run = (sql: string) => queryOnce(migrated.url, sql);
   const principal = () => ({ scopes: [] });
   const dataSource = ({ url }: TestDatabase, options: object = { entities: timeLogEntities }) =>
     TypeOrmModule.forRoot({ type: 'postgres', url, poolErrorHandler: () => undefined, ...options });

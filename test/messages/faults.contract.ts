@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
-import { DataSource } from 'typeorm';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { eventually } from '../faults/support/eventually.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { LOG } from '../support/requests.js';
 import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -49,12 +49,11 @@ export function describeFaults(name: string, transport: () => Transported): void
       return service;
     };
     const stored = async () => {
-      const owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-      const [counts] = await owner.query<{ logs: number; once: number }[]>(
+      const [counts] = await queryOnce<{ logs: number; once: number }>(
+        database.url,
         'select count(*)::int as logs, count(distinct description)::int as once from time_logs',
       );
-      await owner.query('truncate time_logs, time_log_keys');
-      await owner.destroy();
+      await queryOnce(database.url, 'truncate time_logs, time_log_keys');
       return counts!;
     };
     const messagesOf = (service: ServiceProcess) => service.output().match(/"msg":"message"/g)?.length ?? 0;

@@ -8,6 +8,7 @@ import { DataSource } from 'typeorm';
 import { accessTokens } from '../../src/access-token/index.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { eventually } from '../faults/support/eventually.js';
+import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { TIME_LOGS } from '../support/requests.js';
@@ -202,11 +203,7 @@ describe('the commands on the embedded database', () => {
 describe('the counts command', () => {
   let database: TestDatabase;
   const counts = (...args: string[]) => run('counts', args, { DATABASE_URL: database.url });
-  const query = async (sql: string, url = database.url) => {
-    const dataSource = await new DataSource({ type: 'postgres', url }).initialize();
-    await dataSource.query(sql);
-    await dataSource.destroy();
-  };
+  const query = (sql: string, url = database.url) => queryOnce(url, sql);
 
   beforeAll(async () => {
     database = await createTestDatabase();
