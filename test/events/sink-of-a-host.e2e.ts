@@ -1,8 +1,6 @@
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type INestApplication, Inject, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { EventRelayModule, type EventSink, type SinkOfHost } from '../../src/event-relay/index.js';
 import {
   type CloudEvent,
@@ -13,6 +11,7 @@ import {
 } from '../../src/time-log/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { eventually } from '../faults/support/eventually.js';
+import { hostDataSource, portOf } from '../host/embedded.js';
 import { LOG } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { MemorySink } from './memory-sink.js';
@@ -69,17 +68,7 @@ async function start(
     principal: () => ({ scopes: ['time-logs:read'] }),
   });
   @Module({
-    imports: [
-      TypeOrmModule.forRoot({
-        type: 'postgres',
-        name: 'work',
-        url: database.url,
-        autoLoadEntities: true,
-        poolErrorHandler: () => undefined,
-      }),
-      timeLogs,
-      EventRelayModule.over(timeLogs, sink, options),
-    ],
+    imports: [hostDataSource(database.url, 'work'), timeLogs, EventRelayModule.over(timeLogs, sink, options)],
   })
   class HostModule {}
   app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
@@ -88,8 +77,7 @@ async function start(
 }
 
 async function feed(): Promise<unknown> {
-  const { port } = (app!.getHttpServer() as { address(): AddressInfo }).address();
-  return (await fetch(`http://127.0.0.1:${port}/time-logs/events`)).json();
+  return (await fetch(`http://127.0.0.1:${portOf(app!)}/time-logs/events`)).json();
 }
 
 describe('a relay of a host', () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   type INestApplication,
@@ -8,11 +7,9 @@ import {
   Logger,
   Module,
   type ModuleMetadata,
-  type PipeTransform,
 } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import { migrate } from '../../src/database-setup/index.js';
@@ -28,6 +25,7 @@ import {
 import { eventually } from '../faults/support/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { CopyingPipe, hostDataSource, portOf } from './embedded.js';
 
 const PROJECT = '11111111-1111-1111-1111-111111111111';
 const VALUES = { projectId: PROJECT, duration: 1.5, description: 'work', date: '2026-01-31' };
@@ -46,14 +44,6 @@ const ATTRIBUTES = z
   })
   .optional();
 
-/** As many hosts have one: rebuilds whatever it is given. */
-class CopyingPipe implements PipeTransform {
-  transform(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.transform(member)]));
-  }
-}
-
 let database: TestDatabase;
 let app: INestApplicationContext | undefined;
 let url: string;
@@ -68,25 +58,17 @@ async function close(): Promise<void> {
 }
 afterAll(() => database.drop());
 
-const dataSource = () =>
-  TypeOrmModule.forRoot({
-    type: 'postgres',
-    url: database.url,
-    autoLoadEntities: true,
-    poolErrorHandler: () => undefined,
-  });
 const options = { principal: () => ({ id: 'ada', scopes: SCOPES }) };
 
 async function serve(timeLogs: NonNullable<ModuleMetadata['imports']>[number]): Promise<TimeLogService> {
   const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
-  @Module({ imports: [dataSource(), timeLogs, routes] })
+  @Module({ imports: [hostDataSource(database.url), timeLogs, routes] })
   class HostModule {}
   const served = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
   served.useGlobalPipes(new CopyingPipe());
   app = served;
   await served.listen(0, '127.0.0.1');
-  const { port } = (served.getHttpServer() as { address(): AddressInfo }).address();
-  url = `http://127.0.0.1:${port}/api/v1/time-logs`;
+  url = `http://127.0.0.1:${portOf(served)}/api/v1/time-logs`;
   return served.get(TimeLogService, { strict: false });
 }
 
@@ -248,7 +230,7 @@ describe('a schema of attributes', () => {
 
   it('holds in a core without HTTP, and with options that are made later', async () => {
     const core = TimeLogCoreModule.forRootAsync({ useFactory: () => ({}), attributes: ATTRIBUTES });
-    @Module({ imports: [dataSource(), core] })
+    @Module({ imports: [hostDataSource(database.url), core] })
     class Worker {}
     app = await NestFactory.createApplicationContext(Worker, { logger: false, abortOnError: false });
     const log = await app.get(TimeLogService).record({ ...VALUES, attributes: { ticket: 'a-1' } });

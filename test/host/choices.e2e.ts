@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type ArgumentsHost,
@@ -26,7 +25,6 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, RouterModule } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Request, Response } from 'express';
 import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
@@ -49,6 +47,7 @@ import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { hostDataSource, portOf } from './embedded.js';
 
 interface User {
   readonly sub?: string;
@@ -135,15 +134,7 @@ describe('a host that chooses', () => {
   });
   afterAll(() => database.drop());
 
-  /** A DataSource that knows nothing of time logs by itself. */
-  const dataSource = (name?: string) =>
-    TypeOrmModule.forRoot({
-      type: 'postgres',
-      url: database.url,
-      autoLoadEntities: true,
-      poolErrorHandler: () => undefined,
-      ...(name !== undefined && { name }),
-    });
+  const dataSource = (name?: string) => hostDataSource(database.url, name);
   const serve = async (imports: ModuleMetadata['imports'] = [], bodyParser = true) => {
     const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
     @Module({ imports: [...imports, routes] })
@@ -155,7 +146,7 @@ describe('a host that chooses', () => {
     });
     app = served;
     await served.listen(0, '127.0.0.1');
-    ({ port } = (served.getHttpServer() as { address(): AddressInfo }).address());
+    port = portOf(served);
   };
   const send = async (
     user: string,

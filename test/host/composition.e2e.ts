@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type INestApplication,
@@ -10,7 +9,6 @@ import {
 } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { migrate } from '../../src/database-setup/index.js';
 import {
@@ -31,6 +29,7 @@ import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { LOG } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { hostDataSource, portOf } from './embedded.js';
 
 const principal = () => ({
   id: 'ada',
@@ -79,8 +78,7 @@ describe('a host that composes', () => {
     await app.listen(0, '127.0.0.1');
   };
   const send = async (path: string, log?: object, method = log ? 'POST' : 'GET') => {
-    const { port } = (app!.getHttpServer() as { address(): AddressInfo }).address();
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${portOf(app!)}${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
       ...(log && { body: JSON.stringify(log) }),
@@ -121,13 +119,7 @@ describe('a host that composes', () => {
     ])('around ours, which needs what ours needs: %s', async (_name, around) => {
       const database = await createTestDatabase();
       try {
-        const dataSource = TypeOrmModule.forRoot({
-          type: 'postgres',
-          name: 'around',
-          url: database.url,
-          autoLoadEntities: true,
-          poolErrorHandler: () => undefined,
-        });
+        const dataSource = hostDataSource(database.url, 'around');
         const timeLogs = TimeLogModule.forRoot({ dataSource: 'around', principal, adapters: [around] });
         await expect(serve([dataSource, timeLogs])).rejects.toThrow(/^the database lacks tables/);
         await migrate({ url: database.url, migrations: timeLogMigrations });
@@ -215,15 +207,7 @@ describe('a host that composes', () => {
     beforeAll(async () => {
       for (let left = 2; left > 0; left--) databases.push(await createTestDatabase());
       for (const { url } of databases) await migrate({ url, migrations: timeLogMigrations });
-      dataSources = databases.map(({ url }, index) =>
-        TypeOrmModule.forRoot({
-          name: `tenant ${index}`,
-          type: 'postgres',
-          url,
-          autoLoadEntities: true,
-          poolErrorHandler: () => undefined,
-        }),
-      );
+      dataSources = databases.map(({ url }, index) => hostDataSource(url, `tenant ${index}`));
     });
     afterAll(() => Promise.all(databases.map((database) => database.drop())));
 

@@ -1,10 +1,8 @@
-import type { AddressInfo } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConflictException, type INestApplication, Injectable, Module } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type EntityManager } from 'typeorm';
 import { migrate } from '../../src/database-setup/index.js';
 import {
@@ -23,6 +21,7 @@ import { unusedPort } from '../messages/brokers.js';
 import { overTransport } from '../messages/doors.js';
 import { LOG } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { hostDataSource, portOf } from './embedded.js';
 
 const host = '127.0.0.1';
 const CALLER = { id: 'ada', scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'] };
@@ -87,20 +86,20 @@ describe('the hooks of a host', () => {
       principal: () => CALLER,
       ...more,
     });
-    const dataSource = TypeOrmModule.forRoot({
-      type: 'postgres',
-      url: database.url,
-      autoLoadEntities: true,
-      poolErrorHandler: () => undefined,
-    });
     const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
     @Module({
-      imports: [dataSource, PolicyModule, timeLogs, TimeLogMessagesModule.over(timeLogs), routes],
+      imports: [
+        hostDataSource(database.url),
+        PolicyModule,
+        timeLogs,
+        TimeLogMessagesModule.over(timeLogs),
+        routes,
+      ],
     })
     class HostModule {}
     app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
     await app.listen(0, host);
-    url = `http://${host}:${(app.getHttpServer() as { address(): AddressInfo }).address().port}/api/v1/time-logs`;
+    url = `http://${host}:${portOf(app)}/api/v1/time-logs`;
     policy = app.get(Policy);
   };
   const send = async (method: string, path: string, log?: object, headers = {}): Promise<[number, Body]> => {

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type INestApplication, Module, type PipeTransform } from '@nestjs/common';
+import { type INestApplication, Module } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { TimeLogClient } from '../../libs/time-log-client/src/index.js';
@@ -12,6 +10,7 @@ import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js
 import { migrate } from '../../src/database-setup/index.js';
 import { timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { CopyingPipe, hostDataSource, portOf } from '../host/embedded.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -23,14 +22,6 @@ const ATTRIBUTES = z
   .strictObject({ minutes: z.string().optional(), any: z.json().optional() })
   .transform(({ minutes, any }) => ({ minutes: Number(minutes ?? 0), any }))
   .optional();
-
-/** As many hosts have one: rebuilds whatever it is given. */
-class CopyingPipe implements PipeTransform {
-  transform(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.transform(member)]));
-  }
-}
 
 describe('a host with a schema of attributes', () => {
   let database: TestDatabase;
@@ -47,14 +38,10 @@ describe('a host with a schema of attributes', () => {
       principal: () => ({ id: 'ada', scopes }),
       attributes: ATTRIBUTES,
     });
-    const dataSource = TypeOrmModule.forRoot({
-      type: 'postgres',
-      url: database.url,
-      autoLoadEntities: true,
-      poolErrorHandler: () => undefined,
-    });
     const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
-    @Module({ imports: [dataSource, timeLogs, TimeLogMessagesModule.over(timeLogs), routes] })
+    @Module({
+      imports: [hostDataSource(database.url), timeLogs, TimeLogMessagesModule.over(timeLogs), routes],
+    })
     class HostModule {}
     app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
     app.useGlobalPipes(new CopyingPipe());
@@ -63,7 +50,7 @@ describe('a host with a schema of attributes', () => {
     await app.listen(0, '127.0.0.1');
     await app.startAllMicroservices();
     proxy = ClientProxyFactory.create({ transport: Transport.TCP, options: address });
-    const { port } = (app.getHttpServer() as { address(): AddressInfo }).address();
+    const port = portOf(app);
     url = `http://127.0.0.1:${port}`;
     doors = [overTransport(proxy), overHttp(port)];
   });

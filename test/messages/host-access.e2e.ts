@@ -12,11 +12,11 @@ import {
 import { NestFactory } from '@nestjs/core';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { MessagesUnderWay } from '../../libs/messages/src/index.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { hostDataSource } from '../host/embedded.js';
 import { LOG, refusal } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from './brokers.js';
@@ -56,13 +56,7 @@ describe('a host that knows its callers by itself', () => {
       guard: HostGuard,
       principal: (context) => CALLERS[nameOf(context)],
     });
-    const dataSource = TypeOrmModule.forRoot({
-      type: 'postgres',
-      url: database.url,
-      autoLoadEntities: true,
-      poolErrorHandler: () => undefined,
-    });
-    @Module({ imports: [dataSource, timeLogs, TimeLogMessagesModule.over(timeLogs)] })
+    @Module({ imports: [hostDataSource(database.url), timeLogs, TimeLogMessagesModule.over(timeLogs)] })
     class HostModule {}
     app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
     const address = { host: '127.0.0.1', port: await unusedPort() };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Module, type PipeTransform } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -16,6 +16,7 @@ import {
 import { timeLogs } from '../../src/time-log/composition.js';
 import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
+import { CopyingPipe, portOf } from '../host/embedded.js';
 import { type Gate, newGate } from '../support/gate.js';
 import { createTestDatabase } from '../support/test-database.js';
 
@@ -55,14 +56,6 @@ class HostTokens extends TokenVerifier {
       return { id: token, scopes: timeLogs.scopes.map(({ name }) => name), projects: PROJECTS[token] };
     const scopes = SCOPES[token];
     return scopes && { id: token, scopes };
-  }
-}
-
-/** As many hosts have one: rebuilds whatever it is given. */
-class CopyingPipe implements PipeTransform {
-  transform(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.transform(member)]));
   }
 }
 
@@ -131,7 +124,7 @@ export async function startMessageHost(
   });
   return {
     app,
-    port: (app.getHttpServer().address() as { port: number }).port,
+    port: portOf(app),
     tokens,
     lines,
     close: async () => {
