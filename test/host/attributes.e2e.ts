@@ -12,19 +12,17 @@ import { NestFactory, RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { z } from 'zod';
-import { migrate } from '../../src/database-setup/index.js';
 import {
   type AttributesSchema,
   TimeLog,
   TimeLogCoreModule,
   type TimeLogHooks,
-  timeLogMigrations,
   TimeLogModule,
   TimeLogService,
 } from '../../src/time-log/index.js';
 import { eventually } from '../faults/support/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { CopyingPipe, hostDataSource, portOf } from './embedded.js';
 
 const PROJECT = '11111111-1111-1111-1111-111111111111';
@@ -49,8 +47,7 @@ let app: INestApplicationContext | undefined;
 let url: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ url: database.url, migrations: timeLogMigrations });
+  database = await createMigratedDatabase();
 });
 async function close(): Promise<void> {
   await app?.close();

@@ -28,8 +28,7 @@ import { Test } from '@nestjs/testing';
 import type { Request, Response } from 'express';
 import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
-import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { migrate } from '../../src/database-setup/index.js';
+import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
 import {
   ALL_PROJECTS,
   CreateTimeLogDto,
@@ -37,7 +36,6 @@ import {
   Page,
   Period,
   TimeLogCoreModule,
-  timeLogMigrations,
   TimeLogModule,
   TimeLogRepository,
   type TimeLogResponse,
@@ -46,7 +44,7 @@ import {
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG } from '../support/requests.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { hostDataSource, portOf } from './embedded.js';
 
 interface User {
@@ -125,8 +123,7 @@ describe('a host that chooses', () => {
   let port: number;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations: timeLogMigrations });
+    database = await createMigratedDatabase();
   });
   afterEach(async () => {
     await app?.close();

@@ -4,11 +4,9 @@ import { ConflictException, type INestApplication, Injectable, Module } from '@n
 import { NestFactory, RouterModule } from '@nestjs/core';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { DataSource, type EntityManager } from 'typeorm';
-import { migrate } from '../../src/database-setup/index.js';
 import {
   type TimeLogChange,
   type TimeLogHooks,
-  timeLogMigrations,
   TimeLogModule,
   TimeLogRepository,
   TimeLogService,
@@ -20,7 +18,7 @@ import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { unusedPort } from '../messages/brokers.js';
 import { overTransport } from '../messages/doors.js';
 import { LOG } from '../support/requests.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { hostDataSource, portOf } from './embedded.js';
 
 const host = '127.0.0.1';
@@ -73,8 +71,7 @@ describe('the hooks of a host', () => {
   let policy: Policy;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations: timeLogMigrations });
+    database = await createMigratedDatabase();
   });
   afterAll(() => database.drop());
 

@@ -7,13 +7,12 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { TimeLogClient } from '../../libs/time-log-client/src/index.js';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
-import { migrate } from '../../src/database-setup/index.js';
-import { timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import { TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { CopyingPipe, hostDataSource, portOf } from '../host/embedded.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from './brokers.js';
 import { type Door, overHttp, overTransport } from './doors.js';
 
@@ -31,8 +30,7 @@ describe('a host with a schema of attributes', () => {
   let doors: readonly Door[];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations: timeLogMigrations });
+    database = await createMigratedDatabase();
     const scopes = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
     const timeLogs = TimeLogModule.forRoot({
       principal: () => ({ id: 'ada', scopes }),

@@ -13,12 +13,11 @@ import { NestFactory } from '@nestjs/core';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
 import { MessagesUnderWay } from '../../libs/messages/src/index.js';
-import { migrate } from '../../src/database-setup/index.js';
-import { timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import { TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { hostDataSource } from '../host/embedded.js';
 import { LOG, refusal } from '../support/requests.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from './brokers.js';
 import { type Door, overTransport } from './doors.js';
 
@@ -50,8 +49,7 @@ describe('a host that knows its callers by itself', () => {
   let door: Door;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await migrate({ url: database.url, migrations: timeLogMigrations });
+    database = await createMigratedDatabase();
     const timeLogs = TimeLogModule.forRoot({
       guard: HostGuard,
       principal: (context) => CALLERS[nameOf(context)],

@@ -5,20 +5,15 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
 import { DomainError } from '../../libs/errors/src/index.js';
-import { connectionOptions, migrate } from '../../src/database-setup/index.js';
+import { connectionOptions } from '../../src/database-setup/index.js';
 import { type ConnectOptions, connectMessages } from '../../libs/messages/src/transports/index.js';
-import {
-  timeLogEntities,
-  type TimeLogLimits,
-  timeLogMigrations,
-  TimeLogModule,
-} from '../../src/time-log/index.js';
+import { timeLogEntities, type TimeLogLimits, TimeLogModule } from '../../src/time-log/index.js';
 import { timeLogs } from '../../src/time-log/composition.js';
 import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
 import { CopyingPipe, portOf } from '../host/embedded.js';
 import { type Gate, newGate } from '../support/gate.js';
-import { createTestDatabase } from '../support/test-database.js';
+import { createMigratedDatabase } from '../support/test-database.js';
 
 /** What the tokens of the host are good for. */
 const SCOPES: Readonly<Record<string, readonly string[]>> = {
@@ -90,9 +85,8 @@ export async function startMessageHost(
   limits: Partial<TimeLogLimits> = {},
 ): Promise<MessageHost> {
   const module = TimeLogModule.forRoot({ limits });
-  const database = await createTestDatabase();
+  const database = await createMigratedDatabase();
   const tokens = new HostTokens();
-  await migrate({ url: database.url, migrations: timeLogMigrations });
 
   @Module({
     imports: [
