@@ -8,7 +8,6 @@ import {
   type Access,
   ALL_PROJECTS,
   Page,
-  Period,
   type TimeLogFilter,
   timeLogEntities,
 } from '../../src/time-log/index.js';
@@ -18,17 +17,13 @@ import {
   UuidV7TimeLogIds,
 } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import { timesOf } from '../faults/support/extent.js';
+import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const RUNS = timesOf(1_000, 150);
 const PROJECTS = [randomUUID(), randomUUID(), randomUUID()];
 const ids = new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance());
-const DAY = 86_400_000;
-const dayOf = (number: number) =>
-  new Date(Date.parse('0001-01-01') + number * DAY).toISOString().slice(0, 10);
-const LAST = (Date.parse('9999-12-31') - Date.parse('0001-01-01')) / DAY;
-/** 2026-01-01. */
-const NOW = (Date.parse('2026-01-01') - Date.parse('0001-01-01')) / DAY;
+const NOW = numberOf('2026-01-01');
 
 /** A crowded week, a few years around it, and all days there are; their first and last are likely. */
 const anyDay = fc
@@ -41,25 +36,8 @@ const anyDay = fc
   .map(dayOf);
 const anyProject = fc.constantFrom(...PROJECTS);
 
-const anyFilter: fc.Arbitrary<TimeLogFilter> = fc
-  .record({
-    projectId: fc.option(anyProject, { nil: undefined }),
-    ends: fc.array(anyDay, { maxLength: 2 }),
-    isOpenAtStart: fc.boolean(),
-  })
-  .map(({ projectId, ends, isOpenAtStart }) => {
-    const [from, to] = ends.sort();
-    return {
-      projectId,
-      period: isOpenAtStart && to === undefined ? Period.of(undefined, from) : Period.of(from, to),
-    };
-  });
-
-/** All projects, or none, one, or some of them, also such without logs. */
-const anyAccess: fc.Arbitrary<Access> = fc.oneof(
-  fc.constant(ALL_PROJECTS),
-  fc.subarray([...PROJECTS, randomUUID()]),
-);
+const anyFilter = anyFilterOf(PROJECTS, anyDay);
+const anyAccess = anyAccessTo(PROJECTS);
 
 /** A page by where it lies in what there is: 0 is the first, 1 the last, and beyond is past the end. */
 const anyPlace = fc.record({

@@ -18,16 +18,12 @@ import {
   randomBytesInAdvance,
   UuidV7TimeLogIds,
 } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const RUNS = process.env.FAULTS === 'full' ? 3_000 : 250;
 const PROJECTS = ['00000000-0000-0000-0000-000000000000', randomUUID(), randomUUID()];
 const ids = new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance());
-const DAY = 86_400_000;
-const dayOf = (number: number) =>
-  new Date(Date.parse('0001-01-01') + number * DAY).toISOString().slice(0, 10);
-const numberOf = (day: string) => (Date.parse(day) - Date.parse('0001-01-01')) / DAY;
-const LAST = numberOf('9999-12-31');
 const YEARS = [1, 4, 1600, 1969, 1970, 2000, 2025, 2026, 9999];
 
 /** Around the edges of blocks, spans, weeks, months and years; a crowded month; the first and the last days. */
@@ -59,24 +55,8 @@ const anyDuration = fc.oneof(
   fc.integer({ min: 1, max: 100_000 }).map((cents) => `${Math.floor(cents / 100)}.${String(cents % 100)}1`),
 );
 
-const anyFilter: fc.Arbitrary<TimeLogFilter> = fc
-  .record({
-    projectId: fc.option(fc.constantFrom(...PROJECTS), { nil: undefined }),
-    ends: fc.array(anyDay, { maxLength: 2 }),
-    isOpenAtStart: fc.boolean(),
-  })
-  .map(({ projectId, ends, isOpenAtStart }) => {
-    const [from, to] = ends.sort();
-    return {
-      projectId,
-      period: isOpenAtStart && to === undefined ? Period.of(undefined, from) : Period.of(from, to),
-    };
-  });
-/** All projects, or none, one, or some of them, also such without logs. */
-const anyAccess: fc.Arbitrary<Access> = fc.oneof(
-  fc.constant(ALL_PROJECTS),
-  fc.subarray([...PROJECTS, randomUUID()]),
-);
+const anyFilter = anyFilterOf(PROJECTS, anyDay);
+const anyAccess = anyAccessTo(PROJECTS);
 const GROUPINGS = [undefined, 'project', 'day', 'week', 'month'] as const;
 const anyGrouping = fc.constantFrom<Grouping | undefined>(...GROUPINGS);
 const anyPage = fc

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { type Access, ALL_PROJECTS, Period, type TimeLogFilter } from '../../src/time-log/index.js';
+
+const DAY = 86_400_000;
+const FIRST = Date.parse('0001-01-01');
+
+/** The day of a number: 0 is the first that there is. */
+export function dayOf(number: number): string {
+  return new Date(FIRST + number * DAY).toISOString().slice(0, 10);
+}
+
+export function numberOf(day: string): number {
+  return (Date.parse(day) - FIRST) / DAY;
+}
+
+/** The number of the last day that there is. */
+export const LAST = numberOf('9999-12-31');
+
+/** All projects or one of them, and a period between two of the days, also such that are open at an end or at both. */
+export function anyFilterOf(
+  projects: readonly string[],
+  anyDay: fc.Arbitrary<string>,
+): fc.Arbitrary<TimeLogFilter> {
+  return fc
+    .record({
+      projectId: fc.option(fc.constantFrom(...projects), { nil: undefined }),
+      ends: fc.array(anyDay, { maxLength: 2 }),
+      isOpenAtStart: fc.boolean(),
+    })
+    .map(({ projectId, ends, isOpenAtStart }) => {
+      const [from, to] = ends.sort();
+      return {
+        projectId,
+        period: isOpenAtStart && to === undefined ? Period.of(undefined, from) : Period.of(from, to),
+      };
+    });
+}
+
+/** All projects, or none, one, or some of them, also such without logs. */
+export function anyAccessTo(projects: readonly string[]): fc.Arbitrary<Access> {
+  return fc.oneof(fc.constant(ALL_PROJECTS), fc.subarray([...projects, randomUUID()]));
+}
