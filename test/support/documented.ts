@@ -11,6 +11,7 @@ import {
   type Response,
   type Schema,
 } from './open-api.js';
+import { parsed } from './raw-http.js';
 
 export interface DocumentedRequest {
   readonly method: string;
@@ -75,6 +76,7 @@ function* faultsOfAnswer({ method, path }: DocumentedRequest, { status, headers,
   if (headers['content-type'] !== `${mediaType}; charset=utf-8`) {
     yield `header Content-Type: is ${headers['content-type']}, not ${mediaType} in UTF-8`;
   } else if (method !== 'HEAD') {
+    // No schema allows undefined.
     yield* faultsOf('body', schema, /[/+]json$/.test(mediaType) ? parsed(text) : text);
   }
 }
@@ -147,15 +149,6 @@ function resolved<T extends object>(value: T | Reference): T {
   if (!('$ref' in value)) return value;
   const names = value.$ref.slice(ROOT.length).split('/');
   return names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document) as T;
-}
-
-/** The text read as JSON; undefined, which no schema allows, where it is none. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The value that the text of a header or a parameter means. */

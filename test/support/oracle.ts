@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'node:querystring';
+import { parsed } from './raw-http.js';
 
 /**
  * What the interface asks of a request, worked out by other means than the service's own, for tests to hold against
@@ -49,7 +50,7 @@ const GROUPINGS = ['project', 'day', 'week', 'month'];
 /** Whether a log of these bytes is made, and which. */
 export function verdictOnBody(body: Buffer): Verdict<KeptLog> {
   if (!isUtf8(body)) return refused('the request body must be valid UTF-8');
-  const value = parsedOr(body.toString(), undefined);
+  const value = parsed(body.toString());
   if (value === undefined) return refused('the request body must be valid JSON');
   if (Object.prototype.toString.call(value) !== '[object Object]')
     return refused('the request body must be a JSON object');
@@ -126,14 +127,6 @@ function named(what: string, names: readonly string[]): (string | RegExp)[] {
     if (/^[\x20-\x7e]*$/.test(name)) return `${what}: ${name.slice(0, 40)}`;
     return new RegExp(`${what}: [\\x20-\\x7e]{0,40}`);
   });
-}
-
-function parsedOr(text: string, otherwise: undefined): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return otherwise;
-  }
 }
 
 /** Levels of lists and objects, level by level, so that no depth is too deep for the stack. */
