@@ -60,9 +60,7 @@ export abstract class TimeLogRepository {
    * `addOnce`. Not abstract, like `get`.
    */
   known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
-    throw new Error(
-      `${this.constructor.name} must implement TimeLogRepository.known: it was asked about ${log.id} with ${key.text}`,
-    );
+    throw lacking(this, 'known', `it was asked about ${log.id} with ${key.text}`);
   }
 
   /**
@@ -70,9 +68,7 @@ export abstract class TimeLogRepository {
    * rolls it back. Works with one turn come one after the other. Not abstract, like `get`.
    */
   transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string): Promise<T> {
-    throw new Error(
-      `${this.constructor.name} must implement TimeLogRepository.transact: it was given ${typeof work} ${turn}`,
-    );
+    throw lacking(this, 'transact', `it was given ${typeof work} ${turn}`);
   }
 
   /**
@@ -80,9 +76,7 @@ export abstract class TimeLogRepository {
    * Not abstract, like `get`.
    */
   within(transaction: Transaction): TimeLogWrites {
-    throw new Error(
-      `${this.constructor.name} must implement TimeLogRepository.within: it was given an ${typeof transaction}`,
-    );
+    throw lacking(this, 'within', `it was given an ${typeof transaction}`);
   }
 
   /**
@@ -90,9 +84,7 @@ export abstract class TimeLogRepository {
    * is such a log; it never makes one. What changes nothing writes nothing. Not abstract, like `get`.
    */
   correct(log: TimeLog, access: Access): Promise<boolean> {
-    throw new Error(
-      `${this.constructor.name} must implement TimeLogRepository.correct: it was given ${log.id} within ${String(access)}`,
-    );
+    throw lacking(this, 'correct', `it was given ${log.id} within ${String(access)}`);
   }
 
   /**
@@ -100,16 +92,12 @@ export abstract class TimeLogRepository {
    * is none. Throws DomainError CONFLICT where tables of a host refer to it. Not abstract, like `get`.
    */
   delete(id: string, access: Access): Promise<TimeLog | undefined> {
-    throw new Error(
-      `${this.constructor.name} must implement TimeLogRepository.delete: it was given ${id} within ${String(access)}`,
-    );
+    throw lacking(this, 'delete', `it was given ${id} within ${String(access)}`);
   }
 
   /** The log with an id in lower case, or undefined. Not abstract: adapters from the time of version 0.1 lack it. */
   get(id: string, access: Access): Promise<TimeLog | undefined> {
-    throw new Error(
-      `${this.constructor.name} must implement TimeLogRepository.get: it was asked for ${id} within ${String(access)}`,
-    );
+    throw lacking(this, 'get', `it was asked for ${id} within ${String(access)}`);
   }
 
   /** Newest work first: by date, then by creation, both descending. */
@@ -121,7 +109,7 @@ export abstract class TimeLogRepository {
    */
   totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page, access: Access): Promise<Totals> {
     const asked = `page ${page.number} by ${grouping ?? 'nothing'} of ${filter.projectId ?? String(access)}`;
-    throw new Error(`${this.constructor.name} must implement TimeLogRepository.totals: asked for ${asked}`);
+    throw lacking(this, 'totals', `asked for ${asked}`);
   }
 
   /**
@@ -138,18 +126,14 @@ export abstract class TimeLogRepository {
    * one gets every log once, whoever commits when. Not abstract: adapters from the time of version 0.1 lack it.
    */
   eventsAfter(place: FeedPlace | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
-    const asked = `${limit} events after ${place?.position ?? 'none'}`;
-    throw new Error(
-      `${this.constructor.name} must implement TimeLogRepository.eventsAfter: asked for ${asked}`,
-    );
+    throw lacking(this, 'eventsAfter', `asked for ${limit} events after ${place?.position ?? 'none'}`);
   }
 
   /**
    * How many events come after a place in the feed; it counts no more than `most`. Not abstract, like `eventsAfter`.
    */
   backlog(place: FeedPlace, most: number): Promise<Backlog> {
-    const asked = `${most} after ${place.position}`;
-    throw new Error(`${this.constructor.name} must implement TimeLogRepository.backlog: asked for ${asked}`);
+    throw lacking(this, 'backlog', `asked for ${most} after ${place.position}`);
   }
 
   /**
@@ -164,4 +148,13 @@ export abstract class TimeLogRepository {
   protected recorded(): void {
     for (const listener of this.listeners) listener();
   }
+}
+
+/** What a method throws that is not abstract, where an adapter lacks it. */
+function lacking(
+  { constructor: { name } }: TimeLogRepository,
+  method: keyof TimeLogRepository,
+  what: string,
+): Error {
+  return new Error(`${name} must implement TimeLogRepository.${method}: ${what}`);
 }
