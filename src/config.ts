@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { RequestLimits } from '../libs/http-edge/src/index.js';
 import type { JwtOptions } from '../libs/jwt/src/index.js';
 import { faultOfDatabaseUrl, withFullVerification } from './database-url.js';
 import { misspelt } from './misspelt.js';
-import { TIME_LOG_LIMITS } from './time-log/time-log.limits.js';
+import { TIME_LOG_LIMITS, type TimeLogLimits } from './time-log/time-log.limits.js';
 
 /** The settings of the service, checked. */
 export interface Config {
@@ -42,22 +43,11 @@ export interface Config {
 /**
  * Limits of what clients may send, and of what the service waits for and keeps in memory. Times are in milliseconds.
  */
-interface Limits {
-  readonly headersTimeout: number;
-  readonly requestTimeout: number;
-  readonly keepAliveTimeout: number;
-  /** Over which a client must take its answer at a least rate. */
-  readonly unreadTimeout: number;
+interface Limits extends RequestLimits, Readonly<Pick<TimeLogLimits, 'writeQueue'>> {
   /** The most bytes of request line and headers. */
   readonly headersLimit: number;
-  /** The most bytes of a body. */
-  readonly bodyLimit: number;
-  /** How long a request may wait for the database in all. */
-  readonly deadline: number;
   /** The most connections to the database. */
   readonly poolSize: number;
-  /** The most creates that wait for a commit. */
-  readonly writeQueue: number;
   /** The most tokens whose verdict is kept in memory. */
   readonly tokenCache: number;
 }
