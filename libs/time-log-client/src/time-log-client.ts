@@ -89,7 +89,7 @@ export class TimeLogClient implements TimeLogs {
       path: this.path,
       headers: { ...JSON_TYPE, 'Idempotency-Key': idempotencyKey },
       body: JSON.stringify(log),
-      read: ({ status, text }) => (status === 201 ? logIn(parsed(text)) : undefined),
+      read: bodyOf(logIn, 201),
     });
     const sending = { ...call, idempotencyKey, mayHaveBeen: MAY_BE_RECORDED };
     return this.sender.call(sending, { tries: this.tries, signal });
@@ -97,8 +97,7 @@ export class TimeLogClient implements TimeLogs {
 
   /** The log with an id. Rejects with TimeLogError NOT_FOUND where there is none. */
   async get(id: string, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
-    const read = ({ status, text }: Answer) => (status === 200 ? logIn(parsed(text)) : undefined);
-    return this.read({ method: 'GET', path: this.pathOf(id), read }, this.tries, signal);
+    return this.read({ method: 'GET', path: this.pathOf(id), read: bodyOf(logIn) }, this.tries, signal);
   }
 
   /**
@@ -111,7 +110,7 @@ export class TimeLogClient implements TimeLogs {
       path: this.pathOf(id),
       headers: JSON_TYPE,
       body: JSON.stringify(log),
-      read: ({ status, text }) => (status === 200 ? logIn(parsed(text)) : undefined),
+      read: bodyOf(logIn),
     });
     return this.sender.call(
       { ...call, mayHaveBeen: 'corrected: correct it again' },
@@ -147,15 +146,14 @@ export class TimeLogClient implements TimeLogs {
 
   /** One page of the logs that match, and the number of all that match. */
   listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
-    const read = ({ status, text }: Answer) => (status === 200 ? pageIn(parsed(text)) : undefined);
-    return this.read({ method: 'GET', path: this.path + queryOf(filter), read }, this.tries, signal);
+    const path = this.path + queryOf(filter);
+    return this.read({ method: 'GET', path, read: bodyOf(pageIn) }, this.tries, signal);
   }
 
   /** How many logs match and the sum of their durations, of all and, with `by`, of each group of a page. */
   totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
-    const read = ({ status, text }: Answer) => (status === 200 ? totalsIn(parsed(text)) : undefined);
     const path = `${this.path}/totals${queryOf(filter)}`;
-    return this.read({ method: 'GET', path, read }, this.tries, signal);
+    return this.read({ method: 'GET', path, read: bodyOf(totalsIn) }, this.tries, signal);
   }
 
   /**
@@ -169,10 +167,9 @@ export class TimeLogClient implements TimeLogs {
     undefined
   > {
     requirePlaceInFeed(after, pageSize, wait);
-    const read = ({ status, text }: Answer) => (status === 200 ? eventsIn(parsed(text)) : undefined);
     const readPage = (lastEventId: string | undefined) => {
       const path = `${this.path}/events${queryOf({ lastEventId, limit: pageSize })}`;
-      return this.read({ method: 'GET', path, read }, this.tries, signal);
+      return this.read({ method: 'GET', path, read: bodyOf(eventsIn) }, this.tries, signal);
     };
     const nothing = () => new Promise<never>(() => undefined);
     // An abort ends the pause too; the next call rejects with it.
@@ -208,6 +205,11 @@ export class TimeLogClient implements TimeLogs {
   private read<T>(request: HttpRequest<T>, tries: number, signal: AbortSignal | undefined): Promise<T> {
     return this.sender.call(this.exchange.callOf(request), { tries, signal });
   }
+}
+
+/** Reads what is in the JSON of an answer with this status; undefined of any other answer. */
+function bodyOf<T>(valueIn: (body: unknown) => T | undefined, expected = 200) {
+  return ({ status, text }: Answer) => (status === expected ? valueIn(parsed(text)) : undefined);
 }
 
 function healthIn({ status, text }: Answer): true | undefined {
