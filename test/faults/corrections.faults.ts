@@ -53,11 +53,7 @@ describe('a correction or deletion', () => {
   const start = async () => {
     service = await startService({ DATABASE_URL: proxied });
   };
-  const kill = async () => {
-    const exit = once(service.child, 'exit');
-    service.child.kill('SIGKILL');
-    await exit;
-  };
+  const kill = () => service.end('SIGKILL');
   const client = () =>
     new TimeLogClient({
       baseUrl: 'http://service.example',

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '../support/service-process.js';
 import { timesOf } from './support/extent.js';
@@ -58,9 +57,7 @@ describe('a create with an Idempotency-Key', () => {
           const lost = proxy.lose(doomed.description, { lost: 'answer', by: 'silence' });
           const outcome = writers.record(doomed);
           await lost;
-          const exit = once(scene.service.child, 'exit');
-          scene.service.child.kill('SIGKILL');
-          await exit;
+          await scene.service.end('SIGKILL');
           expect(await outcome).toEqual({ kind: 'cut' });
           expect(await stored(doomed)).toBe(1);
           await scene.restart();

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -163,10 +162,7 @@ export class Estate {
   }
 
   private async killInstance(): Promise<void> {
-    const { child } = this.services[FIRST]!;
-    const exit = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exit;
+    await this.services[FIRST]!.end('SIGKILL');
     this.services[FIRST] = await this.startInstance(FIRST);
   }
 
