@@ -22,7 +22,7 @@ describe('a service whose database refuses what it is asked', () => {
   let postgres: PostgresCluster;
 
   beforeAll(async () => {
-    // A deadlock is noticed well before the statement times out.
+    // A deadlock is noticed well before the statement times out, which would end the wait as well.
     postgres = await PostgresCluster.create({ deadlock_timeout: '100ms' });
   });
   afterAll(() => postgres.remove());
@@ -126,9 +126,6 @@ describe('a service whose database refuses what it is asked', () => {
   it('answers 503 to the victim of a deadlock, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
     await underWrites({ url }, async (scene) => {
-      // Well below the statement timeout, which would end the wait as well.
-      await postgres.query("alter system set deadlock_timeout = '100ms'");
-      await postgres.query('select pg_reload_conf()');
       const opponent = await connected(postgres.asSuperuser(url));
       try {
         await opponent.query("set deadlock_timeout = '1min'");
