@@ -2,9 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { ask, expectUnavailable } from './support/ask.js';
-import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { connected, PostgresCluster } from './support/postgres-cluster.js';
-import { underWrites } from './support/service-under-writes.js';
+import { recovered, underWrites } from './support/service-under-writes.js';
 
 /** Creates that may wait, and creates at once. */
 const ROOM = 100;
@@ -22,7 +21,8 @@ describe('a service whose database has no room for it', () => {
 
   it('answers 503 in bounded time while the table is locked and the pool exhausted, but not to what needs no connection', async () => {
     const url = await postgres.createDatabase();
-    await underWrites({ url, writers: 40 }, async ({ service, writers, ledger }) => {
+    await underWrites({ url, writers: 40 }, async (scene) => {
+      const { service, writers, ledger } = scene;
       const list = `${service.url}/api/v1/time-logs`;
       const owner = await connected(url);
       try {
@@ -42,19 +42,15 @@ describe('a service whose database has no room for it', () => {
       } finally {
         await owner.end();
       }
-      await writers.acknowledge(1, RETURN_LIMIT);
-      await writers.acknowledge(100);
-      const refused = ledger.count('refused');
-      await writers.acknowledge(200);
-      expect(ledger.count('refused')).toBe(refused);
-      expect(ledger.slowest).toBeLessThan(ANSWER_LIMIT);
+      await recovered(scene);
     });
   });
 
   it('refuses with 503 what it has no room to keep waiting, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
     const env = { WRITE_QUEUE: String(ROOM) };
-    await underWrites({ url, env }, async ({ service, writers, ledger }) => {
+    await underWrites({ url, env }, async (scene) => {
+      const { writers, ledger } = scene;
       const owner = await connected(url);
       try {
         await owner.query('begin; lock table time_logs in access exclusive mode');
@@ -63,17 +59,14 @@ describe('a service whose database has no room for it', () => {
       } finally {
         await owner.end();
       }
-      await writers.acknowledge(1, RETURN_LIMIT);
-      await writers.acknowledge(100);
-      const refused = ledger.count('refused');
-      await writers.acknowledge(200);
-      expect([ledger.count('refused'), service.child.exitCode]).toEqual([refused, null]);
+      await recovered(scene);
     });
   });
 
   it('answers 503 while others hold every connection of the server, does not storm it, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
-    await underWrites({ url }, async ({ service, writers, ledger }) => {
+    await underWrites({ url }, async (scene) => {
+      const { service, writers, ledger } = scene;
       const others: pg.Client[] = [];
       try {
         await takeEveryConnection(others, postgres.asSuperuser(url), service.child);
@@ -86,10 +79,7 @@ describe('a service whose database has no room for it', () => {
       } finally {
         await Promise.all(others.map((other) => other.end()));
       }
-      await writers.acknowledge(1, RETURN_LIMIT);
-      await writers.acknowledge(100);
-      expect([service.child.exitCode, ledger.count('cut')]).toEqual([null, 0]);
-      expect(ledger.slowest).toBeLessThan(ANSWER_LIMIT);
+      await recovered(scene);
     });
   });
 });

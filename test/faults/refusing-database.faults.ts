@@ -4,9 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask } from './support/ask.js';
 import { eventually } from './support/eventually.js';
 import { canMount, SmallDisk } from './support/full-disk.js';
-import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { connected, PostgresCluster, queryOnce } from './support/postgres-cluster.js';
-import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
+import { recovered, type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
 
 /** What a database may answer to a statement instead of taking it, with its SQLSTATE. */
 const REFUSALS = [
@@ -195,18 +194,4 @@ describe('a service whose database refuses what it is asked', () => {
 async function refusedCreates({ writers, ledger }: ServiceUnderWrites, count: number): Promise<void> {
   const enough = ledger.count('refused') + count;
   await writers.until(() => ledger.count('refused') >= enough, `${count} creates refused with 503`);
-}
-
-/**
- * Nothing is refused once the fault is over and what was under way then has ended; the service is still the same
- * process.
- */
-async function recovered({ service, writers, ledger }: ServiceUnderWrites): Promise<void> {
-  await writers.acknowledge(1, RETURN_LIMIT);
-  await writers.acknowledge(50);
-  const refused = ledger.count('refused');
-  await writers.acknowledge(100);
-  expect([ledger.count('refused'), ledger.count('cut')]).toEqual([refused, 0]);
-  expect([service.child.exitCode, service.child.signalCode]).toEqual([null, null]);
-  expect(ledger.slowest).toBeLessThan(ANSWER_LIMIT);
 }
