@@ -226,7 +226,7 @@ describe('whoever applies the events of the feed', () => {
         await migrate({ url, migrations });
         instances = await openInstances(url);
         canPrepare = false;
-        const there = url.replace(/@[^/]+/, /@[^/]+/.exec(standby.url)![0]);
+        const there = standby.on(url);
         const arrived = () => queryOnce(there, `select 'time_log_deletions'::regclass`);
         await eventually(arrived);
         readers.push(...(await openInstances(there)));

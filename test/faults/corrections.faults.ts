@@ -27,16 +27,15 @@ describe('a correction or deletion', () => {
   const projectId = randomUUID();
   let postgres: PostgresCluster;
   let proxy: LossyProxy;
-  /** How a reader outside reaches the database, and how the service does. */
+  /** How a reader outside reaches the database. */
   let url: string;
-  let proxied: string;
   let service: ServiceProcess;
 
   beforeAll(async () => {
     postgres = await PostgresCluster.create();
     proxy = new LossyProxy(postgres.socket);
     url = await postgres.createDatabase();
-    proxied = url.replace(/@[^/]+/, `@127.0.0.1:${await proxy.listen()}`);
+    await proxy.listen();
     await start();
     await queryOnce(
       url,
@@ -51,7 +50,7 @@ describe('a correction or deletion', () => {
   });
 
   const start = async () => {
-    service = await startService({ DATABASE_URL: proxied });
+    service = await startService({ DATABASE_URL: proxy.url(url) });
   };
   const kill = () => service.end('SIGKILL');
   const client = () =>

@@ -18,12 +18,11 @@ const LOSSES: readonly [Loss['lost'], Loss['by'], Loss][] = [
 describe('a create with an Idempotency-Key', () => {
   let postgres: PostgresCluster;
   let proxy: LossyProxy;
-  let port: number;
 
   beforeAll(async () => {
     postgres = await PostgresCluster.create();
     proxy = new LossyProxy(postgres.socket);
-    port = await proxy.listen();
+    await proxy.listen();
   });
   afterAll(async () => {
     proxy.close();
@@ -104,7 +103,7 @@ describe('a create with an Idempotency-Key', () => {
     ) => Promise<void>,
   ): Promise<void> {
     const readerUrl = await postgres.createDatabase();
-    const url = readerUrl.replace(/@[^/]+/, `@127.0.0.1:${port}`);
+    const url = proxy.url(readerUrl);
     const stored = async ({ description }: IntendedLog) => {
       const count = 'select count(*)::int as count from time_logs where description = $1';
       const [row] = await queryOnce<{ count: number }>(readerUrl, count, [description]);

@@ -18,12 +18,11 @@ const LOSSES: readonly [Loss['lost'], Loss['by'], Loss, stored: number][] = [
 describe('a service whose connection is lost while a commit is in flight', () => {
   let postgres: PostgresCluster;
   let proxy: LossyProxy;
-  let port: number;
 
   beforeAll(async () => {
     postgres = await PostgresCluster.create();
     proxy = new LossyProxy(postgres.socket);
-    port = await proxy.listen();
+    await proxy.listen();
   });
   afterAll(async () => {
     proxy.close();
@@ -34,7 +33,7 @@ describe('a service whose connection is lost while a commit is in flight', () =>
     'answers 503, never 201, when the %s is lost by %s',
     async (_lost, _by, loss, stored) => {
       const readerUrl = await postgres.createDatabase();
-      const url = readerUrl.replace(/@[^/]+/, `@127.0.0.1:${port}`);
+      const url = proxy.url(readerUrl);
       await underWrites({ url, readerUrl }, async ({ writers, ledger, service }) => {
         for (let round = 0; round < ROUNDS; round++) {
           const doomed = ledger.intend();

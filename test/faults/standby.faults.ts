@@ -32,8 +32,10 @@ describe('a service whose address leads to a standby', () => {
   const stored = newToken();
 
   /** The URL of a database of one of the two, through the proxy. */
-  const throughProxy = async (url: string) =>
-    url.replace(/@[^/]+/, `@127.0.0.1:${String(await proxy.listen())}`);
+  const throughProxy = async (url: string) => {
+    await proxy.listen();
+    return proxy.url(url);
+  };
   const lines = (pattern: RegExp) =>
     service
       .output()
@@ -62,10 +64,9 @@ describe('a service whose address leads to a standby', () => {
     );
     return url;
   };
-  const sameOnStandby = (url: string) => url.replace(/@[^/]+/, /@[^/]+/.exec(standby.url)![0]);
   const caughtUp = (url: string) =>
     eventually(async () =>
-      expect(await queryOnce(sameOnStandby(url), 'select name from access_tokens')).toHaveLength(1),
+      expect(await queryOnce(standby.on(url), 'select name from access_tokens')).toHaveLength(1),
     );
 
   beforeAll(async () => {
@@ -117,7 +118,7 @@ describe('a service whose address leads to a standby', () => {
     await caughtUp(url);
     const run = (databaseUrl: string, command: string, ...args: string[]) =>
       new Promise((resolve) => {
-        const env = environment({ DATABASE_URL: sameOnStandby(databaseUrl) });
+        const env = environment({ DATABASE_URL: standby.on(databaseUrl) });
         execFile(
           process.execPath,
           [join(COMMANDS, `${command}.command.js`), ...args],
@@ -198,7 +199,7 @@ describe('a service whose address leads to a standby', () => {
     const url = await migrated();
     await caughtUp(url);
     const start = (databaseUrl: string) => startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN });
-    const [there, here] = [await start(url), await start(sameOnStandby(url))];
+    const [there, here] = [await start(url), await start(standby.on(url))];
     try {
       const recorded: string[] = [];
       /** Records two more logs; all events, as soon as they can be read there. */
@@ -254,8 +255,8 @@ describe('a service whose address leads to a standby', () => {
       expect(lines(/database takes no changes: .*read-only/)).toHaveLength(1);
       expect(lines(/database takes changes again/)).toHaveLength(1);
       await writers.stop();
-      await follower.expectAllOf(sameOnStandby(url));
+      await follower.expectAllOf(standby.on(url));
     });
-    await audited(sameOnStandby(url));
+    await audited(standby.on(url));
   });
 });

@@ -85,7 +85,7 @@ export class Estate {
 
   /** Asks the primary. */
   query<Row extends Record<string, unknown>>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
-    return queryOnce<Row>(this.on(this.primary), sql, parameters);
+    return queryOnce<Row>(this.primary.on(this.url), sql, parameters);
   }
 
   /** Removes all logs, from the standby too. */
@@ -215,10 +215,6 @@ export class Estate {
   }
 
   private async caughtUp(sql: string, rows: number): Promise<void> {
-    await eventually(async () => expect(await queryOnce(this.on(this.standby), sql)).toHaveLength(rows));
-  }
-
-  private on(server: PostgresCluster): string {
-    return this.url.replace(/@[^/]+/, /@[^/]+/.exec(server.url)![0]);
+    await eventually(async () => expect(await queryOnce(this.standby.on(this.url), sql)).toHaveLength(rows));
   }
 }

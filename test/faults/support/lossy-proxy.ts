@@ -26,6 +26,12 @@ export class LossyProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
+  /** The URL of a database of the server that leads through here, once it carries. */
+  url(databaseUrl: string): string {
+    const { port } = this.server.address() as AddressInfo;
+    return databaseUrl.replace(/@[^/]+/, `@127.0.0.1:${port}`);
+  }
+
   /** Has new connections lead to another server, as an address does after a failover; those that there are stay. */
   aim(target: string): void {
     this.target = target;

@@ -163,7 +163,7 @@ export class Movers {
       await eventually(async () =>
         expect(await cluster.query('select pg_is_in_recovery() as is')).toEqual([{ is: false }]),
       );
-      return { cluster, url: place.url.replace(/@[^/]+/, /@[^/]+/.exec(cluster.url)![0]) };
+      return { cluster, url: cluster.on(place.url) };
     };
   }
 

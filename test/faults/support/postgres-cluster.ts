@@ -112,6 +112,11 @@ export class PostgresCluster {
     return databaseUrl.replace(/\/\/[^@]+@/, '//postgres@');
   }
 
+  /** The URL of a database of another server, on this one. */
+  on(databaseUrl: string): string {
+    return databaseUrl.replace(/@[^/]+/, /@[^/]+/.exec(this.url)![0]);
+  }
+
   /** The URL of the database that exists from the beginning, for a superuser. */
   get url(): string {
     return urlOf(socketDirectoryOf(this.installation.dataDirectory));
