@@ -25,33 +25,37 @@ const message = (data: object, id: unknown = '1') =>
   JSON.stringify({ pattern: 'time-log.list.v1', data, id });
 const LIST = message({ accessToken });
 
-/** Starts a host whose connections have these times. */
-function start(port: number, times: typeof TIMES): Promise<MessageHost> {
-  return startMessageHost(`tcp://${host}:${port}`, async (app, { url }) => {
-    const server = new TcpServer(new URL(url), BODY_LIMIT, times);
-    await app.connectMicroservice({ strategy: server }).listen();
-  });
-}
-
-describe('a connection over TCP', () => {
+/** A host for the tests of a `describe`, whose connections have these times. What a test opens is closed after it. */
+function hostWith(times: typeof TIMES) {
   let port: number;
   let service: MessageHost;
   const raws: RawTcp[] = [];
 
   beforeAll(async () => {
     port = await unusedPort();
-    service = await start(port, TIMES);
+    service = await startMessageHost(`tcp://${host}:${port}`, async (app, { url }) => {
+      const server = new TcpServer(new URL(url), BODY_LIMIT, times);
+      await app.connectMicroservice({ strategy: server }).listen();
+    });
   });
   afterEach(() => {
     for (const raw of raws.splice(0)) raw.close();
   });
   afterAll(() => service.close());
 
-  async function open(): Promise<RawTcp> {
-    const raw = await RawTcp.open(port);
-    raws.push(raw);
-    return raw;
-  }
+  return {
+    port: () => port,
+    tokens: () => service.tokens,
+    open: async () => {
+      const raw = await RawTcp.open(port);
+      raws.push(raw);
+      return raw;
+    },
+  };
+}
+
+describe('a connection over TCP', () => {
+  const { port, tokens, open } = hostWith(TIMES);
 
   /** Milliseconds until the service ends a connection, with its last words. */
   async function endOf(raw: RawTcp): Promise<[time: number, last: unknown]> {
@@ -111,7 +115,7 @@ describe('a connection over TCP', () => {
   });
 
   it('of a client of Nest goes on after every rest, however long', async () => {
-    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
+    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port: port() } });
     const door = overTransport(client);
     const socketOf = () => client.unwrap<Socket>();
     // Before its first message, after less than it may rest, and after more.
@@ -133,9 +137,9 @@ describe('a connection over TCP', () => {
     const answer = raw.ask(
       JSON.stringify({ pattern: 'time-log.record.v1', data: { accessToken: 'held', timeLog: LOG }, id: 1 }),
     );
-    await service.tokens.asked.opened;
+    await tokens().asked.opened;
     await delay(2 * TIMES.message);
-    service.tokens.answered.open();
+    tokens().answered.open();
     expect(await answer).toMatchObject({ id: 1, response: { success: true } });
   });
 
@@ -230,25 +234,8 @@ describe('a connection over TCP', () => {
 });
 
 describe('connections over TCP without a valid token', () => {
-  let port: number;
-  let service: MessageHost;
-  const raws: RawTcp[] = [];
-
-  beforeAll(async () => {
-    port = await unusedPort();
-    // Nothing here ends because its time is over.
-    service = await start(port, { message: 3_600_000, rest: 3_600_000 });
-  });
-  afterEach(() => {
-    for (const raw of raws.splice(0)) raw.close();
-  });
-  afterAll(() => service.close());
-
-  async function open(): Promise<RawTcp> {
-    const raw = await RawTcp.open(port);
-    raws.push(raw);
-    return raw;
-  }
+  // Nothing here ends because its time is over.
+  const { open } = hostWith({ message: 3_600_000, rest: 3_600_000 });
 
   it('are 100 at most: one that was refused gives way to a newcomer, and then the oldest', async () => {
     const known = await open();
