@@ -3,6 +3,14 @@ import { unescape } from 'node:querystring';
 /** Where a broker listens whose URL names no port. */
 const PORTS: Readonly<Record<string, string>> = { 'nats:': '4222', 'amqp:': '5672' };
 
+/** What a client of NATS connects with to where a `nats` URL leads. */
+export function natsOptionsOf({ hostname, port, username, password }: URL) {
+  return {
+    servers: [`${hostname}:${port || PORTS['nats:']}`],
+    ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+  };
+}
+
 /**
  * Names the place that a `nats`, `amqp` or `tcp` URL leads to: without user and password, and in one way however the
  * URL is written.

@@ -11,7 +11,7 @@ import {
 } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { reasonOf } from '../../../libs/errors/src/index.js';
-import { brokerName } from '../../../libs/messages/src/index.js';
+import { brokerName, natsOptionsOf } from '../../../libs/messages/src/index.js';
 import { type CloudEvent, DESCRIPTION_LENGTH } from '../../time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, SUBJECTS, UNWANTED } from './topology.js';
@@ -86,16 +86,14 @@ export class NatsSink extends EventSink {
   }
 
   private async open(): Promise<Session> {
-    const { hostname, port, username, password } = this.url;
     const connection = await connect({
-      servers: `${hostname}:${port || '4222'}`,
+      ...natsOptionsOf(this.url),
       name: NAME,
       timeout: LIMIT,
       // The relay tries again.
       reconnect: false,
       // Two errors made in advance for every event, for their stack, are half of what an event costs.
       noAsyncTraces: true,
-      ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     });
     try {
       await this.findOrMakeStream(connection);

@@ -2,6 +2,7 @@ import { NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, map, type Observable } from 'rxjs';
 import { reasonOf } from '../../../errors/src/index.js';
 import { messageTooLarge } from '../../../strict-request/src/index.js';
+import { natsOptionsOf } from '../broker-name.js';
 import { LARGEST_MESSAGE } from '../packet.js';
 import { boundedAnswer, BUSY, bytesOf, MOST_UNSENT, packetOf, TOO_LARGE } from './answer-packet.js';
 import { MessageBudget } from './message-budget.js';
@@ -37,7 +38,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
     { queue, bodyLimit, mostUnderWay }: MessageServerOptions,
   ) {
     super({
-      ...brokerOf(url),
+      ...natsOptionsOf(url),
       name: queue,
       queue,
       waitOnFirstConnect: true,
@@ -54,7 +55,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
   /** The client that waits tells nobody why its tries fail. So another one tries once. */
   async whyAway(): Promise<string> {
     try {
-      const once = new ServerNats({ ...brokerOf(this.url), reconnect: false, timeout: TRY_LIMIT });
+      const once = new ServerNats({ ...natsOptionsOf(this.url), reconnect: false, timeout: TRY_LIMIT });
       const client = (await once.createNatsClient()) as unknown as { close(): Promise<void> };
       await client.close();
       return 'the connection was lost';
@@ -127,13 +128,6 @@ function respond(message: NatsMessage, answer: Buffer): void {
     // A NATS server takes 1 MiB by default; its max_payload may differ.
     message.respond(TOO_LARGE);
   }
-}
-
-function brokerOf({ hostname, port, username, password }: URL) {
-  return {
-    servers: [`${hostname}:${port || '4222'}`],
-    ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
-  };
 }
 
 interface Subscription {
