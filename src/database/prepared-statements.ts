@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { QueryFailedError } from 'typeorm';
+import { hasState } from './unavailability.js';
 
 /** A row of a `TextStatement`. */
 export type TextRow = readonly (string | null)[];
@@ -47,7 +47,7 @@ export class PreparedStatement extends TextStatement {
  * SQLSTATEs of a session that does not know a prepared statement, or knew it already: invalid SQL statement name and
  * duplicate prepared statement (PostgreSQL, appendix A).
  */
-const OF_ANOTHER_SESSION = ['26000', '42P05'];
+const OF_ANOTHER_SESSION = /^(?:26000|42P05)$/;
 
 /** Sends statements as prepared ones, until it is seen that a pooler changes the sessions between them. */
 export class PreparedStatements {
@@ -65,7 +65,7 @@ export class PreparedStatements {
         return await run(asSql(statement));
       } catch (error) {
         // Nothing was done: the server refuses before it runs the statement.
-        if (!isOfAnotherSession(error)) throw error;
+        if (!hasState(error, OF_ANOTHER_SESSION)) throw error;
         this.giveUp();
       }
     }
@@ -82,9 +82,4 @@ export class PreparedStatements {
 /** TypeORM's types know texts only. */
 function asSql(statement: TextStatement | string): string {
   return statement as string;
-}
-
-function isOfAnotherSession(error: unknown): boolean {
-  if (!(error instanceof QueryFailedError)) return false;
-  return OF_ANOTHER_SESSION.includes(String((error.driverError as { code?: unknown }).code));
 }

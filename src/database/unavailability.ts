@@ -15,7 +15,7 @@ export function isUnavailability(error: unknown): boolean {
   if (!types.isNativeError(cause) || cause instanceof TypeError || cause instanceof RangeError) return false;
   // The socket, the pool, or the server's words to a new connection.
   if (!(error instanceof QueryFailedError) || isSilence(error)) return true;
-  return PASSING.test(String((cause as { code?: unknown }).code));
+  return hasState(error, PASSING);
 }
 
 /** True where a statement failed but the server said nothing: only its own reports have a severity. */
@@ -32,7 +32,7 @@ export function isOfServer(error: unknown): boolean {
 
 /** True where a statement would change something, but the server is a standby or read-only. */
 export function isOfReadOnlyServer(error: unknown): boolean {
-  return error instanceof QueryFailedError && (error.driverError as { code?: unknown }).code === '25006';
+  return hasState(error, /^25006$/);
 }
 
 /**
