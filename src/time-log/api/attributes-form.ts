@@ -12,19 +12,13 @@ const WITH_ATTRIBUTES: Readonly<Record<string, Direction>> = {
 
 /** An operation whose logs have attributes of this form. */
 export function withAttributesForm(operation: Operation, schema: AttributesSchema): Operation {
-  return withForms(operation, {
-    input: formOf(schema, 'input'),
-    output: formOf(schema, 'output'),
+  const forms = { input: formOf(schema, 'input'), output: formOf(schema, 'output') };
+  return JSON.parse(JSON.stringify(operation), (_name, part: SchemaObject | null) => {
+    if (typeof part?.title !== 'string') return part;
+    const direction = WITH_ATTRIBUTES[part.title];
+    if (direction === undefined) return part;
+    return { ...part, properties: { ...part.properties, attributes: forms[direction] } };
   }) as Operation;
-}
-
-function withForms(part: unknown, forms: Readonly<Record<Direction, SchemaObject>>): unknown {
-  if (Array.isArray(part)) return part.map((one) => withForms(one, forms));
-  if (typeof part !== 'object' || part === null) return part;
-  const copy = Object.fromEntries(Object.entries(part).map(([name, one]) => [name, withForms(one, forms)]));
-  const direction = typeof copy.title === 'string' ? WITH_ATTRIBUTES[copy.title] : undefined;
-  if (direction === undefined) return copy;
-  return { ...copy, properties: { ...(copy.properties as object), attributes: forms[direction] } };
 }
 
 /** What the schema tells of its form, in the words of OpenAPI 3.0; else any object. */
