@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Milliseconds between two looks at the feed, and until one that still lacks something has failed. */
+/** Milliseconds between two looks at a condition of which nobody tells. */
 const PAUSE = 20;
-const LIMIT = 60_000;
 
-/** Tries until the attempt throws no more; rejects with what it threw last. The feed may tell a log later. */
-export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  const end = performance.now() + LIMIT;
+/** Tries until the attempt throws no more, and rejects with what it threw last once the time (milliseconds) is over. */
+export async function eventually<T>(attempt: () => T | Promise<T>, limit = 60_000): Promise<T> {
+  const end = performance.now() + limit;
   for (;;) {
     try {
       return await attempt();
