@@ -1,5 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as TlsAgent, request as requestOverTls } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AnsweredLog, IntendedLog, Ledger, Outcome } from './ledger.js';
 
@@ -140,8 +141,8 @@ export class Writers {
       const options = { host, port: this.port, method: 'POST', path: '/api/v1/time-logs' };
       const send = this.options.ca === undefined ? request : requestOverTls;
       const outgoing = send({ ...options, agent: this.agent, headers }, (answer) => {
-        readText(answer).then(
-          (text) => resolve(outcomeOf(log, answer, text)),
+        text(answer).then(
+          (body) => resolve(outcomeOf(log, answer, body)),
           () => resolve(lose({ kind: 'cut' })),
         );
       });
@@ -151,12 +152,6 @@ export class Writers {
       outgoing.on('finish', () => ledger.inFlight.add(log.description)).end(body);
     });
   }
-}
-
-async function readText(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }
 
 /** Tells an answer that a fault excuses, a whole and honest one, from any other. */
