@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,10 +14,7 @@ const OWN_FILES = {
   'page.js': read('page.js'),
   'samples.js': read('samples.js'),
 };
-const own = createHash('sha256')
-  .update(Buffer.concat(Object.values(OWN_FILES)))
-  .digest('hex')
-  .slice(0, 8);
+const own = hash('sha256', Buffer.concat(Object.values(OWN_FILES))).slice(0, 8);
 
 /** The path of the page's files. It changes with them, so browsers may keep them for ever. */
 export const FILES_PATH = `docs/${version}-${own}`;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { hasState } from './unavailability.js';
 
@@ -39,7 +39,7 @@ export class PreparedStatement extends TextStatement {
    */
   constructor(text: string) {
     super(text);
-    this.name = createHash('sha256').update(text).digest('hex').slice(0, 32);
+    this.name = hash('sha256', text).slice(0, 32);
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chown, lstat, mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
  */
 export function socketDirectoryOf(dataDirectory: string): string {
   if (fits(dataDirectory)) return dataDirectory;
-  const name = `postgres-${createHash('sha256').update(dataDirectory).digest('hex').slice(0, 16)}`;
+  const name = `postgres-${hash('sha256', dataDirectory).slice(0, 16)}`;
   const directory = join(tmpdir(), name);
   if (fits(directory)) return directory;
   throw new EmbeddedPostgresError(

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
 import { inputOf } from './attribute-input.js';
 import { canonicalJson } from './json.js';
@@ -70,5 +70,5 @@ export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_L
   }
   const attributes = inputOf(values);
   if (attributes !== undefined) parts.push(['attributes', canonicalJson(attributes)]);
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hash('sha256', JSON.stringify(parts));
 }
