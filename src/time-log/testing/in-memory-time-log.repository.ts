@@ -13,7 +13,7 @@ import { type DeletedTimeLog, type FeedPlace, TimeLogEvent } from '../domain/tim
 import type { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
-import { totalsOf } from './totals-of.js';
+import { descending, totalsOf } from './totals-of.js';
 
 /**
  * Keeps time logs in memory, for tests: `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`. It
@@ -134,8 +134,4 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
 
 function nameOf({ principal, text }: IdempotencyKey): string {
   return JSON.stringify([principal, text]);
-}
-
-function descending(a: string, b: string): number {
-  return a < b ? 1 : a > b ? -1 : 0;
 }

@@ -85,6 +85,7 @@ function textOf(sum: bigint): string {
   return digits.slice(0, -DECIMALS) + (fraction === '' ? '' : `.${fraction}`);
 }
 
-function descending<T extends bigint | string>(a: T, b: T): number {
+/** Compares for an order from the largest to the smallest. */
+export function descending<T extends bigint | string>(a: T, b: T): number {
   return a < b ? 1 : a > b ? -1 : 0;
 }
