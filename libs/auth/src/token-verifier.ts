@@ -1,10 +1,9 @@
+import type { Caller } from './caller.js';
+
 /** The caller on whose behalf a request acts. */
-export interface Principal {
+export interface Principal extends Caller {
   /** A stable identifier of the token or its subject, but never the token itself. */
   readonly id: string;
-  readonly scopes: readonly string[];
-  /** The projects that the caller is bound to, as UUIDs; undefined: all. */
-  readonly projects?: readonly string[] | undefined;
 }
 
 /** The port that decides whether a bearer token is valid. A host binds its own. */
