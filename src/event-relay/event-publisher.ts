@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../../libs/errors/src/index.js';
 import type { OutageLatch } from '../database/index.js';
 import { cloudEventOf } from '../time-log/index.js';
@@ -68,10 +69,7 @@ export class EventPublisher {
     this.isStopped = true;
     this.throttle.stop();
     clearTimeout(this.timer);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => (timer = setTimeout(resolve, patience)));
-    await Promise.race([Promise.all(this.underWay), late]);
-    clearTimeout(timer);
+    await Promise.race([Promise.all(this.underWay), delay(patience, undefined, { ref: false })]);
   }
 
   private get mayTry(): boolean {
