@@ -17,7 +17,6 @@ export function sendRaw(
   port: number,
   bytes: string | Buffer,
   isEnough: (received: string) => boolean = () => false,
-  limit = LIMIT,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = '';
@@ -27,7 +26,7 @@ export function sendRaw(
       socket.destroy();
       resolve(received);
     };
-    const timer = setTimeout(finish, limit);
+    const timer = setTimeout(finish, LIMIT);
     socket.setEncoding('latin1').on('data', (chunk: string) => {
       received += chunk;
       if (isEnough(received)) finish();

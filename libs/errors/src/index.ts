@@ -1,7 +1,6 @@
 /* Without it errors have as many shapes as there are authors: Nest, Express, Node and us. */
 
 export { DomainError } from './domain-error.js';
-export { DomainErrorFilter } from './domain-error.filter.js';
 export { answerForThrown } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { HOST_FILTER, HostErrorFilter } from './host-error.filter.js';
