@@ -8,8 +8,8 @@ import { type BadNews, type Call, withDatabase } from './run-command.js';
 const UNDEFINED_FUNCTION = '42883';
 
 /**
- * Does what functions of the configured database do, by the role that owns them. Where they lack, `what` they keep
- * does.
+ * Does what functions of the configured database do, by the role that owns them. Where they are missing, the error
+ * names `what` they keep.
  */
 export function withFunctions(
   call: Call,

@@ -3,15 +3,17 @@ import type { FeedPlace } from '../time-log/index.js';
 import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 
 /**
- * Milliseconds for which a lease is given, and that its holder leaves unused: it must stop before the next one
- * starts. Never make it longer: older instances would take such a lease for one from the future.
+ * Milliseconds for which a lease is given. Never make it longer: older instances would take such a lease for one from
+ * the future.
  */
 const LEASE = 10_000;
+/** Milliseconds of it that its holder leaves unused: it must stop before the next one starts. */
 const RESERVE = 2_000;
 /** When a lease ends that is taken now. */
 const END = `clock_timestamp() + ${LEASE} * interval '1 millisecond'`;
-/** Milliseconds after which a lease is renewed, and after which progress is noted. */
+/** Milliseconds after which a lease is renewed. */
 const RENEWAL = 3_000;
+/** Milliseconds after which progress is noted. */
 const NOTE_PAUSE = 250;
 /** Before the first event. */
 export const BEGINNING: FeedPlace = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };

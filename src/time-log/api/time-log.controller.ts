@@ -111,7 +111,7 @@ export class TimeLogController {
     sendJson(response, 201, logJson(log));
   }
 
-  // This and the next one before the route of an id, which would take them.
+  // `totals` and `events` come before the route of an id, which would take them.
   @Get('totals')
   @TotalsDocumentation
   @Scopes([READ])
