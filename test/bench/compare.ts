@@ -15,7 +15,8 @@ const WRITERS = 64;
 const PATIENCE = 60;
 /**
  * Seconds of the load at the beginning of a turn, which do not count. The order rotates, so a program waits longer for
- * one turn than for another. After 12 s or more a request of `idiomatic` cost up to four times as much for half a second.
+ * one turn than for another. After 12 s or more a request of `idiomatic` cost up to four times as much for half a
+ * second.
  */
 const RUN_UP = 1;
 

@@ -10,8 +10,8 @@ import { makeToken, Program, runCommand } from './program.js';
 import { summaryOf } from './results.js';
 import { Server } from './server.js';
 
-// What the DTOs of a large host cost a create: the service alone and beside 1,000 classes with rules of class-validator,
-// in turn. Usage: npm run bench -- dtos [ROUNDS] [SECONDS]
+// What the DTOs of a large host cost a create: the service alone and beside 1,000 classes with rules of
+// class-validator, in turn. Usage: npm run bench -- dtos [ROUNDS] [SECONDS]
 
 const DTOS = 1_000;
 

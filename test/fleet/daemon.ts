@@ -45,8 +45,8 @@ export class Daemon {
   }
 
   /**
-   * Starts a program; where we are root, as the user who is named: some servers refuse root. That user may not enter the
-   * folder of the project, so it starts in one that everybody can.
+   * Starts a program; where we are root, as the user who is named: some servers refuse root. That user may not enter
+   * the folder of the project, so it starts in one that everybody can.
    */
   static start(
     [program, ...args]: readonly [string, ...string[]],

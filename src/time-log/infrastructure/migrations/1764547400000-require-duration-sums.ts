@@ -3,7 +3,8 @@ import { countNamesIn } from '../counts/count-layout.js';
 
 /**
  * A rebuild of before that has waited meanwhile would add rows that have no sums: it fails instead, and is made again.
- * On its own, since it keeps lists out: with the lock on the logs, whoever lists and then writes would wait in a circle.
+ * On its own, since it keeps lists out: with the lock on the logs, whoever lists and then writes would wait in a
+ * circle.
  */
 export class RequireDurationSums1764547400000 implements MigrationInterface {
   readonly name = 'RequireDurationSums1764547400000';
