@@ -16,7 +16,7 @@ it(
     const standby = await primary.createStandby();
     const url = await primary.createDatabase();
     await migrateForRelay(url);
-    const onStandby = url.replace(/@[^/]+/, /@[^/]+/.exec(standby.url)![0]);
+    const onStandby = standby.on(url);
     const sink = new MemorySink();
     // Of one project: only its events have an order.
     const add = (address: string) =>

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { describeWith } from '../../messages/describe-with.js';
@@ -106,10 +105,7 @@ export function describeEvents(
         const { repeats } = await survives(async (scene) => {
           for (let kills = 1; kills <= KILLS; kills++) {
             await published(20);
-            const { child } = scene.service;
-            const exit = once(child, 'exit');
-            child.kill('SIGKILL');
-            await exit;
+            await scene.service.end('SIGKILL');
             await expireLease();
             await scene.restart();
             scene.count({ kills });
@@ -211,10 +207,7 @@ export function describeEvents(
         await survives(async (scene, start) => {
           await published(20);
           const other = await start();
-          const { child } = scene.service;
-          const exit = once(child, 'exit');
-          child.kill('SIGKILL');
-          await exit;
+          await scene.service.end('SIGKILL');
           const begun = performance.now();
           scene.writers.aim(other.port);
           await published(20);
