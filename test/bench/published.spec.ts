@@ -38,7 +38,9 @@ describe('the picture', () => {
     const results = { machine: {}, starts: [600], spaces: [], measurements } as unknown as Results;
     await writeFile(join(folder, 'results.json'), JSON.stringify(results));
     const { 'figure.svg': svg } = await published(folder);
-    const names = [...svg.matchAll(/x="([\d.]+)" y="([-\d.]+)" [^>]*>(service|idiomatic|careful|bare) ([^<]*)</g)];
+    const names = [
+      ...svg.matchAll(/x="([\d.]+)" y="([-\d.]+)" [^>]*>(service|idiomatic|careful|bare) ([^<]*)</g),
+    ];
     return {
       svg,
       names: names.map(([, x, y, program, time]) => [program, time, Number(x), Number(y)] as const),
