@@ -81,6 +81,8 @@ describe('the hooks of a host', () => {
       hooks: AuditHooks,
       imports: [PolicyModule],
       principal: () => CALLER,
+      // A busy machine may take longer than a request has by default.
+      limits: { deadline: 60_000 },
       ...more,
     });
     const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
@@ -219,9 +221,6 @@ describe('the hooks of a host', () => {
   });
 
   it('hold up nobody else while they take long, not even all that the lanes hold but one', async () => {
-    // A busy machine may take longer than a request has by default.
-    await app.close();
-    await serve({ limits: { deadline: 60_000 } });
     const waiting: (() => void)[] = [];
     policy.after = ({ log }) =>
       log!.duration === 13 ? new Promise<void>((resolve) => waiting.push(resolve)) : undefined;
