@@ -9,6 +9,7 @@ import { describeInstalled } from '../package/registry.js';
 import { PROJECT, run } from '../package/run.js';
 import { LOG, refusal } from '../support/requests.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
+import { eventually } from '../faults/support/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const FIXTURE = 'clients.fixture.mjs';
@@ -57,17 +58,23 @@ describeClients('a client on Nest 11', () => {
 
   it('records and lists over each transport, with the errors of the service', async () => {
     const accessToken = 'a-declared-token-of-32-characters';
-    const tcp = await unusedPort();
     const [nats, rabbit] = [
       isInstalled('nats-server') ? await startNats() : undefined,
       isInstalled('rabbitmq-server') ? await startRabbit() : undefined,
     ];
     const urls = [nats, rabbit].flatMap((broker) => (broker ? [broker] : []));
     brokers.push(...urls);
-    for (const url of [`tcp://127.0.0.1:${tcp}`, ...urls.map(({ url }) => url)]) {
+    const serve = async (url: string) => {
       const env = { DATABASE_URL: database.url, ACCESS_TOKEN: accessToken, MESSAGES_URL: url };
       services.push(await startService(env));
-    }
+    };
+    // A port that is free now may be another test's a moment later: then it tries the next.
+    const tcp = await eventually(async () => {
+      const port = await unusedPort();
+      await serve(`tcp://127.0.0.1:${port}`);
+      return port;
+    });
+    for (const { url } of urls) await serve(url);
     const TARGETS = JSON.stringify({
       tcp,
       nats: nats?.url,
