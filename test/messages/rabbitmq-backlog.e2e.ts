@@ -19,6 +19,8 @@ import { type Sender, startSender } from './rabbitmq-sender.js';
 
 /** Class and method of channel.open (AMQP 0-9-1, section 1.5.2.1), as they stand in its frame. */
 const CHANNEL_OPEN = Buffer.from([0, 20, 0, 10]);
+/** Those of basic.publish (section 1.8.3.7), with which an answer begins. */
+const PUBLISH = Buffer.from([0, 60, 0, 40]);
 const SUCCESS = { answer: { success: true } };
 
 describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
@@ -166,6 +168,19 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
         gate.open();
         await proxy.restore();
         await eventually(() => expect(outcomes).toHaveLength(100));
+        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
+        expect(spy).toHaveBeenCalledTimes(100);
+        await host.close();
+        await proxy.takeAway();
+      });
+
+      it('are answered over the next connection where one is lost with the answer', async () => {
+        const proxy = await BrokerProxy.before(broker.url);
+        const { gate, host, outcomes, spy } = await hold(`${proxy.url(broker.url)}/${type}`);
+        const cut = proxy.cutAt(PUBLISH, 1);
+        gate.open();
+        await eventually(() => expect(outcomes).toHaveLength(100));
+        expect(cut.count).toBe(1);
         for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
         expect(spy).toHaveBeenCalledTimes(100);
         await host.close();

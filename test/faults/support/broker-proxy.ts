@@ -9,7 +9,7 @@ export class BrokerProxy {
   private readonly silent = new WeakSet<Socket>();
   private port = 0;
   private held: Gate | undefined;
-  private cut: { readonly bytes: Buffer; count: number; end(): void } | undefined;
+  private cut: { readonly bytes: Buffer; readonly times: number; count: number; end(): void } | undefined;
 
   private constructor(private readonly target: number) {}
 
@@ -44,9 +44,12 @@ export class BrokerProxy {
     await closed;
   }
 
-  /** Cuts each connection of which a part of what the service sends holds these bytes, and counts, until the end. */
-  cutAt(bytes: Buffer): { readonly count: number; end(): void } {
-    const cut = { bytes, count: 0, end: () => (this.cut = undefined) };
+  /**
+   * Cuts each connection of which a part of what the service sends holds these bytes, so many times or until the end,
+   * and counts.
+   */
+  cutAt(bytes: Buffer, times = Infinity): { readonly count: number; end(): void } {
+    const cut = { bytes, times, count: 0, end: () => (this.cut = undefined) };
     return (this.cut = cut);
   }
 
@@ -77,7 +80,7 @@ export class BrokerProxy {
       this.sockets.add(from);
       from.on('data', (bytes: Buffer) => {
         if (from === client && this.cut && bytes.includes(this.cut.bytes)) {
-          this.cut.count++;
+          if (++this.cut.count >= this.cut.times) this.cut.end();
           from.destroy();
         } else if (!this.silent.has(from)) {
           to.write(bytes);

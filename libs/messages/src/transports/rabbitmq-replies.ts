@@ -46,12 +46,11 @@ export class RabbitReplies {
     return Promise.all(this.unsent);
   }
 
-  /** What its channel has lost goes over the next one, once. */
+  /** What its channel or its connection has lost goes over the next one, once. */
   private async sendTo(queue: string, answer: Buffer, correlationId: string | undefined): Promise<void> {
-    const used = this.channels();
-    const sendOver = (channels: Channels) => channels.sendToQueue(queue, answer, { correlationId });
+    const sendOnce = () => this.channels().sendToQueue(queue, answer, { correlationId });
     try {
-      await sendOver(used).catch(() => this.channels() === used || sendOver(this.channels()));
+      await sendOnce().catch(sendOnce);
     } catch {
       // It is lost: the caller repeats the message.
     }
