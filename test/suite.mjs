@@ -64,7 +64,7 @@ else {
 
 function runSuite({ environment = {}, options = [], files }, args) {
   const isFile = (argument) => !argument.startsWith('-') && argument.includes('/');
-  run(process.execPath, [name === 'tools' ? 'test/tools/install.mjs' : 'run.mjs']);
+  run(process.execPath, [name === 'tools' ? 'test/tools/install.mjs' : 'src/run.mjs']);
   const jest = [...options, ...(args.some(isFile) ? [] : files), ...args];
   run('npm', ['run', '--silent', 'jest', '--', ...jest], environment);
 }
@@ -72,7 +72,7 @@ function runSuite({ environment = {}, options = [], files }, args) {
 function runProgram(folder, file, args) {
   // One of its baselines imports Fastify, which is installed there.
   if (folder === 'bench') run(process.execPath, ['test/tools/install.mjs']);
-  run(process.execPath, ['run.mjs']);
+  run(process.execPath, ['src/run.mjs']);
   run('node_modules/.bin/tsc', ['-p', `test/${folder}/tsconfig.build.json`]);
   run(process.execPath, [`dist/test/${folder}/${file}.js`, ...args]);
 }

@@ -6,11 +6,11 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /*
- * `node run.mjs [FILE [ARGUMENT]…]` compiles the service where a source has changed since it was compiled last. Then it
- * runs FILE in this process, with the arguments. What it says goes to stderr: stdout belongs to the FILE.
+ * `node src/run.mjs [FILE [ARGUMENT]…]` compiles the service where a source has changed since it was compiled last. Then
+ * it runs FILE in this process, with the arguments. What it says goes to stderr: stdout belongs to the FILE.
  */
 
-const PROJECT = import.meta.dirname;
+const PROJECT = join(import.meta.dirname, '..');
 const path = (...names) => join(PROJECT, ...names);
 /** Holds what `dist` was compiled from. */
 const NOTE = path('dist', '.inputs');
@@ -37,9 +37,7 @@ function inputs() {
   const sources = [path('src'), path('libs')]
     .flatMap(filesIn)
     .filter((file) => !/[\\/](dist|node_modules)[\\/]|\.spec\.ts$/.test(file));
-  const settings = readdirSync(PROJECT).filter((name) =>
-    /^(package|tsconfig).*\.json$|^run\.mjs$/.test(name),
-  );
+  const settings = readdirSync(PROJECT).filter((name) => /^(package|tsconfig).*\.json$/.test(name));
   const hash = createHash('sha256');
   for (const file of [...sources, ...settings.map((name) => path(name))].sort()) {
     const content = readFileSync(file);
