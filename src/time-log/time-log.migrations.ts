@@ -11,6 +11,7 @@ import { RequireDurationSums1764547400000 } from './infrastructure/migrations/17
 import { SumDurations1764547500000 } from './infrastructure/migrations/1764547500000-sum-durations.js';
 import { TellChanges1764547700000 } from './infrastructure/migrations/1764547700000-tell-changes.js';
 import { AddTimeLogAttributes1764892800000 } from './infrastructure/migrations/1764892800000-add-time-log-attributes.js';
+import { StepFromNearerEnd1764979200000 } from './infrastructure/migrations/1764979200000-step-from-nearer-end.js';
 
 /** The migrations that make their tables, in order. */
 export const timeLogMigrations = [
@@ -27,4 +28,5 @@ export const timeLogMigrations = [
   SumDurations1764547500000,
   TellChanges1764547700000,
   AddTimeLogAttributes1764892800000,
+  StepFromNearerEnd1764979200000,
 ];
