@@ -4,16 +4,17 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type * as Client from '@time-logs/client';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import {
-  BROWSER_LIMIT,
   type Browser,
+  closePages,
   describeInChromium,
   launchChromium,
+  openPage,
   type Page,
 } from '../tools/chromium.js';
 
@@ -31,15 +32,16 @@ describeInChromium('the compiled client in a page of another origin', () => {
     ({ port } = pages.address() as AddressInfo);
     app = await startTestApp({ corsOrigins: [`http://127.0.0.1:${port}`, `http://app.test:${port}`] });
     browser = await launchChromium('--host-resolver-rules=MAP app.test 127.0.0.1');
-  }, BROWSER_LIMIT);
+  });
   afterAll(async () => {
     await browser?.close();
     await app.close();
     pages.close();
-  }, BROWSER_LIMIT);
+  });
+  afterEach(() => closePages(browser));
 
   const open = async (host: string) => {
-    const page = await browser!.newPage();
+    const page = await openPage(browser!);
     await page.goto(`http://${host}:${port}/`);
     return page;
   };
@@ -47,52 +49,40 @@ describeInChromium('the compiled client in a page of another origin', () => {
   it.each([
     ['of a secure context', '127.0.0.1', true],
     ['of plain http, which has no crypto.randomUUID()', 'app.test', false],
-  ])(
-    'records, lists and asks for health in a page %s',
-    async (_what, host, isSecure) => {
-      const page = await open(host);
-      const context = await page.evaluate('[isSecureContext, "randomUUID" in crypto]');
-      expect(context).toEqual([isSecure, isSecure]);
-      const log = { ...LOG, projectId: randomUUID() };
-      const [recorded, listed] = await recordAndList(page, app, log);
-      const { date, ...item } = recorded;
-      expect(recorded).toEqual(expectedLog(log));
-      expect([date, listed]).toEqual([log.date, [item]]);
-    },
-    BROWSER_LIMIT,
-  );
+  ])('records, lists and asks for health in a page %s', async (_what, host, isSecure) => {
+    const page = await open(host);
+    const context = await page.evaluate('[isSecureContext, "randomUUID" in crypto]');
+    expect(context).toEqual([isSecure, isSecure]);
+    const log = { ...LOG, projectId: randomUUID() };
+    const [recorded, listed] = await recordAndList(page, app, log);
+    const { date, ...item } = recorded;
+    expect(recorded).toEqual(expectedLog(log));
+    expect([date, listed]).toEqual([log.date, [item]]);
+  });
 
-  it(
-    'tells why a log is refused, with the request id of the service',
-    async () => {
-      const page = await open('127.0.0.1');
-      const call = recordAndList(page, app, { ...LOG, duration: 0 });
-      const error = await call.catch((reason: unknown) => reason);
-      expect(error).toMatchObject({
-        message: expect.stringMatching(
-          /TimeLogError: VALIDATION_ERROR 400 [0-9a-f]{32} duration must be a positive number$/m,
-        ),
-      });
-    },
-    BROWSER_LIMIT,
-  );
+  it('tells why a log is refused, with the request id of the service', async () => {
+    const page = await open('127.0.0.1');
+    const call = recordAndList(page, app, { ...LOG, duration: 0 });
+    const error = await call.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /TimeLogError: VALIDATION_ERROR 400 [0-9a-f]{32} duration must be a positive number$/m,
+      ),
+    });
+  });
 
-  it(
-    'records one log when the answer is lost',
-    async () => {
-      const page = await open('127.0.0.1');
-      let lost = 0;
-      await page.route(`${app.url}/api/v1/time-logs`, async (route) => {
-        await route.fetch();
-        if (lost++ < 2) await route.abort('connectionreset');
-        else await route.continue();
-      });
-      const log = { ...LOG, projectId: randomUUID() };
-      const [{ id }, listed] = await recordAndList(page, app, log);
-      expect([lost, listed.map((item) => item.id)]).toEqual([3, [id]]);
-    },
-    BROWSER_LIMIT,
-  );
+  it('records one log when the answer is lost', async () => {
+    const page = await open('127.0.0.1');
+    let lost = 0;
+    await page.route(`${app.url}/api/v1/time-logs`, async (route) => {
+      await route.fetch();
+      if (lost++ < 2) await route.abort('connectionreset');
+      else await route.continue();
+    });
+    const log = { ...LOG, projectId: randomUUID() };
+    const [{ id }, listed] = await recordAndList(page, app, log);
+    expect([lost, listed.map((item) => item.id)]).toEqual([3, [id]]);
+  });
 });
 
 /** Records a log and lists its project, in the page. Rejects with the facts of an error in its message. */

@@ -6,8 +6,10 @@ import type { Browser, Locator, Page } from 'playwright-core';
 
 export type { Browser, Locator, Page };
 
-/** Milliseconds for a browser to start, and for a test in it. */
-export const BROWSER_LIMIT = 90_000;
+/** Milliseconds for a browser to start, and for a page to load or to show what is waited for. */
+const LIMIT = 90_000;
+/** How a page is opened: its size, and whether it is dark. */
+export type PageOptions = Parameters<Browser['newPage']>[0];
 
 const executable = firstOnPath('chromium', 'chromium-browser', 'google-chrome');
 const missing = executable === undefined ? 'no Chromium is installed' : missingTools();
@@ -22,7 +24,19 @@ export function describeInChromium(name: string, tests: () => void): void {
 /** Starts Chromium; without its sandbox, which root cannot have. */
 export async function launchChromium(...args: string[]): Promise<Browser> {
   const { chromium } = await import('playwright-core');
-  return chromium.launch({ executablePath: executable ?? 'chromium', timeout: BROWSER_LIMIT, args });
+  return chromium.launch({ executablePath: executable ?? 'chromium', timeout: LIMIT, args });
+}
+
+/** Opens an empty page, with cookies and storage of its own. */
+export async function openPage(browser: Browser, options?: PageOptions): Promise<Page> {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(LIMIT);
+  return page;
+}
+
+/** Pages that stay open take what the next one needs. */
+export async function closePages(browser: Browser | undefined): Promise<void> {
+  for (const context of browser?.contexts() ?? []) await context.close();
 }
 
 function missingTools(): string | undefined {
