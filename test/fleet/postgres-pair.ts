@@ -112,6 +112,16 @@ class Member {
     if ((await daemon.ended) !== 0) throw new Error(`${command} failed:\n${daemon.output}`);
   }
 
+  /** Has another server copied anew, by the command of the runbook; fails while that one sets itself back. */
+  async rejoin({ name }: Member): Promise<void> {
+    const daemon = Daemon.start(
+      ['sh', '-c', 'echo y | patronictl reinit time-logs "$0"', name],
+      this.environment,
+      this.owner,
+    );
+    if ((await daemon.ended) !== 0) throw new Error(`${name} is not copied anew:\n${daemon.output}`);
+  }
+
   get output(): string {
     return this.patroni?.output ?? '';
   }
