@@ -48,7 +48,7 @@ export default {
     '<rootDir>/test/support/long-test-reporter.mjs',
   ],
   // Ends what hangs; no test is meant to take a tenth of it.
-  testTimeout: 180_000,
+  testTimeout: 600_000,
   // Most tests wait for processes, servers and limits of time: two workers more than there are cores keep those busy.
   maxWorkers: availableParallelism() + 2,
 };

@@ -46,5 +46,5 @@ describe('a service that is killed and started again', () => {
     } finally {
       await service.end();
     }
-  }, 120_000);
+  });
 });

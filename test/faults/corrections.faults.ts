@@ -13,7 +13,7 @@ import { count } from './support/tally.js';
 
 const ROUNDS = timesOf(5, 1);
 const KILLS = timesOf(10, 2);
-const LIMIT = 60_000 + (ROUNDS + KILLS) * 60_000;
+const LIMIT = 600_000 + (ROUNDS + KILLS) * 60_000;
 
 const LOSSES: readonly [Loss['lost'], Loss['by'], Loss][] = [
   ['answer', 'reset', { lost: 'answer', by: 'reset' }],

@@ -64,7 +64,7 @@ describe('a service whose database is frozen', () => {
         expect(ledger.count('cut')).toBe(0);
       });
     },
-    180_000 * ROUNDS,
+    600_000 * ROUNDS,
   );
 });
 

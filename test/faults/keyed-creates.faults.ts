@@ -7,7 +7,7 @@ import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
 
 const ROUNDS = timesOf(20, 1);
-const LIMIT = 60_000 + ROUNDS * 60_000;
+const LIMIT = 600_000 + ROUNDS * 60_000;
 
 const LOSSES: readonly [Loss['lost'], Loss['by'], Loss][] = [
   ['statement', 'reset', { lost: 'statement', by: 'reset' }],

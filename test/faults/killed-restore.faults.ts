@@ -7,8 +7,6 @@ import { migrate } from '../../src/database-setup/index.js';
 import { addOddRows, addRows, everything, withSql } from '../support/backup-rows.js';
 import { oneOf, resultOf, StruckServer, VICTIMS } from './support/strikes.js';
 
-const LIMIT = 600_000;
-
 describe('a restore', () => {
   let server: StruckServer;
   let directory: string;
@@ -67,6 +65,5 @@ describe('a restore', () => {
       expect(await isWhole()).toBe(true);
       expect(await resultOf('counts', ['verify'], url)).toMatch(/^the counts are right/);
     },
-    LIMIT,
   );
 });

@@ -7,7 +7,7 @@ import { PostgresCluster } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
 const KILLS = timesOf(50, 2);
-const LIMIT = 60_000 + KILLS * 60_000;
+const LIMIT = 600_000 + KILLS * 60_000;
 
 describe('a service that is killed', () => {
   let postgres: PostgresCluster;

@@ -35,7 +35,7 @@ describe('a service beside many long transactions', () => {
       expect(await ask(`${scene.service.url}/api/v1/time-logs?to=2020-01-31`)).toMatchObject({ status: 200 });
       await queryOnce(url, `delete from time_logs where description = 'long'`);
     });
-  }, 120_000);
+  });
 
   it('tells nothing of what was recorded after transactions that are prepared, and their logs in their place', async () => {
     const [url, elsewhere] = [await postgres.createDatabase(), await postgres.createDatabase()];

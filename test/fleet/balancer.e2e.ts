@@ -138,7 +138,7 @@ describeWith('haproxy')('the balancer', () => {
     instances.areFrozen = false;
     expect((await send('POST')).status).toBe(200);
     expect(instances.arrived).toBe(2);
-  }, 60_000);
+  });
 
   it.each([
     ['POST', KEY],

@@ -7,22 +7,21 @@ const PACE = 25;
 
 /** A ledger that knows when each create was acknowledged, and how many failed, repeats included. */
 class TimedLedger extends Ledger {
-  /** Answered 503. */
-  refused = 0;
   /** Not answered: the connection was closed. */
   closed = 0;
   readonly times: number[] = [];
+  /** Milliseconds after which each 503 came. */
+  readonly refusedAfter: number[] = [];
 
   override settle(log: IntendedLog, outcome: Outcome, took: number): void {
     super.settle(log, outcome, took);
     if (outcome.kind === 'acknowledged') this.times.push(performance.now());
-    else if (outcome.kind === 'refused') this.refused++;
+    else if (outcome.kind === 'refused') this.refusedAfter.push(Math.round(took));
     else if (outcome.kind === 'cut') this.closed++;
   }
 
   get failures(): Failures {
-    const { refused, closed } = this;
-    return { refused, closed };
+    return { refused: this.refusedAfter.length, closed: this.closed };
   }
 }
 
@@ -51,7 +50,16 @@ export interface Effect {
   readonly acknowledged: number;
   /** Seconds: the longest time in which no create was acknowledged. */
   readonly secondsWithout: number;
+  /** Milliseconds after which each 503 came: near 2,500 at the deadline, at once where there was no way. */
+  readonly refusedAfter: readonly number[];
 }
+
+/** Part of an effect that nobody noticed. */
+export const UNNOTICED = {
+  withKeys: { refused: 0, closed: 0 },
+  without: { refused: 0, closed: 0 },
+  refusedAfter: [],
+};
 
 /** Those who send each create with a key, until it is acknowledged; and those who send it once. */
 export class Clients {
@@ -89,6 +97,10 @@ export class Clients {
       without: difference(this.without.ledger.failures, plain),
       acknowledged: this.acknowledged.size - before,
       secondsWithout: Math.max(...gaps) / 1_000,
+      refusedAfter: [
+        ...this.withKeys.ledger.refusedAfter.slice(keyed.refused),
+        ...this.without.ledger.refusedAfter.slice(plain.refused),
+      ],
     };
   }
 

@@ -12,7 +12,7 @@ const PROGRAMS = '/usr/lib/postgresql/15/bin';
 /** The password of the service's role. */
 const PASSWORD = 'a-password-of-the-test';
 /** Milliseconds. A machine that is gone is replaced after 20 s. */
-const LIMIT = 120_000;
+const LIMIT = 240_000;
 
 /** A PostgreSQL with the Patroni that looks after it. */
 class Member {
@@ -271,8 +271,8 @@ export class PostgresPair {
     return pair;
   }
 
-  /** Resolves with primary and synchronous standby as soon as both are there, within so many milliseconds. */
-  async whole(limit = LIMIT): Promise<{ primary: Member; standby: Member }> {
+  /** Resolves with primary and synchronous standby as soon as both are there. */
+  async whole(): Promise<{ primary: Member; standby: Member }> {
     try {
       return await eventually(async () => {
         const roles = await Promise.all(
@@ -282,7 +282,7 @@ export class PostgresPair {
         if (roles[0]![0] && roles[1]![1]) return { primary: first, standby: second };
         if (roles[1]![0] && roles[0]![1]) return { primary: second, standby: first };
         throw new Error(`not primary and synchronous standby: ${JSON.stringify(roles)}`);
-      }, limit);
+      }, LIMIT);
     } catch (error) {
       const logs = this.members.map(({ name, output }) => `${name}:\n${output.slice(-3_000)}`).join('\n');
       throw new Error(`${String(error)}\n${logs}`, { cause: error });

@@ -44,7 +44,7 @@ describe('the package of the client', () => {
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
     });
     await once(service.listen(0, '127.0.0.1'), 'listening');
-  }, 600_000);
+  });
   afterAll(async () => {
     service.close();
     await rm(directory, { recursive: true, force: true });
@@ -76,5 +76,5 @@ describe('the package of the client', () => {
     expect(await run(process.execPath, asCommonJs, directory)).toBe('required\n');
     const packages = await readdir(join(directory, 'node_modules'));
     expect(packages.filter((name) => !name.startsWith('.'))).toEqual(['@time-logs']);
-  }, 300_000);
+  });
 });

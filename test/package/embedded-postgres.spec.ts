@@ -23,7 +23,7 @@ describe('the package of the embedded PostgreSQL', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'time-logs-embedded-'));
     tarball = await packWorkspace('@time-logs/embedded-postgres', directory);
-  }, 600_000);
+  });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('holds the compiled library and its sources, without tests, and nothing else', async () => {
@@ -42,5 +42,5 @@ describe('the package of the embedded PostgreSQL', () => {
     await symlink(join(PROJECT, binaries), join(directory, binaries));
     await writeFile(join(directory, 'program.js'), PROGRAM);
     expect(await run(process.execPath, ['program.js'], directory)).toBe('true postgres:\n');
-  }, 300_000);
+  });
 });

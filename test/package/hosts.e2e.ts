@@ -46,7 +46,7 @@ describeHosts('the package, installed into an empty directory', () => {
   it('compiles in a host that is bundled', async () => {
     const options = ['--noEmit', '--module', 'preserve', '--moduleResolution', 'bundler'];
     expect(await compile(directoryOf(NAMES[0]!), ...options)).toBe('');
-  }, 300_000);
+  });
 
   it.each(NAMES)('brings nothing twice and nothing unused: %s', async (name) => {
     const modules = join(directoryOf(name), 'node_modules');

@@ -17,7 +17,7 @@ describe('the package for hosts', () => {
     const contents = await unpacked(tarball);
     files = [...contents.keys()];
     manifest = manifestIn(contents);
-  }, 600_000);
+  });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('holds two builds of what is exported, what that imports, and nothing else', () => {
@@ -89,5 +89,5 @@ describe('the package for hosts', () => {
   it('is the same, byte for byte, when it is made again', async () => {
     const again = await packLib(join(directory, 'again'));
     expect((await readFile(again)).equals(await readFile(tarball))).toBe(true);
-  }, 600_000);
+  });
 });

@@ -17,7 +17,7 @@ describe('the two builds of the package in one process', () => {
     }
     await symlink(join(PROJECT, 'node_modules'), join(directory, 'node_modules'));
     await cp(join(import.meta.dirname, 'two-builds.fixture.mjs'), join(directory, 'program.mjs'));
-  }, 600_000);
+  });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it("know each other's errors, logs, scopes and guards", async () => {
@@ -33,5 +33,5 @@ describe('the two builds of the package in one process', () => {
         ['/commonjs/closed', 403, 'the token lacks the scope a-scope'],
       ],
     });
-  }, 300_000);
+  });
 });

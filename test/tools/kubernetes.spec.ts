@@ -35,7 +35,7 @@ describe('the fleet on Kubernetes', () => {
 
   it('has only what the schemas of Kubernetes, CloudNativePG, Prometheus and the Gateway know', () => {
     expect(faultsOf(resources)).toEqual([]);
-  }, 300_000);
+  });
 
   it('is refused by them with a field that nobody knows, wherever it stands', () => {
     const variants = resources.flatMap((resource) =>
@@ -52,7 +52,7 @@ describe('the fleet on Kubernetes', () => {
     const refused = new Set(faultsOf(variants.map(({ variant }) => variant)).map(({ index }) => index));
     const taken = variants.filter((_, index) => !refused.has(index));
     expect(taken.map(({ path, variant }) => [variant.kind, ...path].join('.'))).toEqual([]);
-  }, 300_000);
+  });
 
   it('has the alerts of the other fleet, by a command that needs no copy of them', async () => {
     const [, command] = /^(\(printf .+?\)) \| kubectl apply -f -$/ms.exec(await read('FLEET.md'))!;
@@ -68,7 +68,7 @@ describe('the fleet on Kubernetes', () => {
       spec: { groups: groups.filter(({ name }) => name !== 'time-logs-fleet') },
     });
     expect(groups).toHaveLength(3);
-  }, 300_000);
+  });
 
   it('leads to places of the runbook', async () => {
     const runbook = await read('RUNBOOK.md');

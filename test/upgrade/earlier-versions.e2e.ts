@@ -49,7 +49,7 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
     before = await everything(owner, version);
     await migrate({ url: database.url, migrations });
     service = await startHere({ DATABASE_URL: database.url });
-  }, 300_000);
+  });
   afterAll(async () => {
     await service.end();
     await owner.destroy();
