@@ -25,7 +25,7 @@ const RELEASED = {
   BindAccessTokens1764806300000: '21f2ae9187710f933ce630102991b33a',
   TellChanges1764547700000: 'a32e22756da4af189c3b6c999131ba6d',
   AddTimeLogAttributes1764892800000: '40a83682df3c2180bc47d5ecbe72f9e6',
-  StepFromNearerEnd1764979200000: '0b3303f50acdce3dc6201313a3a51df7',
+  StepFromNearerEnd1764979200000: 'fa69c9a41b457ad51088a216dd1de262',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

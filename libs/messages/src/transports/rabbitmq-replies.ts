@@ -46,11 +46,14 @@ export class RabbitReplies {
     return Promise.all(this.unsent);
   }
 
-  /** What its channel or its connection has lost goes over the next one, once. */
+  /**
+   * What its connection has lost goes over the next one, once; so it may come twice. The broker closes a channel alone
+   * for what was sent over it, such as an answer above its limit: what that has lost is not sent again.
+   */
   private async sendTo(queue: string, answer: Buffer, correlationId: string | undefined): Promise<void> {
-    const sendOnce = () => this.channels().sendToQueue(queue, answer, { correlationId });
+    const send = () => this.channels().sendToQueue(queue, answer, { correlationId });
     try {
-      await sendOnce().catch(sendOnce);
+      await send().catch(send);
     } catch {
       // It is lost: the caller repeats the message.
     }

@@ -57,7 +57,10 @@ export const fromNearerEnd = (statement: (direction: 'desc' | 'asc', offset: str
         ${statement('asc', 'greatest(bucket.n - 1 - rank, 0)')};
       end if;`;
 
-/** That a column has a value. By `=` PostgreSQL leaves it out of an order, and may take that from another index. */
+/**
+ * `column = value`, written as a range. With `=` PostgreSQL drops the column from `order by`, and may then read in the
+ * order of another index.
+ */
 export const bounded = (column: string, value: string) => `${column} >= ${value} and ${column} <= ${value}`;
 
 /** The logs of the day, and their order. */
@@ -90,8 +93,8 @@ export const timeLogPageV3 = ({ logs, counts, since, between, pageV2 }: CountNam
     in_span boolean := coalesce(${numberOf(SPAN, 'first_day')} = ${numberOf(SPAN, 'last_day')}, false);
     newer bigint := case when skipped > 0 and last_day is not null and not in_span
                          then ${since}(project, last_day + 1) end;
-    -- How many logs are newer than the first of the page: within all days, or within a period in one span; then within
-    -- one span, one block, one day.
+    -- How many logs stand before the page: at first in all days, or in the period where it is in one span; then in what
+    -- the walk has reached.
     rank bigint := coalesce(newer, 0) + skipped;
     bucket record;
     oldest_block date;
