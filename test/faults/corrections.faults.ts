@@ -6,14 +6,14 @@ import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { scopes } from '../../src/app.module.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
 import { ask, expectUnavailable } from './support/ask.js';
-import { timesOf } from './support/extent.js';
+import { limitOf, timesOf } from './support/extent.js';
 import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { count } from './support/tally.js';
 
 const ROUNDS = timesOf(5, 1);
 const KILLS = timesOf(10, 2);
-const LIMIT = 600_000 + (ROUNDS + KILLS) * 60_000;
+const LIMIT = limitOf(ROUNDS + KILLS);
 
 const LOSSES: readonly [Loss['lost'], Loss['by'], Loss][] = [
   ['answer', 'reset', { lost: 'answer', by: 'reset' }],

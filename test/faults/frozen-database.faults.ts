@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { ask, expectUnavailable } from './support/ask.js';
 import { eventually } from './support/eventually.js';
-import { timesOf } from './support/extent.js';
+import { limitOf, timesOf } from './support/extent.js';
 import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
@@ -64,7 +64,7 @@ describe('a service whose database is frozen', () => {
         expect(ledger.count('cut')).toBe(0);
       });
     },
-    600_000 * ROUNDS,
+    limitOf(ROUNDS),
   );
 });
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '../support/service-process.js';
-import { timesOf } from './support/extent.js';
+import { limitOf, timesOf } from './support/extent.js';
 import type { IntendedLog } from './support/ledger.js';
 import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
 
 const ROUNDS = timesOf(20, 1);
-const LIMIT = 600_000 + ROUNDS * 60_000;
+const LIMIT = limitOf(ROUNDS);
 
 const LOSSES: readonly [Loss['lost'], Loss['by'], Loss][] = [
   ['statement', 'reset', { lost: 'statement', by: 'reset' }],

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { timesOf } from './support/extent.js';
+import { limitOf, timesOf } from './support/extent.js';
 import { RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
 import { underWrites } from './support/service-under-writes.js';
 
 const KILLS = timesOf(50, 2);
-const LIMIT = 600_000 + KILLS * 60_000;
+const LIMIT = limitOf(KILLS);
 
 describe('a service that is killed', () => {
   let postgres: PostgresCluster;

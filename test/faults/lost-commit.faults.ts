@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { timesOf } from './support/extent.js';
+import { limitOf, timesOf } from './support/extent.js';
 import { ANSWER_LIMIT, RETURN_LIMIT } from './support/limits.js';
 import { type Loss, LossyProxy } from './support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
@@ -50,6 +50,6 @@ describe('a service whose connection is lost while a commit is in flight', () =>
         expect(service.child.exitCode).toBeNull();
       });
     },
-    600_000 + ROUNDS * 60_000,
+    limitOf(ROUNDS),
   );
 });

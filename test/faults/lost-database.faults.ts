@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectUnavailable } from './support/ask.js';
 import { keepListing } from './support/listing.js';
 import { eventually } from './support/eventually.js';
-import { timesOf } from './support/extent.js';
+import { limitOf, timesOf } from './support/extent.js';
 import { RETURN_LIMIT } from './support/limits.js';
 import { PostgresCluster } from './support/postgres-cluster.js';
 import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
@@ -32,7 +32,7 @@ describe('a service whose database goes away under writes', () => {
         await writers.until(() => ledger.count('refused') >= enough, '40 creates refused with 503');
         await postgres.start();
       }),
-    600_000 * ROUNDS,
+    limitOf(ROUNDS),
   );
 
   it(
@@ -47,7 +47,7 @@ describe('a service whose database goes away under writes', () => {
         await writers.until(() => ledger.count('refused') > before, 'a create refused with 503');
         await eventually(() => postgres.query('select 1'));
       }),
-    600_000 * ROUNDS,
+    limitOf(ROUNDS),
   );
 
   /** Takes the database away and brings it back, again and again. */

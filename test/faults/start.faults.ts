@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { endProcess, type ServiceProcess, spawnService, startService } from '../support/service-process.js';
 import { ask } from './support/ask.js';
 import { eventually } from './support/eventually.js';
-import { timesOf } from './support/extent.js';
+import { limitOf, timesOf } from './support/extent.js';
 import { PostgresCluster, queryOnce } from './support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
 
@@ -45,7 +45,7 @@ describe('a service that starts', () => {
         expect(await Promise.all(both.map((service) => service.end('SIGTERM')))).toEqual([0, 0]);
       }
     },
-    600_000 * ROUNDS,
+    limitOf(ROUNDS),
   );
 
   it('waits for a database that is away, and serves when it comes', async () => {

@@ -54,7 +54,7 @@ export interface Effect {
   readonly refusedAfter: readonly number[];
 }
 
-/** Part of an effect that nobody noticed. */
+/** What an effect has where no client noticed it. */
 export const UNNOTICED = {
   withKeys: { refused: 0, closed: 0 },
   without: { refused: 0, closed: 0 },

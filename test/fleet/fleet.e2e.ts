@@ -5,7 +5,7 @@ import { eventually } from '../faults/support/eventually.js';
 import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { Clients, type Effect, UNNOTICED } from './clients.js';
 import { describeWith } from './daemon.js';
-import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
+import { Fleet, LIMIT, PROGRAMS, TOKEN } from './fleet.js';
 import { Follower } from './follower.js';
 
 /** FLEET=full does more of each. */
@@ -17,8 +17,6 @@ const FAILOVERS = isFull ? 5 : 1;
 const READS = 20;
 /** Milliseconds until another server is primary, and takes creates. */
 const TAKEOVER_LIMIT = 120_000;
-/** Milliseconds for one of the tests. */
-const LIMIT = 900_000;
 
 describeWith(...PROGRAMS)(
   'four instances behind the balancer, on PostgreSQL with a synchronous standby',

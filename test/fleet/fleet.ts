@@ -32,6 +32,9 @@ export const PROGRAMS = [
   '/usr/lib/postgresql/15/bin/postgres',
 ];
 
+/** Milliseconds after which a test of a fleet hangs: it may be long where FLEET is full. */
+export const LIMIT = 900_000;
+
 /** A token that the deployment declares. */
 export const TOKEN = 'a-token-that-the-deployment-declares';
 

@@ -7,13 +7,12 @@ import { eventually } from '../faults/support/eventually.js';
 import { queryOnce } from '../faults/support/postgres-cluster.js';
 import { environment } from '../support/environment.js';
 import { Clients } from './clients.js';
-import { Fleet } from './fleet.js';
+import { Fleet, LIMIT } from './fleet.js';
 import { Follower } from './follower.js';
 
 const COUNTS = join(import.meta.dirname, '..', '..', 'dist', 'src', 'commands', 'counts.command.js');
 /** A folder with an earlier version, built; and how many logs it has. By hand: see docker/FLEET.md. */
 const { UPDATE_FROM, UPDATE_LOGS = '20000' } = process.env;
-const LIMIT = 900_000;
 
 if (!UPDATE_FROM)
   process.stderr.write('skipped: the update of a fleet; UPDATE_FROM names no earlier version\n');

@@ -7,5 +7,4 @@ export default {
   ...config,
   roots: ['<rootDir>/test/tools'],
   testPathIgnorePatterns: ['/node_modules/'],
-  reporters: ['default'],
 };

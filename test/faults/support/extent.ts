@@ -7,6 +7,9 @@ export const isFull = process.env.FAULTS !== undefined;
 /** True in the full run alone. */
 export const isAll = isFull && process.env.FAULTS !== 'rest';
 
+/** Milliseconds after which a test of so many rounds hangs. */
+export const limitOf = (rounds: number): number => 600_000 + rounds * 180_000;
+
 /**
  * How often something is done: so often in the full run, and a few times in the short pass. In CI a tenth of the full
  * run, but no less than in the short pass.
