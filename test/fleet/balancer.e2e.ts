@@ -1,11 +1,17 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { Agent, request } from 'node:https';
-import { type AddressInfo, connect as connectPlainly } from 'node:net';
+import { Agent, createServer as createServerOverTls, request, type Server as TlsServer } from 'node:https';
+import {
+  type AddressInfo,
+  connect as connectPlainly,
+  createServer as createPlainServer,
+  type Server as PlainServer,
+} from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { eventually } from '../faults/support/eventually.js';
@@ -54,8 +60,39 @@ class Instances {
   }
 }
 
+/** Two servers that tell their names to whoever connects; their Patronis say that the first one is the primary. */
+class Databases {
+  private readonly servers: (PlainServer | TlsServer)[] = [];
+
+  constructor(private readonly certificates: Certificates) {}
+
+  /** Resolves with the ports of a server, and of its Patroni. */
+  async listen(name: string, role: string): Promise<[number, number]> {
+    const server = createPlainServer((socket) => {
+      socket.on('error', () => undefined).end(name);
+    });
+    const patroni = createServerOverTls(await this.certificates.identity(name), ({ url }, answer) => {
+      answer.writeHead(url!.startsWith(role) ? 200 : 503).end();
+    });
+    return [await this.portOf(server), await this.portOf(patroni)];
+  }
+
+  private async portOf(server: PlainServer | TlsServer): Promise<number> {
+    this.servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  close(): void {
+    for (const server of this.servers) server.close();
+  }
+}
+
 describeWith('haproxy')('the balancer', () => {
   const instances = new Instances();
+  let databases: Databases;
+  let primary: number;
+  let standby: number;
   let place: string;
   let client: Identity;
   let balancer: Daemon;
@@ -80,14 +117,15 @@ describeWith('haproxy')('the balancer', () => {
     place = await mkdtemp(join(tmpdir(), 'balancer-'));
     const certificates = await Certificates.make(join(place, 'certificates'));
     client = await certificates.identity();
-    port = await unusedPort();
+    databases = new Databases(certificates);
+    [port, primary, standby] = [await unusedPort(), await unusedPort(), await unusedPort()];
     balancer = startBalancer({
       address: '127.0.0.1',
       certificates: certificates.of('balancer-1'),
       requests: port,
       figures: await unusedPort(),
-      primary: await unusedPort(),
-      standby: await unusedPort(),
+      primary,
+      standby,
       instances: [
         await instances.listen(),
         await instances.listen(),
@@ -96,8 +134,8 @@ describeWith('haproxy')('the balancer', () => {
       ],
       reader: await instances.listen(),
       postgres: [
-        [await unusedPort(), await unusedPort()],
-        [await unusedPort(), await unusedPort()],
+        await databases.listen('postgres-1', '/primary'),
+        await databases.listen('postgres-2', '/replica'),
       ],
     });
     agent = new Agent({ keepAlive: true, ...client });
@@ -109,6 +147,7 @@ describeWith('haproxy')('the balancer', () => {
   afterAll(async () => {
     await balancer.end();
     await instances.close();
+    databases.close();
     await rm(place, { recursive: true });
   });
   beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: 1, ...client })));
@@ -165,5 +204,29 @@ describeWith('haproxy')('the balancer', () => {
     socket.write('GET /api/v1/time-logs HTTP/1.1\r\nHost: localhost\r\n\r\n');
     expect(await text(socket)).toBe('');
     expect(instances.arrived).toBe(0);
+  });
+
+  it('leads nobody to the wrong server, before and after it is reloaded', async () => {
+    const ledTo = (to: number) => text(connectPlainly(to, '127.0.0.1').setEncoding('utf8'));
+    const names = { [primary]: 'postgres-1', [standby]: 'postgres-2' };
+    for (const [to, name] of Object.entries(names))
+      await eventually(async () => expect(await ledTo(Number(to))).toBe(name));
+
+    let isOver = false;
+    const seen = new Set<string>();
+    const connectAgain = async (to: number) => {
+      while (!isOver) {
+        seen.add(`${names[to]}: ${await ledTo(to)}`);
+        await delay(5);
+      }
+    };
+    const connecting = [primary, primary, standby, standby].map(connectAgain);
+    for (let reloads = 0; reloads < 3; reloads++) {
+      balancer.signal('SIGUSR2');
+      await delay(2_000);
+    }
+    isOver = true;
+    await Promise.all(connecting);
+    expect([...seen].sort()).toEqual(['postgres-1: postgres-1', 'postgres-2: postgres-2']);
   });
 });
