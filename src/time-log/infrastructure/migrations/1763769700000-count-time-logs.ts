@@ -1,10 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { fullyQualified } from '../../../database/index.js';
 
-/**
- * Counts the logs of before the triggers: a migration of its own, so that nobody who writes waits while it reads them
- * all.
- */
+/** Counts the logs of before the triggers: a migration of its own, so that nobody who writes waits while it reads them all. */
 export class CountTimeLogs1763769700000 implements MigrationInterface {
   readonly name = 'CountTimeLogs1763769700000';
 

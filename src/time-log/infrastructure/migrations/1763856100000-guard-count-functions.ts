@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { fullyQualified } from '../../../database/index.js';
 
 /**
- * The trigger functions that keep the counts run with the rights of their owner: nobody else may bind them to a table
- * of his own, and so write counts. Those who write logs need no right to execute them (PostgreSQL, CREATE TRIGGER).
+ * The trigger functions that keep the counts run with the rights of their owner: nobody else may bind them to a table of
+ * his own, and so write counts. Those who write logs need no right to execute them (PostgreSQL, CREATE TRIGGER).
  */
 export class GuardCountFunctions1763856100000 implements MigrationInterface {
   readonly name = 'GuardCountFunctions1763856100000';
