@@ -6,8 +6,8 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /*
- * `node src/run.mjs [FILE [ARGUMENT]…]` compiles the service where a source has changed since it was compiled last. Then
- * it runs FILE in this process, with the arguments. What it says goes to stderr: stdout belongs to the FILE.
+ * `node src/run.mjs [FILE [ARGUMENT]…]` compiles the service where a source has changed since it was compiled last.
+ * Then it runs FILE in this process, with the arguments. What it says goes to stderr: stdout belongs to the FILE.
  */
 
 const PROJECT = join(import.meta.dirname, '..');

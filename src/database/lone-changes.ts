@@ -33,7 +33,9 @@ interface Ways<Outcome> {
   readonly level: () => Promise<string>;
 }
 
-/** Sends changes alone, until it is seen that role, database or server have another isolation level than READ COMMITTED. */
+/**
+ * Sends changes alone, until it is seen that role, database or server have another isolation level than READ COMMITTED.
+ */
 export class LoneChanges {
   private readonly logger = new Logger(LoneChanges.name);
   /** Undefined until one has come through, or has not. */
@@ -47,8 +49,8 @@ export class LoneChanges {
       this.areAlone ??= true;
       return outcome;
     } catch (error) {
-      // Nothing was done. A trigger of a host may run before the condition, and fail by 40001 under the level; a standby
-      // refuses SERIALIZABLE by 0A000. Both may have another cause too.
+      // Nothing was done. A trigger of a host may run before the condition, and fail by 40001 under the level; a
+      // standby refuses SERIALIZABLE by 0A000. Both may have another cause too.
       const isOfLevel = hasState(error, /^42704$/) && reasonOf(error).includes(NO_SETTING);
       const mayBe = isFirst && hasState(error, /^(?:40001|0A000)$/);
       if (!isOfLevel && !(mayBe && (await level()) !== 'read committed')) throw error;

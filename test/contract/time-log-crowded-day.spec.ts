@@ -8,8 +8,8 @@ const LIMIT = 10;
 const project = (number: number) => `00000000-0000-4000-8000-00000000000${number}`;
 
 /**
- * One day with almost all logs, in turn of three large projects and, one in a hundred, of a small one. The days around it
- * are of the same block.
+ * One day with almost all logs, in turn of three large projects and, one in a hundred, of a small one. The days around
+ * it are of the same block.
  */
 const SEED = `
   insert into time_logs (id, project_id, duration, description, date)
@@ -18,7 +18,9 @@ const SEED = `
          1, '', case when n <= 3 then date '2026-01-30' when n > ${LOGS - 3} then date '2026-02-01' else date '2026-01-31' end
     from generate_series(1, ${LOGS}) n`;
 
-/** Who asks, the function and its first parameter, the logs of the projects, and how many projects are read for a page. */
+/**
+ * Who asks, the function and its first parameter, the logs of the projects, and how many projects are read for a page.
+ */
 const SCOPES = [
   ['all', 'time_log_page_v2', null, 'true', 1],
   ['one project', 'time_log_page_v2', project(1), `project_id = '${project(1)}'`, 1],

@@ -20,7 +20,8 @@ export interface TimeLogHooks {
   /**
    * Before anything is written. It refuses the change by throwing, and that is the answer. It is not asked where an
    * idempotency key has recorded the log already. Where the change is part of a transaction of the caller it gets that,
-   * and must ask the database through it: as many as the pool has connections, each waiting for one more, stop it for good.
+   * and must ask the database through it: as many as the pool has connections, each waiting for one more, stop it for
+   * good.
    */
   before?(change: TimeLogChange, manager?: Transaction): unknown;
 

@@ -27,8 +27,8 @@ const RECORDED = `insert into time_logs (id, project_id, duration, description, 
 const TAKEOVER_LIMIT = 100_000;
 
 /**
- * Every event gets to a broker, whatever is taken away; `absence` is for how many milliseconds the broker is. Each broker
- * has a file of its own: that of both took longer than all other faults.
+ * Every event gets to a broker, whatever is taken away; `absence` is for how many milliseconds the broker is. Each
+ * broker has a file of its own: that of both took longer than all other faults.
  */
 export function describeEvents(
   name: string,

@@ -5,8 +5,8 @@ import { bounded, fromNearerEnd, inDay, ON_DAY } from './time-log-page.v3.js';
 const EACH = '(select distinct project from unnest(projects) project) each';
 
 /**
- * As version 1, but where the page begins in the midst of a day it reads logs of these projects alone: of each as many as
- * there are to step over, from the nearer end of the day. Version 1 read those of all projects.
+ * As version 1, but where the page begins in the midst of a day it reads logs of these projects alone: of each as many
+ * as there are to step over, from the nearer end of the day. Version 1 read those of all projects.
  */
 export const timeLogPageOfV2 = ({ logs, counts, sumOf, pageOf }: CountNames) => `
   create or replace function ${pageOf}(projects uuid[], first_day date, last_day date, skipped bigint, page_limit integer)

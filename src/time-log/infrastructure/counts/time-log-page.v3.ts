@@ -47,8 +47,8 @@ const walkToRank = (counts: string) => `\
 `;
 
 /**
- * Runs a statement with a direction and an offset, from the nearer end of the day. Wrong counts may make the page wrong,
- * but no offset negative: that would be an error.
+ * Runs a statement with a direction and an offset, from the nearer end of the day. Wrong counts may make the page
+ * wrong, but no offset negative: that would be an error.
  */
 export const fromNearerEnd = (statement: (direction: 'desc' | 'asc', offset: string) => string) => `\
       if rank < bucket.n / 2 then
