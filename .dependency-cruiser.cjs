@@ -185,6 +185,13 @@ module.exports = {
       to: { path: ROOT },
     },
     {
+      name: 'tests-not-laboratory',
+      comment: 'What npm test runs stands alone: only the laboratory imports from test/lab.',
+      severity: 'error',
+      from: { pathNot: '^test/lab/' },
+      to: { path: '^test/lab/' },
+    },
+    {
       name: 'declared-dependencies',
       comment:
         'What is imported is declared in package.json, and what runs (packing and the making of the document apart) ' +
@@ -203,9 +210,9 @@ module.exports = {
       name: 'resolvable',
       comment:
         'Scripts of tests, and hosts by our exports, import compiled code, which need not be there yet. The hosts in ' +
-        'test/estate have packages of their own.',
+        'test/lab/estate have packages of their own.',
       severity: 'error',
-      from: { pathNot: ['\\.mjs$', '^test/estate/nest-'] },
+      from: { pathNot: ['\\.mjs$', '^test/lab/estate/nest-'] },
       to: { couldNotResolve: true, pathNot: '^time-logs/' },
     },
   ],

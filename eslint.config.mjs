@@ -5,8 +5,16 @@ import tseslint from 'typescript-eslint';
 const EDGES = ['src/main.ts', 'src/config.ts', 'src/commands/*.ts'];
 
 export default defineConfig(
-  // The hosts in test/estate have packages of their own, without which ESLint knows no types; their builds check these.
-  { ignores: ['**/dist', 'coverage', '.data', 'libs/time-log-client/src/openapi.ts', 'test/estate/nest-*'] },
+  // The hosts in test/lab/estate have packages of their own, without which ESLint knows no types; their builds check these.
+  {
+    ignores: [
+      '**/dist',
+      'coverage',
+      '.data',
+      'libs/time-log-client/src/openapi.ts',
+      'test/lab/estate/nest-*',
+    ],
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
@@ -35,7 +43,7 @@ export default defineConfig(
   },
   {
     files: ['test/**'],
-    ignores: ['test/support/environment.ts', 'test/tools/**'],
+    ignores: ['test/support/environment.ts', 'test/lab/tools/**'],
     rules: {
       'no-restricted-syntax': [
         'error',

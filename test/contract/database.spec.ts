@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { Database, LoneChange, TextStatement } from '../../src/database/index.js';
 import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
-import { queryOnce } from '../faults/support/postgres-cluster.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const ISOLATION = `current_setting('transaction_isolation')`;

@@ -15,7 +15,7 @@ import {
   type TimeLogEvent,
   TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const [PROJECT, OTHER] = [randomUUID(), randomUUID()];

@@ -8,7 +8,7 @@ import {
   timeLogEntities,
   TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** By how much positions move with the database. */
@@ -18,7 +18,7 @@ const HOUR = 3_600n * 2n ** 22n;
 const NOTE = `obj_description('keep_time_log_positions()'::regprocedure, 'pg_proc')`;
 
 // What another server, a recovery or a copy of the files looks like to a start is written into the note of the last
-// one; test/faults/moved-feed.faults.ts has servers.
+// one; test/lab/faults/moved-feed.faults.ts has servers.
 describe('after a move of the database', () => {
   let database: TestDatabase;
   let dataSource: DataSource;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../faults/support/eventually.js';
-import { isFull } from '../faults/support/extent.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { isFull } from '../support/extent.js';
 import {
   closeInstances,
   follow,

@@ -16,7 +16,7 @@ import {
   randomBytesInAdvance,
   UuidV7TimeLogIds,
 } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
-import { timesOf } from '../faults/support/extent.js';
+import { timesOf } from '../support/extent.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Database } from '../../src/database/index.js';
 import { plainOptions } from '../../src/database-setup/index.js';
 import { placeOf, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** What other servers may have reached: more than any server of a test. */

@@ -19,7 +19,7 @@ import {
   timeLogRepositoryContract,
 } from '../../src/time-log/contract/index.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 
 // Outages are made here on purpose.
 Logger.overrideLogger(false);

@@ -19,9 +19,10 @@ import {
   UuidV7TimeLogIds,
 } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
+import { timesOf } from '../support/extent.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
-const RUNS = process.env.FAULTS === 'full' ? 3_000 : 250;
+const RUNS = timesOf(3_000, 250);
 const PROJECTS = ['00000000-0000-0000-0000-000000000000', randomUUID(), randomUUID()];
 const ids = new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance());
 const YEARS = [1, 4, 1600, 1969, 1970, 2000, 2025, 2026, 9999];

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessTokenService, AccessTokenVerifier } from '../../src/access-token/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { missingDatabase } from '../support/outage.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';

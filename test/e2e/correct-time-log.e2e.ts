@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { AccessTokenService } from '../../src/access-token/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
 import {

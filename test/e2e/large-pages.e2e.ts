@@ -3,7 +3,7 @@ import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microse
 import { UnreadAnswers } from '../../libs/http-edge/src/index.js';
 import { connectMessages } from '../../libs/messages/src/transports/index.js';
 import { LargeAnswers } from '../../src/time-log/wire/large-answers.js';
-import { unusedPort } from '../messages/brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { overHttp, overTransport } from '../messages/doors.js';
 import { messageOptions } from '../messages/host.js';
 import { newGate } from '../support/gate.js';

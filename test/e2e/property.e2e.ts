@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { timesOf } from '../faults/support/extent.js';
+import { timesOf } from '../support/extent.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { create as send, dataOf, list as listed, outcome } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

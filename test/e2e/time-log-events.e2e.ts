@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HTTP } from 'cloudevents';
 import { AccessTokenService } from '../../src/access-token/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { type Answer, create, LOG, outcome, PROJECT, refusal, send, TIME_LOGS } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../faults/support/eventually.js';
-import { queryOnce } from '../faults/support/postgres-cluster.js';
-import { unusedPort } from '../messages/brokers.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import { unusedPort } from '../support/unused-port.js';
 import { create, list } from '../support/requests.js';
 import { startService } from '../support/service-process.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';

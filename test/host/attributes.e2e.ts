@@ -20,7 +20,7 @@ import {
   TimeLogModule,
   TimeLogService,
 } from '../../src/time-log/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { CopyingPipe, hostDataSource, portOf } from './embedded.js';

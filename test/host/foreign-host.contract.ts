@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { eventually } from '../faults/support/eventually.js';
-import { queryOnce } from '../faults/support/postgres-cluster.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import { expectedLog, expectedValues } from '../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { unusedPort } from '../messages/brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { type HostOptions, SCHEMA } from './host.js';
 import { expectOurRoutes } from './our-routes.js';
 

@@ -13,9 +13,9 @@ import {
 } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
-import { eventually } from '../faults/support/eventually.js';
-import { queryOnce } from '../faults/support/postgres-cluster.js';
-import { unusedPort } from '../messages/brokers.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import { unusedPort } from '../support/unused-port.js';
 import { overTransport } from '../messages/doors.js';
 import { LOG } from '../support/requests.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';

@@ -5,7 +5,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { migrate } from '../../src/database-setup/index.js';
 import { timeLogEntities, timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
-import { queryOnce } from '../faults/support/postgres-cluster.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Any adapter that is not Express. */

@@ -12,7 +12,7 @@ import {
   timeLogMigrations,
   TimeLogService,
 } from '../../src/time-log/index.js';
-import { queryOnce } from '../faults/support/postgres-cluster.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import { LOG } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -4,7 +4,7 @@ import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microse
 import { LOG, TIME_LOGS } from '../support/requests.js';
 import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { unusedPort } from './brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { overTransport } from './doors.js';
 
 const host = '127.0.0.1';

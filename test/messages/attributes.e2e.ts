@@ -13,7 +13,7 @@ import { CopyingPipe, hostDataSource, portOf } from '../host/embedded.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { unusedPort } from './brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { type Door, overHttp, overTransport } from './doors.js';
 
 /** Its own output is no input to it. */

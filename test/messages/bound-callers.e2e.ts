@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { LOG, refusal, TIME_LOGS } from '../support/requests.js';
-import { unusedPort } from './brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { type Door, overHttp, overTransport } from './doors.js';
 import { BOUND_TO, type MessageHost, startMessageHost } from './host.js';
 

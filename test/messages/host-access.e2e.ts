@@ -18,7 +18,7 @@ import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { hostDataSource } from '../host/embedded.js';
 import { LOG, refusal } from '../support/requests.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { unusedPort } from './brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { type Door, overTransport } from './doors.js';
 
 /** Whom the host knows; what it takes for a token is the name. */

@@ -7,7 +7,7 @@ import { list, LOG } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { allOutputOf, startService } from '../support/service-process.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { unusedPort } from './brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { overTransport } from './doors.js';
 
 const host = '127.0.0.1';

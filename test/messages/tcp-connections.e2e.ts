@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { TcpServer } from '../../libs/messages/src/transports/tcp.server.js';
 import { LOG, refusal } from '../support/requests.js';
-import { unusedPort } from './brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { overTransport } from './doors.js';
 import { type MessageHost, startMessageHost } from './host.js';
 import { framed, RawTcp } from './raw-tcp.js';

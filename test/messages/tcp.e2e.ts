@@ -8,7 +8,7 @@ import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
 import { describeBytes, describeDoor, describeJsonSuite } from './door.contract.js';
 import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
-import { unusedPort } from './brokers.js';
+import { unusedPort } from '../support/unused-port.js';
 import { type MessageHost, startMessageHost } from './host.js';
 import { describeMessages } from './message.contract.js';
 import { RawTcp } from './raw-tcp.js';

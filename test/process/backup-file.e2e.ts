@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { entities, migrations, note } from '../../src/app.module.js';
 import { backup, checkBackup } from '../../src/backup/index.js';
-import { isFull } from '../faults/support/extent.js';
+import { isFull } from '../support/extent.js';
 import { addOddRows, withSql } from '../support/backup-rows.js';
 import { createMigratedDatabase } from '../support/test-database.js';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { scopes } from '../../src/app.module.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 

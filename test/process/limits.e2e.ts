@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { loadConfig } from '../../src/config.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { newGate } from '../support/gate.js';
 import { answersIn, sendRaw } from '../support/raw-http.js';

@@ -38,10 +38,10 @@ const INITDB = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--loc
  * TEST_POSTGRES, the directory of another version's programs, such as /usr/lib/postgresql/15/bin. No file waits for a
  * lock or a transaction of another one.
  */
-export default async function setUp({ maxWorkers }) {
+export default async function setUp({ maxWorkers }, { globals }) {
   // The tests' own connections follow their URLs alone, as the service does.
   removeLibpqVariables(process.env);
-  if (await isForMemory()) process.env.TMPDIR = MEMORY;
+  if (globals.databasesInMemory && (await hasRoomInMemory())) process.env.TMPDIR = MEMORY;
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'time-logs-test-')));
   const places = Array.from({ length: maxWorkers }, (_, index) => join(directory, `postgres-${index + 1}`));
   globalThis.testDatabases = { servers: await Promise.all(places.map(startIn)), directory };
@@ -50,10 +50,7 @@ export default async function setUp({ maxWorkers }) {
   process.env.TEST_DATABASE_URLS = places.map((place) => urlOf(socketDirectoryOf(place))).join(' ');
 }
 
-/** Other suites write more, or are about what a disk does. */
-async function isForMemory() {
-  const { FAULTS, ESTATE, FLEET, CONTAINERS } = process.env;
-  if (FAULTS ?? ESTATE ?? FLEET ?? CONTAINERS) return false;
+async function hasRoomInMemory() {
   try {
     await access(MEMORY, constants.W_OK);
     const { bavail, bsize } = await statfs(MEMORY);

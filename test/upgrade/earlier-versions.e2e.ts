@@ -7,7 +7,7 @@ import { migrations } from '../../src/app.module.js';
 import { migrate } from '../../src/database-setup/index.js';
 import { Database } from '../../src/database/index.js';
 import { TimeLogCounts } from '../../src/time-log/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { functionsIn } from '../support/count-functions.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
 import { runHere } from '../support/commands-here.js';

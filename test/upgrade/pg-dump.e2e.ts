@@ -7,7 +7,7 @@ import { migrations } from '../../src/app.module.js';
 import { Database } from '../../src/database/index.js';
 import { migrate, plainOptions } from '../../src/database-setup/index.js';
 import { placeOf, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
-import { eventually } from '../faults/support/eventually.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { addRows, withSql } from '../support/backup-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

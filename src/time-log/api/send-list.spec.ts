@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { eventually } from '../../../test/faults/support/eventually.js';
+import { eventually } from '../contract/eventually.js';
 import { LargeAnswers } from '../wire/large-answers.js';
 import type { JsonList } from '../wire/time-log-json.js';
 import { sendList } from './send-list.js';

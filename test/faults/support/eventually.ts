@@ -1,1 +1,0 @@
-export { eventually } from '../../../src/time-log/contract/eventually.js';

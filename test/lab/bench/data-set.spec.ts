@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { logsQuery, projectId, SEEDED, sizeName, type Spread } from './data-set.js';
+import { connect } from './server.js';
+
+const SIZE = 5_000;
+
+describe('the seeded logs', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    client = await connect(database.url);
+  });
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  async function ask(spread: Spread, select: string): Promise<unknown> {
+    const { rows } = await client.query<Record<string, unknown>>(
+      `select ${select} from (${logsQuery(spread, SIZE)}) logs`,
+      [1, SIZE],
+    );
+    return rows[0];
+  }
+
+  it('have increasing identifiers of version 7 that hold the instant of creation', async () => {
+    const { rows } = await client.query<{ id: string; created_at: Date }>(logsQuery('usual', SIZE), [
+      1,
+      SIZE,
+    ]);
+    const ids = rows.map(({ id }) => id);
+    expect(ids).toEqual(ids.toSorted());
+    expect(ids.filter((id) => !/^.{14}7.{4}8/.test(id))).toEqual([]);
+    const times = rows.map(({ created_at: createdAt }) => createdAt.getTime());
+    expect(ids.map((id) => Number.parseInt(id.replace('-', '').slice(0, 12), 16))).toEqual(times);
+    expect([times[0]! >= SEEDED.from, times.at(-1)! < SEEDED.until]).toEqual([true, true]);
+  });
+
+  it('are the same whenever they are made, and whichever part of them', async () => {
+    const digest = `select md5(string_agg(logs::text, ',' order by id)) as md5 from`;
+    const whole = `${digest} (${logsQuery('usual', SIZE)}) logs where id in (select id from (${logsQuery('usual', SIZE)}) again offset 4000)`;
+    const part = `${digest} (${logsQuery('usual', SIZE)}) logs`;
+    const [a, b] = [await client.query(whole, [1, SIZE]), await client.query(part, [4001, SIZE])];
+    expect(a.rows).toEqual(b.rows);
+  });
+
+  it('keep within the bounds of their fields', async () => {
+    expect(
+      await ask(
+        'usual',
+        `min(length(description)) as shortest, max(length(description)) as longest,
+         min(duration)::float > 0 and max(scale(duration)) = 2 as decimals,
+         max(date - created_at::date) as newest, min(date - created_at::date) as oldest`,
+      ),
+    ).toEqual({ shortest: 20, longest: 80, decimals: true, newest: 0, oldest: -3 });
+  });
+
+  it('give a tenth to the largest of 1,000 projects', async () => {
+    const own = `count(*) filter (where project_id = '${projectId(1)}')`;
+    const found = await ask(
+      'usual',
+      `${own}::float / count(*) as share, count(distinct project_id)::int as projects`,
+    );
+    const { share, projects } = found as { share: number; projects: number };
+    expect(share).toBeCloseTo(0.1, 1);
+    expect(projects).toBeGreaterThan(700);
+    expect(projects).toBeLessThanOrEqual(1_000);
+  });
+
+  it('have a project each in the sparse spread', async () => {
+    expect(await ask('sparse', 'count(distinct project_id)::int as projects')).toEqual({ projects: SIZE });
+  });
+
+  it('reach over the years 1 to 9999 in the spread over ages', async () => {
+    expect(await ask('ages', `min(date)::text as first, max(date) > '9997-01-01' as last`)).toEqual({
+      first: '0001-01-01',
+      last: true,
+    });
+  });
+});
+
+it('names sizes as they are asked for', () => {
+  expect([500, 10_000, 1_500_000, 10_000_000].map(sizeName)).toEqual(['500', '10k', '1500k', '10m']);
+});

@@ -1,0 +1,112 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { unusedPort } from '../../support/unused-port.js';
+import { environment } from '../../support/environment.js';
+
+/** Milliseconds until a broker that takes no connection counts as failed. */
+const START_LIMIT = 90_000;
+
+/** A broker of the tests, on loopback. */
+export interface Broker {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A NATS server that can be stopped in the midst of its work. */
+export interface Nats extends Broker {
+  freeze(): void;
+  thaw(): void;
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts NATS, on a port that may be given to start it again; with JetStream where it has a folder for its streams, and
+ * settings of the server's file, which lies in it.
+ */
+export async function startNats(port?: number, streams?: string, settings?: string): Promise<Nats> {
+  const chosen = port ?? (await unusedPort());
+  const args = ['-a', '127.0.0.1', '-p', String(chosen), ...(streams ? ['-js', '-sd', streams] : [])];
+  if (streams && settings) {
+    await writeFile(join(streams, 'nats.conf'), settings);
+    args.push('-c', join(streams, 'nats.conf'));
+  }
+  const child = spawn('nats-server', args, { stdio: 'ignore' });
+  await reached(chosen, child);
+  return {
+    url: `nats://127.0.0.1:${chosen}`,
+    freeze: () => child.kill('SIGSTOP'),
+    thaw: () => child.kill('SIGCONT'),
+    kill: () => end(child, 'SIGKILL'),
+    stop: () => end(child),
+  };
+}
+
+/** A RabbitMQ that does what its operator says. */
+export interface Rabbit extends Broker {
+  /** Runs `rabbitmqctl`. */
+  control(...args: string[]): Promise<unknown>;
+}
+
+/** Starts RabbitMQ with files of its own, on a port that may be given to start it again. */
+export async function startRabbit(chosen?: number): Promise<Rabbit> {
+  const home = await mkdtemp(join(tmpdir(), 'rabbit-'));
+  const [port, distribution, names] = [
+    chosen ?? (await unusedPort()),
+    await unusedPort(),
+    await unusedPort(),
+  ];
+  const env = environment({
+    HOME: home,
+    RABBITMQ_NODENAME: `time-logs-${port}@localhost`,
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(distribution),
+    RABBITMQ_MNESIA_BASE: join(home, 'mnesia'),
+    RABBITMQ_LOG_BASE: join(home, 'log'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'plugins'),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    ERL_EPMD_PORT: String(names),
+  });
+  // The register of names of Erlang, on a port of its own: RabbitMQ would start one that nobody ends.
+  const epmd = spawn('epmd', ['-port', String(names), '-address', '127.0.0.1'], { stdio: 'ignore' });
+  await reached(names, epmd);
+  const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
+  const child = spawn(program, [], { stdio: 'ignore', env });
+  await reached(port, child);
+  return {
+    url: `amqp://guest:guest@127.0.0.1:${port}`,
+    control: (...args) => promisify(execFile)('/usr/lib/rabbitmq/bin/rabbitmqctl', args, { env }),
+    stop: async () => {
+      await end(child);
+      await end(epmd);
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function reached(port: number, child: ChildProcess): Promise<void> {
+  const limit = Date.now() + START_LIMIT;
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    const isUp = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isUp) return;
+    if (child.exitCode !== null || Date.now() > limit) throw new Error('the broker did not start');
+    await delay(100);
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}

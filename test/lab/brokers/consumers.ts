@@ -1,0 +1,101 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect as connectNats } from '@nats-io/transport-node';
+import { type Channel, connect as connectRabbit, type ConsumeMessage } from 'amqplib';
+import type { CloudEvent } from '../../../src/time-log/index.js';
+
+/** An event as a broker hands it over. */
+export interface Delivery {
+  /** As the broker's own fields have it. */
+  readonly id: string | undefined;
+  readonly contentType: string | undefined;
+  readonly event: CloudEvent;
+}
+
+/** Every event that a stream keeps, in its order. */
+export async function eventsOfStream(url: string): Promise<Delivery[]> {
+  const deliveries: Delivery[] = [];
+  for await (const delivery of readStream(url)) deliveries.push(delivery);
+  return deliveries;
+}
+
+/** The same, one after the other: there may be more than fit into memory. */
+export async function* readStream(url: string): AsyncGenerator<Delivery, void, undefined> {
+  const connection = await connectNats({ servers: url.slice('nats://'.length) });
+  try {
+    const { streams } = await jetstreamManager(connection);
+    const { state } = await streams.info('time-logs');
+    if (state.messages === 0) return;
+    const consumer = await jetstream(connection).consumers.get('time-logs');
+    for await (const message of await consumer.consume()) {
+      const { headers } = message;
+      yield {
+        id: headers?.get('Nats-Msg-Id'),
+        contentType: headers?.get('content-type'),
+        event: message.json<CloudEvent>(),
+      };
+      if (message.seq === state.last_seq) break;
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+/** A durable queue of RabbitMQ for the events, which keeps them until they are asked for. */
+export class EventQueue {
+  private readonly deliveries: Delivery[] = [];
+
+  constructor(
+    private readonly url: string,
+    private readonly queue = 'events',
+  ) {}
+
+  async bind(key = 'time-log.*'): Promise<void> {
+    await this.with(async (channel) => {
+      await channel.assertExchange('time-logs', 'topic', { durable: true });
+      await channel.assertQueue(this.queue, { durable: true });
+      await channel.bindQueue(this.queue, 'time-logs', key);
+    });
+  }
+
+  async unbind(): Promise<void> {
+    await this.with(async (channel) => {
+      await channel.unbindQueue(this.queue, 'time-logs', 'time-log.*');
+    });
+  }
+
+  /** All events that have ever arrived, in their order. */
+  async events(): Promise<readonly Delivery[]> {
+    await this.with(async (channel) => {
+      const { messageCount } = await channel.checkQueue(this.queue);
+      const whole = this.deliveries.length + messageCount;
+      if (messageCount === 0) return;
+      await new Promise<void>((resolve) => {
+        const take = ({ properties, content }: ConsumeMessage) => {
+          const { messageId, contentType } = properties as { messageId: string; contentType: string };
+          const event = JSON.parse(content.toString()) as CloudEvent;
+          this.deliveries.push({ id: messageId, contentType, event });
+          if (this.deliveries.length === whole) resolve();
+        };
+        // What comes beyond that meanwhile goes back to the queue.
+        void channel.consume(this.queue, (message) => {
+          if (this.deliveries.length === whole) return;
+          take(message!);
+          channel.ack(message!);
+        });
+      });
+    });
+    return this.deliveries;
+  }
+
+  private async with(act: (channel: Channel) => Promise<void>): Promise<void> {
+    const connection = await connectRabbit(this.url);
+    try {
+      const channel = await connection.createChannel();
+      await act(channel);
+      // The broker has taken all acknowledgements when it answers. The end of a connection may overtake them.
+      await channel.close();
+    } finally {
+      await connection.close();
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { expect } from '@jest/globals';
+import { sinkOf } from '../../../src/event-relay/index.js';
+import { BrokerProxy } from '../faults/support/broker-proxy.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+
+/** Ends a sink whose broker has not answered yet: nothing of it may stay connected. */
+export async function expectNoConnectionLeft(brokerUrl: string): Promise<void> {
+  const proxy = await BrokerProxy.before(brokerUrl);
+  try {
+    const gate = proxy.hold();
+    const sink = await sinkOf(proxy.url(brokerUrl));
+    const refused = expect(sink.connect()).rejects.toThrow('the connection is not wanted any more');
+    await eventually(() => expect(proxy.connections).toBe(1), 5_000);
+    await sink.close();
+    gate.open();
+    await refused;
+    await eventually(() => expect(proxy.connections).toBe(0), 5_000);
+  } finally {
+    await proxy.takeAway();
+  }
+}

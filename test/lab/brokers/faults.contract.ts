@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ClientProxy } from '@nestjs/microservices';
+import { TimeLogMessageClient } from '../../../libs/time-log-client/src/messages.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
+import { LOG } from '../../support/requests.js';
+import { allOutputOf, type ServiceProcess, startService } from '../../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { type Outcome, overTransport } from '../../messages/doors.js';
+
+/** A transport, as services and clients find it. */
+export interface Transported {
+  readonly url: string;
+  /** Several services can take its messages. */
+  readonly hasBroker: boolean;
+  readonly newClient: () => ClientProxy;
+  /** The data of a message with a header `X-Request-Id`. */
+  readonly withRequestId?: (data: object, id: string) => object;
+}
+
+const accessToken = 'a-declared-token-of-32-characters';
+/** Senders that wait for one answer before they send again. */
+const SENDERS = 20;
+const KILLS = 3;
+
+/** What becomes of messages when the services that take them are ended or killed. */
+export function describeFaults(name: string, transport: () => Transported): void {
+  describe(`services that take messages over ${name}`, () => {
+    let database: TestDatabase;
+    beforeAll(async () => {
+      database = await createTestDatabase();
+    });
+    afterAll(() => database.drop());
+
+    const start = async (): Promise<ServiceProcess> => {
+      const { url, hasBroker } = transport();
+      const service = await startService({
+        DATABASE_URL: database.url,
+        ACCESS_TOKEN: accessToken,
+        MESSAGES_URL: url,
+        NODE_ENV: 'production',
+        LOG_LEVEL: 'debug',
+      });
+      while (hasBroker && !service.output().includes('messages: connected to')) {
+        await once(service.child.stdout!, 'data');
+      }
+      return service;
+    };
+    const stored = async () => {
+      const [counts] = await queryOnce<{ logs: number; once: number }>(
+        database.url,
+        'select count(*)::int as logs, count(distinct description)::int as once from time_logs',
+      );
+      await queryOnce(database.url, 'truncate time_logs, time_log_keys');
+      return counts!;
+    };
+    const messagesOf = (service: ServiceProcess) => service.output().match(/"msg":"message"/g)?.length ?? 0;
+
+    it('answer every message while one of them is ended', async () => {
+      const services = [await start(), ...(transport().hasBroker ? [await start()] : [])];
+      const client = transport().newClient();
+      const door = overTransport(client);
+      const outcomes: Outcome[] = [];
+      let isOver = false;
+      const senders = Array.from({ length: SENDERS }, async () => {
+        while (!isOver) {
+          outcomes.push(await door.record({ accessToken, timeLog: LOG }));
+          // A client without a connection fails at once, and must get a turn to see that.
+          await immediate();
+        }
+      });
+      while (outcomes.length < 500) await delay(10);
+      expect(await services[0]!.end()).toBe(0);
+      await delay(200);
+      isOver = true;
+      await Promise.all(senders);
+      await client.close();
+      const answers = outcomes.filter((outcome) => 'answer' in outcome).length;
+      const kinds = new Set(outcomes.map(kindOf));
+      // Where no other service takes them, those after the end have no connection.
+      const allowed = ['answer', 'SERVICE_UNAVAILABLE', ...(transport().hasBroker ? [] : ['no connection'])];
+      expect([...kinds].filter((kind) => !allowed.includes(kind))).toEqual([]);
+      for (const service of services) expect(messagesOf(service)).toBeGreaterThan(100);
+      await services[1]?.end();
+      expect((await stored()).logs).toBe(answers);
+    });
+
+    it(`record each log once while one of them is killed, ${KILLS} times`, async () => {
+      let service = await start();
+      const proxy = transport().newClient();
+      const client = new TimeLogMessageClient({
+        proxy,
+        token: accessToken,
+        timeout: 1_000,
+        tries: 1_000,
+        deadline: 600_000,
+      });
+      let recorded = 0;
+      let isOver = false;
+      const senders = Array.from({ length: SENDERS }, async (_sender, sender) => {
+        for (let count = 0; !isOver; count++) {
+          await client.record({ ...LOG, description: `${sender} ${count}` });
+          recorded++;
+        }
+      });
+      for (let kill = 1; kill <= KILLS; kill++) {
+        const goal = recorded + 200;
+        while (recorded < goal) await Promise.race([delay(5), Promise.all(senders)]);
+        await service.end('SIGKILL');
+        service = await start();
+      }
+      isOver = true;
+      await Promise.all(senders);
+      await proxy.close();
+      await service.end();
+      expect(await stored()).toEqual({ logs: recorded, once: recorded });
+    });
+
+    it('log the id that a caller has given in a header', async () => {
+      const { withRequestId, newClient } = transport();
+      if (!withRequestId) return;
+      const service = await start();
+      const client = newClient();
+      // The broker may learn a moment after the connection what the service takes.
+      await eventually(async () =>
+        expect(
+          await overTransport(client).list(withRequestId({ accessToken }, 'of-the-caller')),
+        ).toHaveProperty('answer'),
+      );
+      await client.close();
+      await service.end();
+      await allOutputOf(service);
+      expect(service.output()).toContain('"requestId":"of-the-caller","pattern":"time-log.list.v1"');
+    });
+  });
+}
+
+/** What came of a message, in a word. */
+function kindOf(outcome: Outcome): string {
+  if ('answer' in outcome) return 'answer';
+  const { error, code, message } = outcome.error as { error?: string; code?: string; message?: string };
+  if (error !== undefined) return error;
+  return code === 'ECONNREFUSED' || message === 'Connection closed' ? 'no connection' : String(message);
+}

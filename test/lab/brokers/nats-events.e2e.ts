@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { sinkOf } from '../../../src/event-relay/index.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { type Broker, startNats } from './brokers.js';
+import { describeWith } from './describe-with.js';
+import { expectedLog } from '../../support/expected-logs.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { eventsOfStream } from './consumers.js';
+import { expectNoConnectionLeft } from './early-end.js';
+import { migrateForRelay, type RelayHost, startRelayHost } from '../../events/relay-host.js';
+
+const KEEPS_ALL = {
+  subjects: ['time-log.*'],
+  storage: 'file',
+  retention: 'limits',
+  discard: 'new',
+  max_msgs: -1,
+  max_bytes: -1,
+  max_age: 0,
+  max_msgs_per_subject: -1,
+  max_msg_size: -1,
+};
+
+/** What is recorded, but for its project. */
+const WORK = { duration: 1.5, description: 'Schrieb Prüfungen 😀', date: '2026-01-31' };
+
+describeWith('nats-server')('the events in NATS JetStream', () => {
+  let database: TestDatabase;
+  let folder: string;
+  let broker: Broker;
+  let host: RelayHost | undefined;
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    await migrateForRelay(database.url);
+    folder = await mkdtemp(join(tmpdir(), 'streams-'));
+    broker = await startNats(undefined, folder);
+  });
+  afterEach(async () => {
+    await host?.close();
+    await broker.stop();
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const start = async () => (host = await startRelayHost(database.url, await sinkOf(broker.url)));
+  const record = (from: RelayHost, description = WORK.description) =>
+    from.timeLogs.record({ ...WORK, projectId: randomUUID(), description });
+  const withStreams = async <T>(act: (streams: StreamAPI) => Promise<T>): Promise<T> => {
+    const connection = await connect({ servers: broker.url.slice('nats://'.length) });
+    try {
+      return await act((await jetstreamManager(connection)).streams);
+    } finally {
+      await connection.close();
+    }
+  };
+  const configOf = async () => (await withStreams((streams) => streams.info('time-logs'))).config;
+  const line = (text: string) => text.replace('BROKER', broker.url);
+
+  it('arrive in a stream that is made and keeps everything, each with its id', async () => {
+    const from = await start();
+    await eventually(async () => expect(await configOf()).toMatchObject(KEEPS_ALL));
+    const { id, projectId, createdAt } = await record(from);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    const [delivery] = await eventsOfStream(broker.url);
+    const time = createdAt.toISOString();
+    const eventId = expect.stringMatching(new RegExp(`^[1-9]\\d*-${id}$`));
+    expect(delivery).toEqual({
+      id: eventId,
+      contentType: 'application/cloudevents+json',
+      event: {
+        specversion: '1.0',
+        id: delivery!.id,
+        source: '/api/v1/time-logs',
+        type: 'time-log.created',
+        subject: projectId,
+        time,
+        datacontenttype: 'application/json',
+        data: expectedLog({ ...WORK, projectId }, { id, createdAt: time }),
+      },
+    });
+    expect(from.lines).toEqual([]);
+  });
+
+  it('tell what becomes of a log, each with its type as the subject', async () => {
+    const from = await start();
+    const { id, projectId } = await record(from);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2));
+    await from.timeLogs.delete(id);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(3));
+    const [, corrected, deleted] = (await eventsOfStream(broker.url)).map(({ event }) => event);
+    expect(corrected).toMatchObject({ type: 'time-log.corrected', data: { id, duration: 2 } });
+    expect(deleted).toMatchObject({ type: 'time-log.deleted', subject: projectId, data: { id, projectId } });
+    const { state } = await withStreams((streams) => streams.info('time-logs', { subjects_filter: '>' }));
+    expect(state.subjects).toEqual({
+      'time-log.created': 1,
+      'time-log.corrected': 1,
+      'time-log.deleted': 1,
+    });
+    expect(from.lines).toEqual([]);
+  });
+
+  it('wait for a stream that takes the old subject alone, which is said with the missing one', async () => {
+    const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const };
+    await withStreams((streams) => streams.add(mine));
+    const from = await start();
+    const { id, projectId } = await record(from);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        line(
+          'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.corrected: start nats-server with -js, and see its stream',
+        ),
+      ]),
+    );
+    await withStreams((streams) => streams.update('time-logs', { ...mine, subjects: ['time-log.*'] }));
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2), 20_000);
+    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
+  });
+
+  it('leave a stream as it is, with a warning where it discards', async () => {
+    const mine = { subjects: ['time-log.*'], discard: 'old' as const, max_msgs: 2 };
+    await withStreams((streams) => streams.add({ name: 'time-logs', ...mine }));
+    const from = await start();
+    for (let i = 0; i < 5; i++) await record(from);
+    await eventually(async () => {
+      const { state } = await withStreams((streams) => streams.info('time-logs'));
+      expect(state).toMatchObject({ last_seq: 5, messages: 2 });
+    });
+    expect(await configOf()).toMatchObject(mine);
+    expect(from.lines).toEqual([
+      'the stream time-logs may lose events: it removes old ones when it is full (discard: old); it is left as it is',
+    ]);
+  });
+
+  it('wait for a stream that is full until it has room', async () => {
+    const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const, max_msgs: 2 };
+    await withStreams((streams) => streams.add(mine));
+    const from = await start();
+    const logs = [];
+    for (let i = 0; i < 5; i++) logs.push(await record(from));
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        line(
+          'events wait for BROKER: the stream time-logs is full (maximum messages exceeded): give it more room',
+        ),
+      ]),
+    );
+    await withStreams((streams) => streams.update('time-logs', { ...mine, max_msgs: 10 }));
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(5));
+    const ids = (await eventsOfStream(broker.url)).map(({ event }) => event.data.id);
+    expect(ids.sort()).toEqual(logs.map(({ id }) => id).sort());
+    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
+  });
+
+  it.each([
+    ['the stream', 'message size exceeds maximum allowed', { max_msg_size: 2_000 }, undefined],
+    ['the server', "'payload' max_payload size exceeded", {}, 'max_payload: 2000'],
+  ])(
+    'go on past one that is too large for %s, which is said with what to do',
+    async (_, reason, limit, settings) => {
+      if (settings !== undefined) {
+        await broker.stop();
+        broker = await startNats(undefined, folder, settings);
+      }
+      const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const };
+      await withStreams((streams) => streams.add({ ...mine, ...limit }));
+      const from = await start();
+      const warnings = settings
+        ? []
+        : ['the stream time-logs may refuse events: max_msg_size is below 32000; it is left as it is'];
+      await eventually(() => expect(from.lines).toEqual(warnings));
+      const large = await record(from, 'x'.repeat(3_000));
+      const others = [await record(from), await record(from), await record(from)];
+      await eventually(async () => {
+        const ids = (await eventsOfStream(broker.url)).map(({ event }) => event.data.id);
+        expect(ids.sort()).toEqual(others.map(({ id }) => id).sort());
+      });
+      const waits = line(
+        `events wait for BROKER: an event is too large for NATS (${reason}): raise max_msg_size of the stream time-logs, or max_payload of the server`,
+      );
+      await eventually(() => expect(from.lines).toEqual([...warnings, waits]));
+      if (settings !== undefined) return;
+      await withStreams((streams) => streams.update('time-logs', { ...mine, max_msg_size: -1 }));
+      await eventually(async () => {
+        expect((await eventsOfStream(broker.url)).map(({ event }) => event.data.id)).toContain(large.id);
+      });
+      await eventually(() => expect(from.lines.at(-1)).toBe(line('events go to BROKER again')));
+    },
+  );
+
+  it('wait for a broker that is away at the start and later, with one line each way', async () => {
+    const port = Number(new URL(broker.url).port);
+    await broker.stop();
+    const from = await start();
+    await record(from);
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        expect.stringMatching(line('^events wait for BROKER: NATS is out of reach or refuses ')),
+      ]),
+    );
+    broker = await startNats(port, folder);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
+    await broker.stop();
+    await record(from);
+    await eventually(() => expect(from.lines).toHaveLength(3));
+    broker = await startNats(port, folder);
+    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2));
+    await eventually(() => expect(from.lines).toHaveLength(4));
+  });
+
+  it('say what is missing where the server has no JetStream', async () => {
+    const port = Number(new URL(broker.url).port);
+    await broker.stop();
+    broker = await startNats(port);
+    const from = await start();
+    await eventually(() =>
+      expect(from.lines).toEqual([
+        line(
+          'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.created: start nats-server with -js, and see its stream',
+        ),
+      ]),
+    );
+  });
+
+  it('leave no connection behind where the relay ends before the broker answers', async () => {
+    await expectNoConnectionLeft(broker.url);
+  });
+});

@@ -1,0 +1,227 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { MessagesUnderWay } from '../../../libs/messages/src/index.js';
+import { TimeLogUseCases } from '../../../src/time-log/application/time-log.use-cases.js';
+import { TimeLog } from '../../../src/time-log/index.js';
+import { BrokerProxy } from '../faults/support/broker-proxy.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { TOKEN } from '../faults/support/service-under-writes.js';
+import { newGate } from '../../support/gate.js';
+import { LOG } from '../../support/requests.js';
+import { type ServiceProcess, startService } from '../../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { type Rabbit, startRabbit } from './brokers.js';
+import { describeWith } from './describe-with.js';
+import { type Outcome, outcomeOf } from '../../messages/doors.js';
+import { startMessageHost } from '../../messages/host.js';
+import { LIST } from './large-lists.js';
+import { type Sender, startSender } from './rabbitmq-sender.js';
+
+/** Class and method of channel.open (AMQP 0-9-1, section 1.5.2.1), as they stand in its frame. */
+const CHANNEL_OPEN = Buffer.from([0, 20, 0, 10]);
+/** Those of basic.publish (section 1.8.3.7), with which an answer begins. */
+const PUBLISH = Buffer.from([0, 60, 0, 40]);
+const SUCCESS = { answer: { success: true } };
+
+describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
+  let broker: Rabbit;
+  beforeAll(async () => {
+    broker = await startRabbit();
+  });
+  afterAll(() => broker.stop());
+
+  describe.each(['classic', 'quorum'])('in a %s queue', (type) => {
+    let url: string;
+    let sender: Sender;
+    beforeAll(async () => {
+      await broker.control('add_vhost', type, '--default-queue-type', type);
+      await broker.control('set_permissions', '-p', type, 'guest', '.*', '.*', '.*');
+      url = `${broker.url}/${type}`;
+    });
+    beforeEach(async () => {
+      sender = await startSender(url);
+    });
+    afterEach(() => sender.close());
+
+    /** Sends messages, each with another log. The outcomes come as the answers do. */
+    function record(count: number, accessToken = TOKEN): Outcome[] {
+      const outcomes: Outcome[] = [];
+      for (let number = 0; number < count; number++) {
+        const timeLog = { ...LOG, description: `log ${number}` };
+        const message = { pattern: 'time-log.record.v1', id: '1', data: { accessToken, timeLog } };
+        void sender
+          .ask(Buffer.from(JSON.stringify(message)))
+          .then((answer) => outcomes.push(outcomeOf(answer)));
+      }
+      return outcomes;
+    }
+
+    describe('for a service', () => {
+      let database: TestDatabase;
+      let owner: DataSource;
+      const services: ServiceProcess[] = [];
+      beforeEach(async () => {
+        database = await createTestDatabase();
+        owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+      });
+      afterEach(async () => {
+        for (const service of services.splice(0)) await service.end('SIGKILL');
+        await owner.destroy();
+        await database.drop();
+      });
+
+      const start = async (env: Record<string, string>) => {
+        const settings = { DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN, MESSAGES_URL: url, ...env };
+        const service = await startService(settings);
+        services.push(service);
+        return service;
+      };
+      const stored = async () => {
+        const [counts] = await owner.query<{ logs: number; once: number }[]>(
+          'select count(*)::int as logs, count(distinct description)::int as once from time_logs',
+        );
+        return counts!;
+      };
+
+      it('are recorded, and HTTP goes on, where connections break before their channel is open', async () => {
+        const proxy = await BrokerProxy.before(broker.url);
+        const cut = proxy.cutAt(CHANNEL_OPEN);
+        const service = await start({ MESSAGES_URL: `${proxy.url(broker.url)}/${type}` });
+        await eventually(() => expect(cut.count).toBeGreaterThan(1));
+        cut.end();
+        const outcomes = record(1);
+        await eventually(() => expect(outcomes).toMatchObject([SUCCESS]));
+        expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+        await service.end();
+        await proxy.takeAway();
+      });
+
+      it('are all recorded, although they are many more than may wait for a commit', async () => {
+        const outcomes = record(1_000);
+        await eventually(async () => expect(await sender.left()).toBe(1_000));
+        await start({ WRITE_QUEUE: '20' });
+        await eventually(() => expect(outcomes).toHaveLength(1_000));
+        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
+        expect(await stored()).toEqual({ logs: 1_000, once: 1_000 });
+      });
+
+      it('are recorded by the next one where one is killed, but for the one that it had begun', async () => {
+        const killed = await start({ WRITE_QUEUE: '1', DEADLINE: '5' });
+        const lock = owner.createQueryRunner();
+        await lock.query('begin; lock table time_logs in access exclusive mode');
+        const outcomes = record(100);
+        await eventually(async () => {
+          const waiting = await owner.query<unknown[]>(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          );
+          expect(waiting).toHaveLength(1);
+        });
+        await killed.end('SIGKILL');
+        await lock.query('commit');
+        await lock.release();
+        const next = await start({});
+        await eventually(() => expect(outcomes).toHaveLength(99));
+        await next.end();
+        expect(outcomes).toHaveLength(99);
+        const { logs, once } = await stored();
+        expect(once).toBe(logs);
+        expect(logs).toBeGreaterThanOrEqual(outcomes.filter((outcome) => 'answer' in outcome).length);
+      });
+    });
+
+    describe('for a host', () => {
+      /** Starts a host whose records wait for a gate, and sends it 100 messages, the first of which has begun. */
+      async function hold(at = url) {
+        const host = await startMessageHost(at, undefined, { writeQueue: 1, deadline: 60_000 });
+        const service = host.app.get(TimeLogUseCases);
+        const recordNow = service.record.bind(service);
+        const gate = newGate();
+        const spy = jest.spyOn(service, 'record').mockImplementation(async (...args) => {
+          await gate.opened;
+          return recordNow(...args);
+        });
+        const outcomes = record(100, 'worker');
+        await eventually(() => expect(spy).toHaveBeenCalledTimes(1));
+        return { gate, host, outcomes, spy };
+      }
+
+      it('go back when it ends, but for the one that it has begun, which it answers', async () => {
+        const { gate, host, outcomes } = await hold();
+        // The first step of a shutdown. The last one, which closes the connection, would bring them back in any case.
+        const drained = host.app.get(MessagesUnderWay).drain();
+        await eventually(async () => expect(await sender.left()).toBe(99));
+        gate.open();
+        await eventually(() => expect(outcomes).toHaveLength(1));
+        await drained;
+        await host.close();
+        const next = await startMessageHost(url);
+        await eventually(() => expect(outcomes).toHaveLength(100));
+        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
+        await next.close();
+      });
+
+      it('go back where its connection is lost, and are recorded once', async () => {
+        const proxy = await BrokerProxy.before(broker.url);
+        const { gate, host, outcomes, spy } = await hold(`${proxy.url(broker.url)}/${type}`);
+        await proxy.takeAway();
+        await eventually(async () => expect(await sender.left()).toBe(99));
+        gate.open();
+        await proxy.restore();
+        await eventually(() => expect(outcomes).toHaveLength(100));
+        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
+        expect(spy).toHaveBeenCalledTimes(100);
+        await host.close();
+        await proxy.takeAway();
+      });
+
+      it('are answered over the next connection where one is lost with the answer', async () => {
+        const proxy = await BrokerProxy.before(broker.url);
+        const { gate, host, outcomes, spy } = await hold(`${proxy.url(broker.url)}/${type}`);
+        const cut = proxy.cutAt(PUBLISH, 1);
+        gate.open();
+        await eventually(() => expect(outcomes).toHaveLength(100));
+        expect(cut.count).toBe(1);
+        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
+        expect(spy).toHaveBeenCalledTimes(100);
+        await host.close();
+        await proxy.takeAway();
+      });
+
+      it('are answered where the queue was deleted while they were under way', async () => {
+        const { gate, host, outcomes } = await hold();
+        await sender.deleteQueue();
+        gate.open();
+        // Those that had come to the host before are answered too; the rest was in the queue.
+        await eventually(() => expect(outcomes.length).toBeGreaterThan(0));
+        await host.close();
+        for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
+      });
+
+      it('are refused where the answer is more than RabbitMQ 4 takes, and the next one is answered', async () => {
+        const host = await startMessageHost(url);
+        const log = TimeLog.record(
+          { ...LOG, description: 'x'.repeat(5_000) },
+          '019c1370-4e1b-7000-8000-000000000001',
+        );
+        const list = { logs: Array<TimeLog>(4_000).fill(log), total: 4_000 };
+        const spy = jest.spyOn(host.app.get(TimeLogUseCases), 'list').mockResolvedValueOnce(list);
+        expect(outcomeOf(await sender.ask(LIST))).toMatchObject({ error: { error: 'PAYLOAD_TOO_LARGE' } });
+        expect(spy).toHaveBeenCalledTimes(1);
+        expect(outcomeOf(await sender.ask(LIST))).toMatchObject(SUCCESS);
+        await host.close();
+      });
+
+      it.each([
+        [2, SUCCESS],
+        [3, type === 'quorum' ? { error: { error: 'SERVICE_UNAVAILABLE' } } : SUCCESS],
+      ])('are recorded or refused where they were redelivered %d times', async (times, outcome) => {
+        const outcomes = record(1, 'worker');
+        await sender.putBack(times);
+        const host = await startMessageHost(url);
+        await eventually(() => expect(outcomes).toMatchObject([outcome]));
+        expect(await sender.left()).toBe(0);
+        await host.close();
+      });
+    });
+  });
+});

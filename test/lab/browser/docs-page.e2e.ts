@@ -1,0 +1,240 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { loadConfig } from '../../../src/config.js';
+import { environment } from '../../support/environment.js';
+import { DOCUMENT_TEXT, type OpenApiDocument } from '../../support/open-api.js';
+import { LOG, send } from '../../support/requests.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+import {
+  type Browser,
+  closePages,
+  describeInChromium,
+  launchChromium,
+  type Locator,
+  openPage,
+  type Page,
+  type PageOptions,
+} from '../tools/chromium.js';
+
+/** Pixels of a small laptop, and of a phone. */
+const SCREEN = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+/** Of all texts, the hardest to quote. */
+const ODD = `it's "quoted" \\ $TOKEN \`x\` ''' \\' 100 % ü 😀`;
+
+const { paths } = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
+const operationIds = Object.values(paths).flatMap((item) =>
+  Object.values(item).map((operation) => operation!.operationId),
+);
+
+describeInChromium('the page of the documentation', () => {
+  let app: TestApp;
+  let browser: Browser | undefined;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app.close();
+  });
+  afterEach(() => closePages(browser));
+
+  const visit = async (options: PageOptions = { viewport: SCREEN }) => {
+    const page = await openPage(browser!, options);
+    await page.goto(`${app.url}/docs`);
+    return page;
+  };
+
+  it('records a log and lists it, with no error and no request to another host', async () => {
+    const page = await openPage(browser!);
+    const errors: string[] = [];
+    const hosts = new Set<string>();
+    page.on('console', (line) => {
+      if (line.type() === 'error') errors.push(line.text());
+    });
+    page.on('pageerror', (error) => void errors.push(error.message));
+    page.on('request', (request) => hosts.add(new URL(request.url()).origin));
+
+    await page.goto(`${app.url}/docs`);
+    await page.getByLabel('Paste it here:').fill(app.token);
+    const record = await open(page, 'recordTimeLog');
+    const log = { ...LOG, description: 'Tried it out' };
+    await record.locator('textarea').fill(JSON.stringify(log));
+    const created = await execute(record);
+    expect(created.status).toBe('201');
+    expect(created.body).toMatchObject({ success: true, data: log });
+
+    const listed = await execute(await open(page, 'listTimeLogs'));
+    const { date, ...item } = (created.body as { data: typeof LOG }).data;
+    expect(date).toBe(LOG.date);
+    expect(listed).toEqual({
+      status: '200',
+      body: { success: true, data: [item], meta: { total: 1, page: 1, limit: 50 } },
+    });
+
+    expect(errors).toEqual([]);
+    expect([...hosts]).toEqual([app.url]);
+  });
+
+  it('says in three lines how to begin, and where the token is', async () => {
+    const page = await visit();
+    const told = await page.locator('header li').allInnerTexts();
+    const file = join(basename(loadConfig({}, false).dataDir), 'access-token');
+    expect(told).toEqual([
+      expect.stringContaining(`cat ${file}`),
+      expect.stringContaining('Paste it here:'),
+      expect.stringContaining('press Execute'),
+    ]);
+  });
+
+  it('hides the token, and keeps it nowhere', async () => {
+    const page = await visit();
+    const field = page.getByLabel('Paste it here:');
+    await field.fill(app.token);
+    expect(await field.getAttribute('type')).toBe('password');
+    const health = await open(page, 'checkHealth');
+    await health.locator('button.execute').click();
+    await health.locator('.live').getByText('OK').waitFor();
+    expect(await page.content()).not.toContain(app.token);
+    const kept = await page.evaluate<unknown>(
+      '[document.cookie, { ...localStorage }, { ...sessionStorage }, location.href]',
+    );
+    expect(JSON.stringify(kept)).not.toContain(app.token);
+    await page.reload();
+    expect(await field.inputValue()).toBe('');
+  });
+
+  it('shows each operation on one screen, opened: form, samples, answers and errors', async () => {
+    const page = await visit();
+    for (const operationId of operationIds) {
+      const operation = await open(page, operationId);
+      await operation.getByText('Errors: 4').waitFor();
+      const { height } = (await operation.boundingBox())!;
+      expect([operationId, height <= SCREEN.height, height]).toEqual([operationId, true, height]);
+      await operation.locator('.opblock-summary-control').click();
+    }
+  });
+
+  it('stays within the width of a phone, everything opened and filled in', async () => {
+    const page = await visit({ viewport: PHONE });
+    await page.getByLabel('Paste it here:').fill(app.token);
+    for (const operationId of operationIds) await open(page, operationId);
+    await execute(page.locator('[id$="-recordTimeLog"]'));
+    for (const details of await page.locator('details').all()) await details.locator('summary').click();
+    expect(await page.locator('.parameters-col_description input').first().isVisible()).toBe(true);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+  });
+
+  it('is dark where the system is, at once when that changes', async () => {
+    const page = await visit({ colorScheme: 'dark' });
+    await open(page, 'recordTimeLog');
+    const texts = ['header', '.opblock.is-open .opblock-description p'];
+    for (const text of texts) expect(await lightnessOf(page, text, 'color')).toBeGreaterThan(180);
+    expect(await lightnessOf(page, 'html', 'backgroundColor')).toBeLessThan(60);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.locator('html:not(.dark-mode)').waitFor();
+    for (const text of texts) expect(await lightnessOf(page, text, 'color')).toBeLessThan(100);
+  });
+
+  it('finds operations by words of their path, names and description', async () => {
+    const page = await visit();
+    const search = page.getByLabel('Search the operations');
+    const found = () => page.locator('.opblock-summary-description').allInnerTexts();
+    const all = operationIds.length;
+    await page
+      .locator('.opblock')
+      .nth(all - 1)
+      .waitFor();
+    expect(await found()).toHaveLength(all);
+    for (const [words, summary] of [
+      ['record POST', 'Record a time log'],
+      ['Idempotency-Key finished', 'Record a time log'],
+      ['health run', 'Does the process run?'],
+    ] as const) {
+      await search.fill(words);
+      await page.locator('.opblock').nth(1).waitFor({ state: 'detached' });
+      expect(await found()).toEqual([summary]);
+    }
+    await search.fill('no such word');
+    await page.getByText('No operation has all these words.').waitFor();
+    await search.fill('');
+    await page
+      .locator('.opblock')
+      .nth(all - 1)
+      .waitFor();
+  });
+
+  it.each([
+    ['curl', 'sh', '-c'],
+    ['JavaScript', process.execPath, '--input-type=module', '-e'],
+    ['Python', 'python3', '-c'],
+  ])('shows a program in %s that sends what the form does', async (language, program, ...args) => {
+    if (spawnSync(program === 'sh' ? 'curl' : program, ['--version']).status !== 0) {
+      process.stderr.write(`skipped, since its program is not installed: the sample in ${language}\n`);
+      return;
+    }
+    const operation = await open(await visit(), 'recordTimeLog');
+    const key = `${language}'s "key" \\ $TOKEN`;
+    const log = { ...LOG, description: ODD };
+    await operation.getByPlaceholder('Idempotency-Key').fill(key);
+    await operation.locator('textarea').fill(JSON.stringify(log, undefined, 2));
+    await operation.getByRole('tab', { name: language }).click();
+    const sample = operation.locator('.samples .highlight-code pre');
+    await sample.getByText('😀').waitFor();
+    const env = environment({ TOKEN: app.token });
+    const { stdout } = await promisify(execFile)(program, [...args, await sample.innerText()], { env });
+    const { data } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { data: typeof LOG };
+    expect(data).toMatchObject(log);
+    // The same key and values get the first answer again: so the key was sent as it is.
+    const again = await send(app, '/api/v1/time-logs', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(log),
+    });
+    expect([again.headers.get('idempotency-replayed'), again.body]).toEqual([
+      'true',
+      { success: true, data },
+    ]);
+  });
+
+  it('shows what a refusal says, and that no answer came', async () => {
+    const page = await openPage(browser!);
+    await page.goto(`${app.url}/docs/`);
+    await page.route('**/livez', (route) => route.abort());
+    const liveness = await open(page, 'checkLiveness');
+    await liveness.locator('button.execute').click();
+    await liveness.locator('.live').getByText('Failed to fetch').waitFor();
+    expect(await execute(await open(page, 'checkHealth'))).toEqual({
+      status: '401',
+      body: { success: false, error: 'UNAUTHORIZED', message: 'a valid bearer token is required' },
+    });
+  });
+});
+
+async function open(page: Page, operationId: string): Promise<Locator> {
+  const operation = page.locator(`[id$="-${operationId}"]`);
+  await operation.locator('.opblock-summary-control').click();
+  await operation.locator('button.execute').waitFor();
+  return operation;
+}
+
+/** Sends the request of an operation and reads the answer as the page shows it. */
+async function execute(operation: Locator): Promise<{ status: string; body: unknown }> {
+  await operation.locator('button.execute').click();
+  const answer = operation.locator('.live');
+  const [status] = (await answer.locator('h4').innerText()).split(' ');
+  return { status: status!, body: JSON.parse(await answer.locator('.highlight-code pre').innerText()) };
+}
+
+/** From 0, black, to 255, white. */
+async function lightnessOf(page: Page, place: string, property: string): Promise<number> {
+  const color = await page.evaluate<string>(
+    `getComputedStyle(document.querySelector('${place}')).${property}`,
+  );
+  const [red, green, blue] = color.match(/\d+/g)!.map(Number) as [number, number, number];
+  return (red + green + blue) / 3;
+}

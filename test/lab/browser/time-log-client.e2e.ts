@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import type * as Client from '@time-logs/client';
+import { expectedLog } from '../../support/expected-logs.js';
+import { LOG } from '../../support/requests.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+import {
+  type Browser,
+  closePages,
+  describeInChromium,
+  launchChromium,
+  openPage,
+  type Page,
+} from '../tools/chromium.js';
+
+const COMPILED = join(import.meta.dirname, '..', '..', '..', 'libs', 'time-log-client', 'dist');
+
+describeInChromium('the compiled client in a page of another origin', () => {
+  let app: TestApp;
+  let pages: Server;
+  let port: number;
+  let browser: Browser | undefined;
+
+  beforeAll(async () => {
+    pages = servePages();
+    await once(pages.listen(0, '127.0.0.1'), 'listening');
+    ({ port } = pages.address() as AddressInfo);
+    app = await startTestApp({ corsOrigins: [`http://127.0.0.1:${port}`, `http://app.test:${port}`] });
+    browser = await launchChromium('--host-resolver-rules=MAP app.test 127.0.0.1');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app.close();
+    pages.close();
+  });
+  afterEach(() => closePages(browser));
+
+  const open = async (host: string) => {
+    const page = await openPage(browser!);
+    await page.goto(`http://${host}:${port}/`);
+    return page;
+  };
+
+  it.each([
+    ['of a secure context', '127.0.0.1', true],
+    ['of plain http, which has no crypto.randomUUID()', 'app.test', false],
+  ])('records, lists and asks for health in a page %s', async (_what, host, isSecure) => {
+    const page = await open(host);
+    const context = await page.evaluate('[isSecureContext, "randomUUID" in crypto]');
+    expect(context).toEqual([isSecure, isSecure]);
+    const log = { ...LOG, projectId: randomUUID() };
+    const [recorded, listed] = await recordAndList(page, app, log);
+    const { date, ...item } = recorded;
+    expect(recorded).toEqual(expectedLog(log));
+    expect([date, listed]).toEqual([log.date, [item]]);
+  });
+
+  it('tells why a log is refused, with the request id of the service', async () => {
+    const page = await open('127.0.0.1');
+    const call = recordAndList(page, app, { ...LOG, duration: 0 });
+    const error = await call.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /TimeLogError: VALIDATION_ERROR 400 [0-9a-f]{32} duration must be a positive number$/m,
+      ),
+    });
+  });
+
+  it('records one log when the answer is lost', async () => {
+    const page = await open('127.0.0.1');
+    let lost = 0;
+    await page.route(`${app.url}/api/v1/time-logs`, async (route) => {
+      await route.fetch();
+      if (lost++ < 2) await route.abort('connectionreset');
+      else await route.continue();
+    });
+    const log = { ...LOG, projectId: randomUUID() };
+    const [{ id }, listed] = await recordAndList(page, app, log);
+    expect([lost, listed.map((item) => item.id)]).toEqual([3, [id]]);
+  });
+});
+
+/** Records a log and lists its project, in the page. Rejects with the facts of an error in its message. */
+function recordAndList(
+  page: Page,
+  { url, token }: TestApp,
+  log: Client.NewTimeLog,
+): Promise<[Client.RecordedTimeLog, Client.TimeLog[]]> {
+  return page.evaluate(
+    async ([path, baseUrl, given, log]) => {
+      const { TimeLogClient, TimeLogError } = (await import(path)) as typeof Client;
+      const client = new TimeLogClient({ baseUrl, token: given });
+      try {
+        await client.health();
+        const recorded = await client.record(log);
+        const listed = [];
+        for await (const item of client.list({ projectId: log.projectId })) listed.push(item);
+        return [recorded, listed];
+      } catch (error) {
+        if (!(error instanceof TimeLogError)) throw error;
+        const { name, code, status, requestId, message } = error;
+        throw new Error(`${name}: ${code} ${status} ${requestId} ${message}`);
+      }
+    },
+    ['/client/index.js', url, token, log] as const,
+  );
+}
+
+/** An empty page, and the compiled client as ES modules. */
+function servePages(): Server {
+  return createServer((request, response) => {
+    const path = request.url ?? '';
+    const isModule = path.startsWith('/client/');
+    const content = isModule ? readFile(join(COMPILED, basename(path))) : Promise.resolve('<!doctype html>');
+    content.then(
+      (body) => response.setHeader('Content-Type', isModule ? 'text/javascript' : 'text/html').end(body),
+      () => response.writeHead(404).end(),
+    );
+  });
+}

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { unusedPort } from '../../support/unused-port.js';
+import { type Engine } from './engine.js';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** What Docker tells about a container. */
+interface Container {
+  readonly Id: string;
+  readonly Name: string;
+  readonly RestartCount: number;
+  readonly State: {
+    readonly Status: string;
+    readonly ExitCode: number;
+    readonly OOMKilled: boolean;
+    readonly Health?: { readonly Status: string };
+  };
+  readonly HostConfig: {
+    readonly Memory: number;
+    readonly LogConfig: { readonly Config: Readonly<Record<string, string>> };
+  };
+}
+
+/**
+ * A copy of the project in which the commands of the documents run as they are written: only the ports are free ones,
+ * and containers, networks and volumes have names of their own.
+ */
+export class Project {
+  private constructor(
+    private readonly engine: Engine,
+    readonly folder: string,
+    /** In the place of 3000 and 3001. */
+    readonly ports: readonly [number, number],
+    /** The options of `docker compose` that name its files. */
+    private readonly files: readonly string[],
+  ) {}
+
+  static async copy(engine: Engine, ...files: string[]): Promise<Project> {
+    const folder = await mkdtemp(join(tmpdir(), 'time-logs-containers-'));
+    const ports = [await unusedPort(), await unusedPort()] as const;
+    const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+    const { stdout } = await promisify(execFile)('git', list, { cwd: ROOT, maxBuffer: 1e8 });
+    const names = stdout.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)));
+    for (const name of names) await cp(join(ROOT, name), join(folder, name));
+    for (const name of [
+      'README.md',
+      ...names.filter((name) => /^docker\/.*(\.md|compose\.yaml)$/.test(name)),
+    ]) {
+      const text = await readFile(join(folder, name), 'utf8');
+      const moved = text.replaceAll(
+        /(localhost|'127\.0\.0\.1):300([01])/g,
+        (_all, host: string, which: string) => {
+          return `${host}:${ports[Number(which)]}`;
+        },
+      );
+      await writeFile(join(folder, name), moved);
+    }
+    return new Project(engine, folder, ports, files);
+  }
+
+  /** The commands in the blocks of a chapter of a document. */
+  async commands(document: string, chapter: string): Promise<string[]> {
+    const text = await readFile(join(this.folder, document), 'utf8');
+    const part = text.split(/^(?=#+ )/m).find((each) => each.startsWith(`${chapter}\n`))!;
+    return [...part.matchAll(/^```sh\n(.+?)^```/gms)].map(([, block]) => block!);
+  }
+
+  /** Runs commands of a shell in the project's root. */
+  sh(commands: string): Promise<string> {
+    return this.engine.run('bash', ['--norc', '-euo', 'pipefail', '-c', commands], this.names, this.folder);
+  }
+
+  compose(...args: string[]): Promise<string> {
+    return this.engine.run('docker', ['compose', ...this.files, ...args], this.names, this.folder);
+  }
+
+  private get names() {
+    return { COMPOSE_PROJECT_NAME: basename(this.folder).toLowerCase() };
+  }
+
+  /** What is set in docker/.env. */
+  async secret(name: string): Promise<string> {
+    const text = await readFile(join(this.folder, 'docker', '.env'), 'utf8');
+    return new RegExp(`^${name}=(.*)$`, 'm').exec(text)![1]!;
+  }
+
+  /** The containers of all services, or of some, by the names of their services. */
+  async containers(...services: string[]): Promise<Map<string, Container>> {
+    const ids = (await this.compose('ps', '--all', '--quiet', ...services)).trim().split('\n');
+    const all = JSON.parse(await this.engine.docker('inspect', ...ids)) as (Container & {
+      Config: { Labels: Record<string, string> };
+    })[];
+    return new Map(all.map((each) => [each.Config.Labels['com.docker.compose.service']!, each]));
+  }
+
+  async container(service: string): Promise<Container> {
+    return (await this.containers(service)).get(service)!;
+  }
+
+  /** Ends a service as the end of its machine would. */
+  async kill(service: string): Promise<void> {
+    await this.engine.kill((await this.container(service)).Id);
+  }
+
+  async remove(): Promise<void> {
+    await this.compose('down', '--volumes', '--timeout', '1');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

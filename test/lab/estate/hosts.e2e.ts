@@ -1,0 +1,77 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { RunningHost } from '../../host/foreign-host.contract.js';
+import { expectOurRoutes } from '../../host/our-routes.js';
+import { startNats } from '../brokers/brokers.js';
+import { describeWith } from '../brokers/describe-with.js';
+import { installTarball, startProgram } from '../package/host-directory.js';
+import { describeInstalled } from '../package/registry.js';
+import { packLib, run } from '../package/run.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+
+const HOSTS = ['nest-11', 'nest-12'];
+
+const describeHosts = await describeInstalled('the hosts in test/lab/estate');
+
+async function documentOf({ url }: RunningHost): Promise<OpenAPIObject> {
+  return (await (await fetch(`${url}/docs-json`)).json()) as OpenAPIObject;
+}
+
+/** What a team does with a host: it builds it, runs its tests, starts it, and looks at its documentation. */
+describeHosts('a stock project that embeds time logs', () => {
+  let root: string;
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'time-logs-estate-'));
+    const tarball = await packLib(root);
+    await Promise.all(
+      HOSTS.map(async (host) => {
+        await cp(join(import.meta.dirname, host), join(root, host), {
+          recursive: true,
+          filter: (path) => !/[/\\](node_modules|dist)$/.test(path),
+        });
+        await installTarball(join(root, host), tarball);
+      }),
+    );
+  }, 900_000);
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
+  it.each(HOSTS)('is built, passes its own tests and shows our routes whole: %s', async (host) => {
+    const directory = join(root, host);
+    await run('npm', ['run', 'build'], directory);
+    const databases = [await createTestDatabase(), await createTestDatabase()];
+    try {
+      const [{ url: own }, { url: ofPartner }] = databases as [TestDatabase, TestDatabase];
+      const env = { DATABASE_URL: own, PARTNER_DATABASE_URL: ofPartner, PORT: '0', MESSAGES_PORT: '0' };
+      await run('npm', ['test'], directory, env);
+      const app = await startProgram(join(directory, 'dist'), 'main.js', env);
+      const document = await documentOf(app).finally(() => app.close());
+      expect(Object.keys(document.paths)).toContain('/approvals/{logId}');
+      // A route of the host under the path of ours.
+      delete document.paths['/api/v1/time-logs/of-ticket/{ticket}'];
+      expectOurRoutes(document, '/api/v1');
+    } finally {
+      for (const database of databases) await database.drop();
+    }
+  });
+
+  describeWith('nats-server')('over NATS', () => {
+    it('passes its own tests too', async () => {
+      const database = await createTestDatabase();
+      const nats = await startNats();
+      try {
+        await run('npm', ['test'], join(root, 'nest-12'), {
+          DATABASE_URL: database.url,
+          NATS_URL: nats.url,
+          MESSAGES_PORT: '0',
+        });
+      } finally {
+        await nats.stop();
+        await database.drop();
+      }
+    });
+  });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ask } from './support/ask.js';
+import { PostgresCluster } from '../../support/postgres-cluster.js';
+import { TOKEN, underWrites } from './support/service-under-writes.js';
+import { Writers } from './support/writers.js';
+
+const POOL_SIZE = 4;
+/** Beside the pool one looks after what has no answer. */
+const MOST = POOL_SIZE + 1;
+/** Creates refused while commits are blocked: each takes the 2.5 s of the deadline, on each of 8 connections. */
+const REFUSED = 120;
+/** Milliseconds from the end of the fault to the first create that is acknowledged; it takes some 100. */
+const RETURN_LIMIT = 10_000;
+
+describe('a service whose commits wait for a standby that is away', () => {
+  let postgres: PostgresCluster;
+
+  beforeAll(async () => {
+    postgres = await PostgresCluster.create();
+  });
+  afterAll(() => postgres.remove());
+
+  it('keeps to its pool, goes on reading, says why, and creates when they are free', async () => {
+    const url = await postgres.createDatabase();
+    const connections = async () => {
+      const ours = `select from pg_stat_activity where application_name = 'time-logs'`;
+      return (await postgres.query(ours)).length;
+    };
+    const env = { POOL_SIZE: String(POOL_SIZE) };
+    await underWrites({ url, env }, async ({ service, writers, ledger }) => {
+      const keyedWriters = new Writers({ token: TOKEN, ledger, areKeyed: true });
+      keyedWriters.aim(service.port);
+      keyedWriters.start();
+      try {
+        await postgres.query(`alter system set synchronous_standby_names = 'nobody'`);
+        await postgres.query('select pg_reload_conf()');
+        let most = 0;
+        while (ledger.count('refused') < REFUSED) {
+          expect(await ask(`${service.url}/api/v1/time-logs?limit=1`)).toMatchObject({ status: 200 });
+          expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200 });
+          most = Math.max(most, await connections());
+        }
+        expect(most).toBeLessThanOrEqual(MOST);
+        await postgres.query('alter system reset synchronous_standby_names');
+        await postgres.query('select pg_reload_conf()');
+        await writers.acknowledge(1, RETURN_LIMIT);
+        await keyedWriters.acknowledge(100);
+      } finally {
+        await keyedWriters.stop();
+      }
+      expect(await connections()).toBeLessThanOrEqual(MOST);
+      for (const line of [/takes no changes: commits wait for .*standby/, /takes changes again/])
+        expect(
+          service
+            .output()
+            .split('\n')
+            .filter((text) => line.test(text)),
+        ).toHaveLength(1);
+    });
+  });
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { Durability, plainOptions } from '../../../src/database-setup/index.js';
+import { startService } from '../../support/service-process.js';
+import { ask, expectUnavailable } from './support/ask.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { PostgresCluster } from '../../support/postgres-cluster.js';
+import { TOKEN } from './support/service-under-writes.js';
+
+const LOG = JSON.stringify({
+  projectId: crypto.randomUUID(),
+  duration: 1.5,
+  description: 'a',
+  date: '2026-01-31',
+});
+
+const OWN_DISK = "a commit waits for the database's own disk";
+
+describe('what a commit waits for', () => {
+  let postgres: PostgresCluster;
+  let url: string;
+
+  beforeAll(async () => {
+    postgres = await PostgresCluster.create();
+    url = await postgres.createDatabase();
+  });
+  afterAll(() => postgres.remove());
+
+  const withSettings = async (settings: Record<string, string>, act: () => Promise<void>) => {
+    for (const [name, value] of Object.entries(settings))
+      await postgres.query(`alter system set ${name} = '${value}'`);
+    await postgres.query('select pg_reload_conf()');
+    await eventually(async () => {
+      for (const [name, value] of Object.entries(settings))
+        expect(await postgres.query('select current_setting($1) as is', [name])).toEqual([{ is: value }]);
+    });
+    try {
+      await act();
+    } finally {
+      for (const name of Object.keys(settings)) await postgres.query(`alter system reset ${name}`);
+      await postgres.query('select pg_reload_conf()');
+    }
+  };
+  const told = async () => {
+    const dataSource = await new DataSource(plainOptions(url)).initialize();
+    const lines: string[][] = [];
+    const durability = new Durability('log', {
+      debug: (line: string) => lines.push(['debug', line]),
+      log: (line: string) => lines.push(['info', line]),
+      warn: (line: string) => lines.push(['warn', line]),
+    });
+    await durability.look((sql) => dataSource.query(sql));
+    await dataSource.destroy();
+    return lines;
+  };
+
+  it.each([
+    [{}, 'info', `${OWN_DISK}, and for no standby: a log may be lost with that disk`],
+    [
+      { synchronous_commit: 'off' },
+      'info',
+      `${OWN_DISK}, and for no standby: a log may be lost with that disk`,
+    ],
+    [
+      { synchronous_commit: 'local', synchronous_standby_names: 'one' },
+      'info',
+      `${OWN_DISK} and the disk of synchronous standbys: one`,
+    ],
+    [
+      { synchronous_commit: 'remote_apply', synchronous_standby_names: 'ANY 1 (one, two)' },
+      'info',
+      `${OWN_DISK} and the replay of synchronous standbys: ANY 1 (one, two)`,
+    ],
+    [
+      { fsync: 'off' },
+      'warn',
+      'a commit waits for no disk, since fsync is off: a crash of the database loses logs',
+    ],
+  ])('is said in one line: %j', async (settings, level, message) => {
+    await withSettings(settings, async () => expect(await told()).toEqual([[level, message]]));
+  });
+
+  it('is the disk of the standby for a create, even where the role is told to wait for less later', async () => {
+    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    try {
+      expect(service.output().split('a commit waits for')).toHaveLength(2);
+      const create = () => ask(`${service.url}/api/v1/time-logs`, { body: LOG });
+      expect(await create()).toMatchObject({ status: 201 });
+      for (const mode of ['off', 'local', 'remote_write'])
+        await withSettings({ synchronous_commit: mode, synchronous_standby_names: 'nobody' }, async () =>
+          expectUnavailable(await create()),
+        );
+    } finally {
+      await service.end();
+    }
+  });
+
+  it('is told once more, each time that a synchronous standby goes away or comes', async () => {
+    const standby = await postgres.createStandby();
+    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    const lines = () =>
+      service
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"context":"Durability"'))
+        .map((line) => {
+          const { level, msg } = JSON.parse(line) as { level: string; msg: string };
+          return [level, msg];
+        });
+    const alone = 'and for no standby: a log may be lost with that disk';
+    const expected: string[][] = [['info', `${OWN_DISK}, ${alone}`]];
+    const expectMore = (...line: string[]) => {
+      expected.push(line);
+      return eventually(async () => {
+        await ask(`${service.url}/api/v1/time-logs`, { body: LOG });
+        expect(lines()).toEqual(expected);
+      });
+    };
+    const now = OWN_DISK.replace('waits for', 'now waits for');
+    const away = OWN_DISK.replace('waits for', 'now waits for less:');
+    try {
+      for (let round = 0; round < 2; round++) {
+        await withSettings({ synchronous_standby_names: 'standby' }, () =>
+          expectMore('info', `${now} and the disk of synchronous standbys: standby`),
+        );
+        await expectMore('warn', `${away}, ${alone}`);
+      }
+    } finally {
+      await service.end();
+      await standby.remove();
+    }
+  });
+});

@@ -1,0 +1,282 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { lstatSync } from 'node:fs';
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import {
+  otherUser,
+  otherUserWithCapability,
+  sameUser,
+  userNamespace,
+  type Account,
+} from '../../../libs/embedded-postgres/src/account.js';
+import { findBinaries, type Binaries } from '../../../libs/embedded-postgres/src/binaries.js';
+import { openDirectory } from '../../../libs/embedded-postgres/src/data-directory.js';
+import { EmbeddedPostgres } from '../../../libs/embedded-postgres/src/embedded-postgres.js';
+import { thisMachine } from '../../../libs/embedded-postgres/src/installation.js';
+
+const isRoot = process.getuid?.() === 0;
+const asRoot = isRoot ? describe : describe.skip;
+const asOrdinaryUser = isRoot ? describe.skip : describe;
+const namespaces = spawnSync('unshare', ['--user', '--map-user=65534', 'true']).status === 0;
+const whereNamespaces = isRoot && namespaces ? it : it.skip;
+
+/** The project's binaries where every user can reach them, as under /root nobody else can. */
+let native: string;
+let place: string;
+let dataDirectory: string;
+let started: EmbeddedPostgres[];
+
+beforeAll(async () => {
+  native = join(await realpath(await mkdtemp(join(tmpdir(), 'embedded-binaries-'))), 'native');
+  await chmod(dirname(native), 0o755);
+  await copyBinaries(native);
+});
+afterAll(() => rm(dirname(native), { recursive: true, force: true }));
+
+beforeEach(async () => {
+  place = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
+  dataDirectory = join(place, 'data', 'postgres');
+  started = [];
+});
+
+afterEach(async () => {
+  await Promise.all(started.map((postgres) => postgres.stop()));
+  spawnSync('chmod', ['-R', 'u+w', place]);
+  await rm(place, { recursive: true, force: true });
+});
+
+async function start(accounts?: Account[], binaries = binariesIn(native)): Promise<EmbeddedPostgres> {
+  const machine = { ...thisMachine, binaries: () => binaries, ...(accounts && { accounts: () => accounts }) };
+  const postgres = await EmbeddedPostgres.start({ dataDirectory }, machine);
+  started.push(postgres);
+  return postgres;
+}
+
+/** Copies the binaries, without the links that the install script makes. */
+function copyBinaries(to: string): Promise<void> {
+  const filter = (path: string) => !lstatSync(path).isSymbolicLink() && !path.endsWith('.a');
+  return cp(findBinaries().native, to, { recursive: true, filter });
+}
+
+function binariesIn(native: string): Binaries {
+  return { native, initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
+}
+
+/** The project in the same place as the data. */
+async function installHere(): Promise<Binaries> {
+  const own = join(place, 'project', 'native');
+  await copyBinaries(own);
+  return binariesIn(own);
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows.map((row: unknown[]) => row[0]);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What a process of another user meets when it connects to the server's socket. */
+async function connectAs(uid: number): Promise<string> {
+  // Node may lie where only root can enter, so it becomes the other user after its start.
+  const script = `process.setgroups([]); process.setgid(${uid}); process.setuid(${uid});
+    require('node:net').connect(process.argv[1])
+    .on('connect', () => { console.log('connected'); process.exit(); })
+    .on('error', ({ code }) => console.log(code))`;
+  const socket = join(dataDirectory, '.s.PGSQL.5432');
+  const child = spawn(process.execPath, ['-e', script, socket], { cwd: '/' });
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
+  return output.toString().trim();
+}
+
+describe('PostgreSQL in a home that only its owner can enter', () => {
+  it('runs with the project and the data in it', async () => {
+    expect((await stat(place)).mode & 0o777).toBe(0o700);
+    const { url } = await start(undefined, await installHere());
+    expect(await query(url, 'select 1')).toEqual([1]);
+  });
+});
+
+asOrdinaryUser('PostgreSQL under an ordinary user', () => {
+  it('runs when the project is somebody else’s and lacks the links of its libraries', async () => {
+    const binaries = await installHere();
+    spawnSync('chmod', ['-R', 'a-w', binaries.native]);
+    const { url } = await start(undefined, binaries);
+    expect(await query(url, 'select 1')).toEqual([1]);
+    expect(await readdir(join(place, 'data', 'postgres.lib'))).toContain('libpq.so.5');
+  });
+
+  it('refuses a data directory of another user', async () => {
+    await expect(EmbeddedPostgres.start({ dataDirectory: '/usr' })).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message:
+        'the data directory /usr belongs to another user (number 0): start the service as that user, or set DATA_DIR to another directory',
+    });
+  });
+
+  (namespaces ? it : it.skip)('runs for a user without a name, where there are user namespaces', async () => {
+    const { url } = await start([userNamespace]);
+    expect(await query(url, 'select 1')).toEqual([1]);
+  });
+});
+
+/** Users of every Linux distribution and of none, for whom initdb must find a name. */
+const ordinaryUsers = [
+  ['with a name', 1],
+  ['without a name', 12345],
+] as const;
+
+asRoot.each(ordinaryUsers)('PostgreSQL under root in the folder of a user %s', (_kind, uid) => {
+  beforeEach(() => chown(place, uid, uid));
+  afterEach(() => chmod(dirname(native), 0o755));
+
+  const owners = async (directory: string) => {
+    const paths = await readdir(directory, { recursive: true });
+    const found = await Promise.all(['.', ...paths].map((path) => stat(join(directory, path))));
+    return new Set(found.map((each) => `${each.uid}:${each.gid}`));
+  };
+
+  it('leaves all files with the user, who can go on alone', async () => {
+    const { url } = await start();
+    await query(url, 'create table kept as select 42 as answer');
+    await started.pop()!.stop();
+    expect(await owners(join(place, 'data'))).toEqual(new Set([`${uid}:${uid}`]));
+    expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
+
+    const user = { uid, gid: uid };
+    const alone = {
+      name: 'alone',
+      invoke: (file: string, args: readonly string[]) => ({ file, args, ...user }),
+    };
+    const next = await start([{ ...alone, owner: () => user }]);
+    expect(await query(next.url, 'select answer from kept')).toEqual([42]);
+  });
+
+  it('runs in a home that only the user can enter, with no right that the user does not have', async () => {
+    const { url } = await start(undefined, await installHere());
+    expect(await query(url, 'select 1')).toEqual([1]);
+    const [pid] = (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n');
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    expect(status).toMatch(new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s`, 'm'));
+    expect(status).toMatch(/^CapPrm:\s+0+$/m);
+    expect(status).toMatch(/^CapEff:\s+0+$/m);
+  });
+
+  it('never takes data away from the user', async () => {
+    await start();
+    await started.pop()!.stop();
+    await chmod(dirname(native), 0o700);
+    await expect(start()).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: expect.stringMatching(/^the embedded PostgreSQL does not run here [^\n]*$/),
+    });
+    expect(await owners(join(place, 'data'))).toEqual(new Set([`${uid}:${uid}`]));
+  });
+
+  it('starts where the user cannot reach the programs, and could not use the data anyway', async () => {
+    await chmod(dirname(native), 0o700);
+    const { url } = await start();
+    expect(await query(url, 'select 1')).toEqual([1]);
+  });
+});
+
+asRoot('a data directory of somebody else', () => {
+  beforeEach(() => {
+    jest.spyOn(process, 'getuid').mockReturnValue(1234);
+    jest.spyOn(process, 'getgid').mockReturnValue(5678);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  const refusal = async (directory: string, uid: number, mode = 0o700) => {
+    await mkdir(directory, { mode });
+    await chown(directory, uid, uid);
+    return openDirectory(directory).catch(String);
+  };
+
+  it.each([0, 61000])('tells how to take it back where root has left it to %i', async (uid) => {
+    expect(await refusal(join(place, 'data'), uid)).toBe(
+      `EmbeddedPostgresError: the data directory ${place}/data belongs to another user (number ${uid}), as where root has started the service: make it yours with sudo chown -R 1234:5678 ${place}/data, or set DATA_DIR to another directory`,
+    );
+  });
+
+  it('tells it in words that a shell takes, whatever the path', async () => {
+    expect(await refusal(join(place, "Ada's data"), 61000)).toContain(
+      `with sudo chown -R 1234:5678 '${place}/Ada'\\''s data', or`,
+    );
+  });
+
+  it.each([
+    ['a user of the machine', 1, 0o700],
+    ['root, and is open to others as no data directory is', 0, 0o755],
+  ])('tells nobody to take what belongs to %s', async (_whose, uid, mode) => {
+    expect(await refusal(join(place, 'data'), uid, mode)).toBe(
+      `EmbeddedPostgresError: the data directory ${place}/data belongs to another user (number ${uid}): start the service as that user, or set DATA_DIR to another directory`,
+    );
+  });
+});
+
+asRoot('PostgreSQL under root', () => {
+  whereNamespaces('leaves the files with root, where there are user namespaces', async () => {
+    await start();
+    expect((await stat(dataDirectory)).uid).toBe(0);
+  });
+
+  it('runs as a user whom nobody else is, where there are no user namespaces', async () => {
+    await chmod(place, 0o755);
+    await start([otherUser, otherUserWithCapability]);
+    expect((await stat(dataDirectory)).uid).toBe(61000);
+  });
+
+  it('runs in a closed home without user namespaces', async () => {
+    const binaries = await installHere();
+    const { url } = await start([otherUser, otherUserWithCapability], binaries);
+    expect(await query(url, 'select 1')).toEqual([1]);
+  });
+
+  it('keeps the data when another account is the first that works', async () => {
+    await chmod(place, 0o755);
+    const accounts = [...(namespaces ? [userNamespace] : []), otherUser, otherUserWithCapability];
+    for (const account of [...accounts, ...accounts]) {
+      const postgres = await start([account]);
+      if (postgres.created) await query(postgres.url, 'create table kept as select 42 as answer');
+      expect(await query(postgres.url, 'select answer from kept')).toEqual([42]);
+      await postgres.stop();
+    }
+  });
+
+  it.each([...(namespaces ? [userNamespace] : []), otherUser, otherUserWithCapability])(
+    'lets no other user reach the server: $name',
+    async (account: Account) => {
+      await chmod(place, 0o755);
+      await start([account]);
+      expect(await Promise.all([connectAs(65534), connectAs(1000)])).toEqual(['EACCES', 'EACCES']);
+    },
+  );
+
+  it('tells in one line that no account will do', async () => {
+    const binaries = await installHere();
+    await expect(start([otherUser], binaries)).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: expect.stringMatching(
+        /^the embedded PostgreSQL does not run here \([^\n]+\): start the service as an ordinary user, or set DATABASE_URL to a PostgreSQL server$/,
+      ),
+    });
+  });
+
+  it('tells in one line that PostgreSQL itself refuses root', async () => {
+    await mkdir(join(place, 'data'));
+    await expect(start([sameUser])).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: expect.stringMatching(/^[^\n]*cannot be run as root[^\n]*$/),
+    });
+  });
+});

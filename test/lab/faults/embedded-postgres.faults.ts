@@ -1,0 +1,267 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, open, readFile, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import {
+  EmbeddedPostgres,
+  type EmbeddedPostgresError,
+  type EmbeddedPostgresOptions,
+} from '../../../libs/embedded-postgres/src/index.js';
+
+const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0 && process.getuid?.() === 0;
+
+let place: string;
+let dataDirectory: string;
+let started: EmbeddedPostgres[];
+let services: ChildProcess[];
+let orphans: number[];
+
+beforeEach(async () => {
+  place = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
+  dataDirectory = join(place, 'postgres');
+  started = [];
+  services = [];
+  orphans = [];
+});
+
+afterEach(async () => {
+  await Promise.all(started.map((postgres) => postgres.stop()));
+  await Promise.all(services.map((service) => end(service, 'SIGTERM')));
+  // Should the spec have failed half way.
+  for (const pid of orphans) spawnSync('kill', ['-s', 'QUIT', String(pid)]);
+  await rm(place, { recursive: true, force: true, maxRetries: 5 });
+});
+
+async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {
+  const postgres = await EmbeddedPostgres.start({ dataDirectory, ...options });
+  started.push(postgres);
+  return postgres;
+}
+
+/** Starts a service in a process of its own and gives the first line that it prints. */
+async function startService(): Promise<{ service: ChildProcess; line: string }> {
+  const fixture = join(import.meta.dirname, 'support', 'embedded-postgres.fixture.mjs');
+  const service = spawn(process.execPath, [fixture, dataDirectory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  services.push(service);
+  const [line] = (await once(createInterface({ input: service.stdout }), 'line')) as [string];
+  return { service, line };
+}
+
+async function end(service: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (service.exitCode !== null || service.signalCode !== null) return;
+  service.kill(signal);
+  await once(service, 'exit');
+}
+
+async function postmasterPid(): Promise<number> {
+  return Number((await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows.map((row: unknown[]) => row[0]);
+  } finally {
+    await client.end();
+  }
+}
+
+async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let left = 200; ; left -= 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (left === 0) throw error;
+      await delay(50);
+    }
+  }
+}
+
+describe('EmbeddedPostgres after the service was killed', () => {
+  it.each([20, 100, 600, 1_000])('gives up a start after %i ms and leaves nothing behind', async (ms) => {
+    const gaveUp = new Error('gave up');
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(gaveUp), ms);
+    await start({ signal: controller.signal }).catch((error: unknown) => expect(error).toBe(gaveUp));
+    clearTimeout(timer);
+    expect((await readdir(place)).filter((name) => name.includes('.new-'))).toEqual([]);
+    if (started.length === 0) await start();
+  });
+
+  it('ends the orphaned server, and serves all that was committed', async () => {
+    const { service, line: url } = await startService();
+    await query(url, 'create table committed as select 42 as answer');
+    const orphan = await postmasterPid();
+    orphans.push(orphan);
+    await end(service, 'SIGKILL');
+    expect(process.kill(orphan, 0)).toBe(true);
+    const next = await start();
+    expect(await query(next.url, 'select answer from committed')).toEqual([42]);
+    expect(await postmasterPid()).not.toBe(orphan);
+  });
+
+  it('lets a command use the orphaned server', async () => {
+    const { service, line: url } = await startService();
+    const orphan = await postmasterPid();
+    orphans.push(orphan);
+    await end(service, 'SIGKILL');
+    const command = await EmbeddedPostgres.attachOrStart({ dataDirectory });
+    expect(await query(command.url, 'select 1')).toEqual([1]);
+    await command.stop();
+    expect([command.url, await postmasterPid()]).toEqual([url, orphan]);
+  });
+});
+
+describe('EmbeddedPostgres beside another service', () => {
+  it('refuses the directory with one line while the other lives', async () => {
+    const { service, line: url } = await startService();
+    await expect(start()).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: `the data directory ${dataDirectory} is in use by another running service (process ${service.pid}): stop it, or set DATA_DIR to another directory`,
+    });
+    const { line } = await startService();
+    expect(line).toContain(`is in use by another running service (process ${service.pid})`);
+    expect(await query(url, 'select 1')).toEqual([1]);
+  });
+
+  it('keeps the server through a Ctrl-C, which the service answers in its own time', async () => {
+    const { service, line: url } = await startService();
+    process.kill(-service.pid!, 'SIGINT');
+    await expect(Promise.race([once(service, 'exit'), delay(300, 'alive')])).resolves.toBe('alive');
+    expect(await query(url, 'select 1')).toEqual([1]);
+  });
+});
+
+describe('EmbeddedPostgres when the server dies', () => {
+  it('starts it again at the same URL', async () => {
+    const { url } = await start();
+    await query(url, 'create table committed as select 42 as answer');
+    process.kill(await postmasterPid(), 'SIGKILL');
+    expect(await eventually(() => query(url, 'select answer from committed'))).toEqual([42]);
+  });
+
+  it('reports once that it cannot be started again', async () => {
+    const failures: EmbeddedPostgresError[] = [];
+    const failed = new Promise<void>((resolve) => {
+      void start({
+        onFailure: (error) => {
+          failures.push(error);
+          resolve();
+        },
+      }).then(async () => {
+        const pid = await postmasterPid();
+        await rm(join(dataDirectory, 'global'), { recursive: true });
+        process.kill(pid, 'SIGKILL');
+      });
+    });
+    await failed;
+    await started[0]?.stop();
+    expect(failures.map(({ name }) => name)).toEqual(['EmbeddedPostgresError']);
+    expect(failures[0]?.message).toMatch(
+      /^the embedded PostgreSQL ended, and cannot be started again: [^\n]* \([^\n]*global[^\n]*\): remedy this, or set DATABASE_URL[^\n]*$/,
+    );
+  });
+
+  it('does not start it again after stop()', async () => {
+    const log: string[] = [];
+    const postgres = await start({ log: (line) => log.push(line) });
+    const sleeping = query(postgres.url, 'select pg_sleep(60)');
+    await eventually(async () => {
+      const active = await query(
+        postgres.url,
+        `select count(*)::int from pg_stat_activity where wait_event = 'PgSleep'`,
+      );
+      expect(active).toEqual([1]);
+    });
+    await Promise.all([postgres.stop(), expect(sleeping).rejects.toThrow('terminat')]);
+    expect(log.filter((line) => line.includes('ready to accept connections'))).toHaveLength(1);
+    await expect(postmasterPid()).rejects.toThrow('ENOENT');
+  });
+
+  it('stops while it is being started again', async () => {
+    const postgres = await start();
+    process.kill(await postmasterPid(), 'SIGKILL');
+    await delay(130);
+    await postgres.stop();
+    await delay(300);
+    await expect(query(postgres.url, 'select 1')).rejects.toThrow();
+  });
+});
+
+describe('EmbeddedPostgres after a crash of the machine', () => {
+  it.each([
+    ['another process', () => Promise.resolve(process.pid)],
+    [
+      'another server',
+      async () => {
+        const other = await EmbeddedPostgres.start({ dataDirectory: join(place, 'other') });
+        started.push(other);
+        return Number((await readFile(join(place, 'other', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+      },
+    ],
+    ['nobody', () => Promise.resolve(4_194_305)],
+  ])('starts although the lock file names the number of %s', async (_, number) => {
+    await (await start()).stop();
+    const lines = [await number(), dataDirectory, 1, 5432, dataDirectory, '', '  1 1', 'ready   ', ''];
+    await writeFile(join(dataDirectory, 'postmaster.pid'), lines.join('\n'));
+    const { url } = await start();
+    expect(await query(url, 'select 1')).toEqual([1]);
+  });
+
+  it('removes the half-made files of a start that was killed, and only those', async () => {
+    const finished = spawnSync('true').pid;
+    await mkdir(join(place, `postgres.new-${finished}-abc`, 'base'), { recursive: true });
+    await mkdir(join(place, `postgres.new-${process.pid}-abc`));
+    await start();
+    expect((await readdir(place)).toSorted()).toEqual(['postgres', `postgres.new-${process.pid}-abc`]);
+  });
+});
+
+(canMount ? describe : describe.skip)('EmbeddedPostgres on a full disk (where a disk can be mounted)', () => {
+  const mount = (size: string) => {
+    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'tmpfs', place]).status).toBe(0);
+  };
+
+  afterEach(async () => {
+    await Promise.all(started.map((postgres) => postgres.stop()));
+    expect(spawnSync('umount', [place]).status).toBe(0);
+  });
+
+  it('tells that there is no room for a new database, and leaves nothing behind', async () => {
+    mount('8m');
+    await expect(start()).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: expect.stringMatching(
+        /^[^\n]*No space left on device[^\n]*set DATA_DIR to another directory$/,
+      ),
+    });
+    expect(await readdir(place)).toEqual([]);
+  });
+
+  it('tells that there is no room to start, and starts with all data once there is', async () => {
+    mount('100m');
+    const first = await start();
+    await query(first.url, 'create table committed as select 42 as answer');
+    await first.stop();
+    const ballast = join(place, 'ballast');
+    const file = await open(ballast, 'w');
+    const { bsize, bavail } = await statfs(place);
+    await file.write(Buffer.alloc(bsize * bavail)).finally(() => file.close());
+    await expect(start()).rejects.toMatchObject({
+      name: 'EmbeddedPostgresError',
+      message: expect.stringMatching(/^PostgreSQL did not start in [^\n]*No space left on device[^\n]*$/),
+    });
+    await rm(ballast);
+    expect(await query((await start()).url, 'select answer from committed')).toEqual([42]);
+  });
+});

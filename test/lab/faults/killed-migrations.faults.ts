@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { migrations } from '../../../src/app.module.js';
+import { functionsIn } from '../../support/count-functions.js';
+import { addRows, withSql } from '../../support/backup-rows.js';
+import { runCommand } from '../../support/commands.js';
+import { startHere } from '../../support/service-here.js';
+import { endProcess, startService } from '../../support/service-process.js';
+import { everything, loadVersion } from '../../upgrade/earlier-version.js';
+import { ask } from './support/ask.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventsAfter, logOf, record } from './support/feed.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
+import { oneOf, resultOf, StruckServer, VICTIMS } from './support/strikes.js';
+import { TOKEN } from './support/service-under-writes.js';
+
+const LIMIT = 1_200_000;
+/** Logs that are there before the migrations that move data, and those that somebody adds after each strike. */
+const LOGS = 300;
+const NAMES = migrations.map((Migration) => new Migration().name);
+
+describe('a database of which somebody ends', () => {
+  let server: StruckServer;
+  beforeAll(async () => {
+    server = await StruckServer.start();
+  });
+  afterAll(() => server.remove());
+
+  /** A database of version 0.1, or an empty one. */
+  const create = async (version: string) => {
+    const url = await server.cluster.createDatabase();
+    if (version === '0.1') await loadVersion('0.1', { url, superuserUrl: server.cluster.asSuperuser(url) });
+    return url;
+  };
+  const storedIn = (url: string) => withSql(url, (sql) => everything(sql, '0.1'));
+  const idsIn = async (url: string) =>
+    (await queryOnce<{ id: string }>(url, 'select id from time_logs order by 1')).map(({ id }) => id);
+
+  /** Writes as somebody who was told that it is stored, from the moment on when there is a table. */
+  const writerTo = (url: string) => {
+    let written = 0;
+    const write = async (more: number) => {
+      const [found] = await queryOnce<{ isThere: boolean }>(
+        url,
+        `select to_regclass('time_logs') is not null as "isThere"`,
+      );
+      if (!found!.isThere) return;
+      await withSql(url, (sql) => addRows(sql, written + 1, written + more));
+      written += more;
+    };
+    return { write: () => write(written === 0 ? LOGS : 1), written: () => written };
+  };
+
+  /** Holds the database of a service that has come through against what was written. */
+  const expectWhole = async (service: { readonly url: string }, url: string, logs: number) => {
+    const recorded = await record(service);
+    const ids = await idsIn(url);
+    expect(ids).toContain(recorded);
+    expect(ids).toHaveLength(logs + 1);
+    expect(await ask(`${service.url}/api/v1/time-logs?limit=1`)).toMatchObject({
+      body: { meta: { total: logs + 1 } },
+    });
+    // The newest is told when it is final.
+    await eventually(async () => {
+      const told: string[] = [];
+      for (let last: string | undefined; ;) {
+        const events = await eventsAfter(service, last);
+        if (events.length === 0) break;
+        told.push(...events);
+        last = events.at(-1);
+      }
+      expect(told.map(logOf).sort()).toEqual(ids);
+    });
+    expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are right: ${logs + 1} logs\n`);
+    const { existing, newest } = await withSql(url, functionsIn);
+    expect(existing).toEqual(newest);
+    const rows = await queryOnce<{ name: string }>(url, 'select name from migrations order by name');
+    expect(rows.map(({ name }) => name)).toEqual([...NAMES].sort());
+  };
+
+  it.each(['no version', '0.1'].flatMap((version) => VICTIMS.map((victim) => [victim, version] as const)))(
+    'the %s in each statement of a start that migrates it from %s is whole, and the next start serves',
+    async (victim, version) => {
+      const url = await create(version);
+      const isOld = version === '0.1';
+      const before = isOld ? await storedIn(url) : undefined;
+      const ids = isOld ? await idsIn(url) : [];
+      const { write, written } = writerTo(url);
+      const env = { DATABASE_URL: server.proxy.url(url), ACCESS_TOKEN: TOKEN };
+      const service = await server.comeThrough(victim, () => startHere(env), {
+        oneOf: oneOf(50),
+        meanwhile: write,
+        undo: (struck) => struck.end(),
+      });
+      try {
+        // A sweep removes old keys after the first create.
+        if (isOld) expect(await storedIn(url)).toMatchObject({ time_log_keys: before!.time_log_keys });
+        await expectWhole(service, url, ids.length + written());
+        if (!isOld) return;
+        await queryOnce(url, 'delete from time_logs where not id = any ($1)', [ids]);
+        const { time_log_keys, ...others } = before!;
+        expect(time_log_keys).toEqual({ rows: 200, digest: expect.any(String) });
+        expect(await storedIn(url)).toMatchObject(others);
+      } finally {
+        await service.end();
+      }
+    },
+    LIMIT,
+  );
+
+  it(
+    'a process by SIGKILL in statements of npm run migrate is whole, and a service starts on it',
+    async () => {
+      const url = await create('no version');
+      const { write, written } = writerTo(url);
+      const env = { DATABASE_URL: server.proxy.url(url), ACCESS_TOKEN: TOKEN };
+      let running!: ReturnType<typeof runCommand>;
+      const migrate = async () => {
+        running = runCommand('migrate', [], env);
+        const { code, stderr } = await running;
+        if (code !== 0) throw new Error(stderr.trim() || 'killed');
+      };
+      await server.comeThrough(() => endProcess(running.child, 'SIGKILL'), migrate, {
+        oneOf: oneOf(10) * 8,
+        meanwhile: write,
+      });
+      const service = await startService(env);
+      try {
+        await expectWhole(service, url, written());
+      } finally {
+        await service.end();
+      }
+    },
+    LIMIT,
+  );
+});

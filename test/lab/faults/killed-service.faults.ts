@@ -1,0 +1,60 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { limitOf, timesOf } from '../../support/extent.js';
+import { RETURN_LIMIT } from './support/limits.js';
+import { PostgresCluster } from '../../support/postgres-cluster.js';
+import { underWrites } from './support/service-under-writes.js';
+
+const KILLS = timesOf(50, 2);
+const LIMIT = limitOf(KILLS);
+
+describe('a service that is killed', () => {
+  let postgres: PostgresCluster;
+
+  beforeAll(async () => {
+    postgres = await PostgresCluster.create();
+  });
+  afterAll(() => postgres.remove());
+
+  it(
+    `loses no acknowledged log through ${KILLS} SIGKILLs under concurrent writes, and serves at once when it is back`,
+    () => survivesKills(false),
+    LIMIT,
+  );
+
+  it(
+    `makes each log once through ${KILLS} SIGKILLs under writers that repeat a create with its key until it is acknowledged`,
+    () => survivesKills(true),
+    LIMIT,
+  );
+
+  async function survivesKills(areKeyed: boolean): Promise<void> {
+    const url = await postgres.createDatabase();
+    // Without a pause, so that a create is in flight at most times.
+    await underWrites({ url, areKeyed }, async (scene) => {
+      const { writers, ledger } = scene;
+      let [kills, killsInFlight] = [0, 0];
+      // What is in flight may be answered in the moment of the kill: such a kill is one more, and does not count.
+      for (; killsInFlight < KILLS; kills++) {
+        const before = ledger.acknowledged.size;
+        // Not always after the same number, so that the kills meet the writers in every state.
+        const enough = before + 100 + randomInt(50);
+        const isTime = () => ledger.acknowledged.size >= enough && ledger.inFlight.size > 0;
+        await writers.until(isTime, `100 acknowledged creates since kill ${kills}`);
+        const inFlight = [...ledger.inFlight];
+        const { child } = scene.service;
+        const exit = once(child, 'exit');
+        child.kill('SIGKILL');
+        expect(await exit).toEqual([null, 'SIGKILL']);
+        await writers.until(() => ledger.inFlight.size === 0, 'an end of every create of the killed service');
+        if (inFlight.some((description) => ledger.unknown.get(description) === 'cut')) killsInFlight++;
+        await scene.restart();
+        await writers.acknowledge(1, RETURN_LIMIT);
+      }
+      scene.count({ kills, killsInFlight });
+      // The service was never unavailable, only gone.
+      expect(ledger.count('refused')).toBe(0);
+    });
+  }
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type RecordedTimeLog, TimeLogClient } from '@time-logs/client';
+import { dirname } from 'node:path';
+import { DataSource } from 'typeorm';
+import { digestOf, newToken } from '../../../src/access-token/token-text.js';
+import { migrations, scopes } from '../../../src/app.module.js';
+import { migrate } from '../../../src/database-setup/index.js';
+import { Database } from '../../../src/database/index.js';
+import { TimeLogCounts } from '../../../src/time-log/index.js';
+import { startService } from '../../support/service-process.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+
+const TOKEN = newToken();
+const LOGS = ['time_logs', 'time_log_keys', 'time_log_deletions', 'time_log_relays', 'access_tokens'];
+const COUNTS = 'time_log_counts';
+const TRIGGERS = `select format('alter table time_logs enable always trigger %I', tgname) as statement
+  from pg_trigger where tgrelid = 'time_logs'::regclass and not tgisinternal`;
+
+/**
+ * Tables of a service are published, and another server subscribes to them, on which nobody else writes. PostgreSQL
+ * applies the changes row by row: of the triggers there it runs those that are enabled always, and of them none that is
+ * on statements, but for the first copy of a table (Logical Replication, Architecture).
+ */
+describe('a logical replica', () => {
+  let clusters: PostgresCluster[];
+  let source: string;
+  let replica: string;
+  let number = 0;
+  let keys = 0;
+
+  beforeAll(async () => {
+    clusters = await Promise.all([1, 2].map(() => PostgresCluster.create({ wal_level: 'logical' })));
+  });
+  afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
+  beforeEach(async () => {
+    [source, replica] = (await Promise.all(clusters.map((cluster) => cluster.createDatabase()))) as [
+      string,
+      string,
+    ];
+    await Promise.all([source, replica].map((url) => migrate({ url, migrations })));
+    number += 1;
+    await queryOnce(
+      source,
+      `insert into access_tokens (id, name, digest, scopes, created_at) values (gen_random_uuid(), 'test', $1, $2, now())`,
+      [digestOf(TOKEN), scopes.map(({ name }) => name)],
+    );
+  });
+
+  const [onSource, onReplica] = [0, 1].map(
+    (index) => (sql: string) => queryOnce(clusters[index]!.asSuperuser(index === 0 ? source : replica), sql),
+  ) as [Ask, Ask];
+
+  const subscribe = async (tables: readonly string[]) => {
+    await onSource(`create publication logs_${number} for table ${tables.join()}`);
+    const database = new URL(source).pathname.slice(1);
+    await onReplica(
+      `create subscription logs_${number}
+         connection 'host=${dirname(clusters[0]!.socket)} user=postgres dbname=${database}' publication logs_${number}`,
+    );
+    await eventually(async () =>
+      expect(await onReplica(`select from pg_subscription_rel where srsubstate <> 'r'`)).toEqual([]),
+    );
+  };
+  /** Waits until all that is written has come over. */
+  const caughtUp = async () => {
+    const [{ lsn }] = (await onSource('select pg_current_wal_lsn() as lsn')) as [{ lsn: string }];
+    await eventually(async () =>
+      expect(
+        await onSource(
+          `select from pg_stat_replication where application_name = 'logs_${number}' and replay_lsn >= '${lsn}'`,
+        ),
+      ).toHaveLength(1),
+    );
+  };
+  /** The replica takes the place of the source: nobody writes there any more. */
+  const takeOver = async () => {
+    await caughtUp();
+    await onReplica(`drop subscription logs_${number}`);
+  };
+  const withClient = async <T>(url: string, act: (client: TimeLogClient) => Promise<T>) => {
+    const service = await startService({ DATABASE_URL: url });
+    try {
+      return await act(new TimeLogClient({ baseUrl: service.url, token: TOKEN }));
+    } finally {
+      await service.end();
+    }
+  };
+  const verified = async () => {
+    const dataSource = await new DataSource({ type: 'postgres', url: replica }).initialize();
+    try {
+      return await new TimeLogCounts(new Database(dataSource)).verify();
+    } finally {
+      await dataSource.destroy();
+    }
+  };
+  /** Records logs, corrects each third and deletes each fourth of them. */
+  const write = async (client: TimeLogClient, logs: number) => {
+    for (let log = 1; log <= logs; log++) {
+      const values = {
+        projectId: `0a000000-0000-4000-8000-00000000000${log % 9}`,
+        duration: 0.1 * log,
+        date: DAY,
+      };
+      const { id } = await client.record(values, { idempotencyKey: `key-${++keys}` });
+      if (log % 3 === 0) await client.correct(id, { ...values, duration: log });
+      if (log % 4 === 0) await client.delete(id);
+    }
+  };
+  /** Reads on until nothing more comes; what an event tells of is in the copy then. */
+  const follow = async (client: TimeLogClient, copy: Map<string, RecordedTimeLog>, after?: string) => {
+    let last = after;
+    for await (const event of client.follow(copy, after === undefined ? {} : { after })) last = event.id;
+    return last;
+  };
+  const ids = async (ask: Ask) =>
+    (await ask('select id from time_logs')).map(({ id }) => id as string).toSorted();
+
+  it('has counts that are right at every moment where they are published too, and takes the place of the source', async () => {
+    const copy = new Map<string, RecordedTimeLog>();
+    const last = await withClient(source, async (client) => {
+      await write(client, 40);
+      await subscribe([...LOGS, COUNTS]);
+      let left = 10;
+      const writing = (async () => {
+        for (; left > 0; left--) await write(client, 12);
+      })();
+      for (; left > 0;) expect(await verified()).toMatchObject({ wrong: 0 });
+      await writing;
+      return follow(client, copy);
+    });
+    await takeOver();
+    expect(await ids(onReplica)).toEqual(await ids(onSource));
+    await withClient(replica, async (client) => {
+      const { id } = await client.record({ projectId: PROJECT, duration: 1, date: DAY });
+      await eventually(async () => {
+        await follow(client, copy, last);
+        expect([...copy.keys()].toSorted()).toEqual(await ids(onReplica));
+      });
+      expect(copy.has(id)).toBe(true);
+    });
+    expect(await verified()).toMatchObject({ wrong: 0 });
+  });
+
+  it('lacks counts that are not published until they are rebuilt, which is said by verify', async () => {
+    await withClient(source, async (client) => {
+      await subscribe(LOGS);
+      await write(client, 40);
+    });
+    await takeOver();
+    const { logs, wrong } = await verified();
+    expect([logs, wrong > 0]).toEqual([0, true]);
+    await queryOnce(replica, 'select rebuild_time_log_counts()');
+    expect(await verified()).toEqual({ logs: (await ids(onSource)).length, wrong: 0 });
+  });
+
+  it('has wrong counts and other places in the feed where its triggers are on: they stay off', async () => {
+    await withClient(source, async (client) => {
+      await write(client, 8);
+      for (const { statement } of await onReplica(TRIGGERS)) await onReplica(statement as string);
+      await subscribe(LOGS);
+      await write(client, 40);
+    });
+    await takeOver();
+    expect((await verified()).wrong).toBeGreaterThan(0);
+    const places = 'select position, id from time_logs order by id';
+    expect(await onReplica(places)).not.toEqual(await onSource(places));
+  });
+});
+
+const DAY = '2026-01-31';
+const PROJECT = '0a000000-0000-4000-8000-000000000000';
+type Ask = (sql: string) => Promise<Record<string, unknown>[]>;

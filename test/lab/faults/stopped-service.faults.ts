@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { END_LIMIT } from './support/limits.js';
+import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { underWrites } from './support/service-under-writes.js';
+
+/**
+ * What a stopping service owes to reads and slow requests, SHUTDOWN_DELAY and a start that is interrupted:
+ * test/process/shutdown.e2e.ts.
+ */
+describe('a service that is told to stop under writes', () => {
+  let postgres: PostgresCluster;
+
+  beforeAll(async () => {
+    postgres = await PostgresCluster.create();
+  });
+  afterAll(() => postgres.remove());
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'answers every create that it has taken on, and exits with 0, on %s sent twice',
+    async (signal) => {
+      const url = await postgres.createDatabase();
+      await underWrites({ url }, async (scene) => {
+        const { child } = scene.service;
+        const exit = once(child, 'exit');
+        const began = performance.now();
+        child.kill(signal);
+        child.kill(signal);
+        expect(await exit).toEqual([0, null]);
+        expect(performance.now() - began).toBeLessThan(END_LIMIT);
+        const cut = [...scene.ledger.unknown]
+          .filter(([, kind]) => kind === 'cut')
+          .map(([description]) => description);
+        // A connection may end just as its client sends: what the service has not read it has not stored.
+        const stored = 'select description from time_logs where description = any($1)';
+        expect(await queryOnce(url, stored, [cut])).toEqual([]);
+        await scene.restart();
+      });
+    },
+  );
+
+  it('exits with 0 also while its database is frozen', async () => {
+    const url = await postgres.createDatabase();
+    await underWrites({ url }, async (scene) => {
+      const { child } = scene.service;
+      await postgres.freeze();
+      const exit = once(child, 'exit');
+      const began = performance.now();
+      child.kill('SIGTERM');
+      expect(await exit).toEqual([0, null]);
+      expect(performance.now() - began).toBeLessThan(END_LIMIT);
+      postgres.thaw();
+      await scene.restart();
+    });
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from '@jest/globals';
+import { type ServiceProcess, startService } from '../../../support/service-process.js';
+import { audit } from './audit.js';
+import { Ledger } from './ledger.js';
+import { ANSWER_LIMIT, RETURN_LIMIT } from './limits.js';
+import { count, type Counts } from './tally.js';
+import { Writers } from './writers.js';
+
+/** A token that the deployment declares: it is valid while the database is away. */
+export const TOKEN = 'a-token-that-the-deployment-declares';
+
+export interface UnderWritesOptions {
+  /** How the service reaches its database. */
+  readonly url: string;
+  /** How the outside reader does; by default the same. */
+  readonly readerUrl?: string;
+  readonly areKeyed?: boolean;
+  readonly writers?: number;
+  readonly pace?: number;
+  /** Of how many projects the logs are. */
+  readonly projects?: number;
+  /** Further variables of the service's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The compiled service with clients that write to it without a pause. */
+export interface ServiceUnderWrites {
+  readonly service: ServiceProcess;
+  readonly writers: Writers;
+  readonly ledger: Ledger;
+  /** Starts another service in the place of one that has ended, and sends the writers there. */
+  restart(): Promise<ServiceProcess>;
+  /** Adds to the counts that the run reports at its end. */
+  count(counts: Counts): void;
+}
+
+/**
+ * Starts a service and its writers, injects a fault, waits until it serves again, and holds the table against what the
+ * writers were told. Whatever the fault: no acknowledged log is lost, none is there twice, nothing is answered but 201
+ * and 503, and the total of a list is that of the table.
+ */
+export async function underWrites(
+  {
+    url,
+    readerUrl = url,
+    areKeyed = false,
+    writers: size = 8,
+    pace = 0,
+    projects = 1,
+    env = {},
+  }: UnderWritesOptions,
+  inject: (scene: ServiceUnderWrites) => Promise<void>,
+): Promise<void> {
+  const ledger = new Ledger(projects);
+  const writers = new Writers({ token: TOKEN, ledger, count: size, areKeyed, pace });
+  let counts: Counts = {};
+  const start = async () => {
+    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN, ...env });
+    writers.aim(service.port);
+    return service;
+  };
+  const scene = {
+    service: await start(),
+    writers,
+    ledger,
+    restart: async () => (scene.service = await start()),
+    count: (more: Counts) => void (counts = more),
+  };
+  let total: unknown;
+  writers.start();
+  try {
+    await writers.acknowledge(50);
+    await inject(scene);
+    await writers.acknowledge(50);
+    await writers.stop();
+    total = await totalOf(scene.service);
+  } finally {
+    await writers.stop().finally(() => scene.service.end('SIGKILL'));
+  }
+  const { storedUnanswered, stored, ...finding } = await audit(readerUrl, ledger);
+  await count({
+    ...counts,
+    acknowledged: ledger.acknowledged.size,
+    refused: ledger.count('refused'),
+    cut: ledger.count('cut'),
+    storedUnanswered,
+    lost: finding.lost.length,
+    doubled: finding.doubled.length,
+    unexpected: ledger.unexpected.length,
+    slowest: Math.round(ledger.slowest),
+  });
+  expect({ ...finding, unexpected: ledger.unexpected, total }).toEqual({
+    lost: [],
+    doubled: [],
+    strange: [],
+    unexpected: [],
+    total: stored,
+  });
+}
+
+/**
+ * Nothing is refused once the fault is over and what was under way then has ended; the service is still the same
+ * process.
+ */
+export async function recovered({ service, writers, ledger }: ServiceUnderWrites): Promise<void> {
+  await writers.acknowledge(1, RETURN_LIMIT);
+  await writers.acknowledge(100);
+  const refused = ledger.count('refused');
+  await writers.acknowledge(200);
+  expect([ledger.count('refused'), ledger.count('cut')]).toEqual([refused, 0]);
+  expect([service.child.exitCode, service.child.signalCode]).toEqual([null, null]);
+  expect(ledger.slowest).toBeLessThan(ANSWER_LIMIT);
+}
+
+/** How many logs there are, as the service tells it. */
+async function totalOf({ url }: ServiceProcess): Promise<unknown> {
+  const response = await fetch(`${url}/api/v1/time-logs?limit=1`, {
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  const { meta } = (await response.json()) as { meta?: { total?: unknown } };
+  return meta?.total;
+}

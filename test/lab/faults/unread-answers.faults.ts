@@ -1,0 +1,288 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Server } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { UnreadAnswers } from '../../../libs/http-edge/src/index.js';
+import { connectMessages } from '../../../libs/messages/src/transports/index.js';
+import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { unusedPort } from '../../support/unused-port.js';
+import { overHttp, overTransport } from '../../messages/doors.js';
+import { messageOptions } from '../../messages/host.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { create, LOG, outcome, TIME_LOGS } from '../../support/requests.js';
+import { type ServiceProcess, startService } from '../../support/service-process.js';
+import { createMigratedDatabase, type TestDatabase } from '../../support/test-database.js';
+import { loadConfig } from '../../../src/config.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
+import { SlowReaders } from './support/slow-readers.js';
+import { peakMemoryOf } from './support/process-usage.js';
+
+const TOKEN = 'a-token-that-the-deployment-declares';
+const OTHER = 'another-token-that-the-deployment-declares';
+const BIG = '0b000000-0000-4000-8000-000000000001';
+const SMALL = '0b000000-0000-4000-8000-000000000002';
+/** Bytes of a page of 1000 of the largest logs, at least. */
+const PAGE = 19_000_000;
+
+/** Fills a project with 1000 logs of 5000 code points, each of four bytes, and another with 101 small ones. */
+async function fill(url: string): Promise<void> {
+  const dataSource = await new DataSource({ type: 'postgres', url }).initialize();
+  const insert = (...values: readonly [string, number, string]) =>
+    dataSource.query(
+      `insert into time_logs (id, project_id, duration, description, date)
+       select (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7' || substr($1, 36) || '00-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+              $1::uuid, 1, $3, '2026-01-31'
+         from generate_series(1, $2) n, lpad(to_hex(1769850000000 + n), 12, '0') hex`,
+      [...values],
+    );
+  await insert(BIG, 1_000, '😀'.repeat(5_000));
+  await insert(SMALL, 101, 'small');
+  await dataSource.destroy();
+}
+
+const get = (path: string, token = TOKEN) =>
+  `GET ${TIME_LOGS}${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+const request = (limit: number, token = TOKEN) => get(`?projectId=${BIG}&limit=${limit}`, token);
+
+/** The same as a message over TCP. */
+const message = (limit: number, accessToken = TOKEN) => {
+  const data = { accessToken, query: { projectId: BIG, limit } };
+  const text = JSON.stringify({ pattern: 'time-log.list.v1', id: '1', data });
+  return `${text.length}#${text}`;
+};
+
+describe('an answer that its client does not take', () => {
+  let app: TestApp;
+  let messages: Server;
+
+  beforeAll(async () => {
+    const messagesUrl = `tcp://127.0.0.1:${await unusedPort()}`;
+    app = await startTestApp({
+      messagesUrl,
+      limits: { ...loadConfig({}, false).limits, unreadTimeout: 2_000 },
+    });
+    await connectMessages(app.app, {
+      ...messageOptions(messagesUrl),
+      unread: app.app.get(UnreadAnswers),
+    });
+    const [door] = app.app.getMicroservices() as { unwrap(): Server }[];
+    messages = door!.unwrap();
+    await fill(app.databaseUrl);
+  });
+  afterAll(() => app.close());
+
+  it.each(['HTTP', 'TCP'])(
+    'is cut over %s when nothing of it was taken for the time that a client has',
+    async (door) => {
+      const [server, asked] =
+        door === 'HTTP'
+          ? [app.app.getHttpServer() as Server, request(1000, app.token)]
+          : [messages, message(1000, app.token)];
+      const { port } = server.address() as AddressInfo;
+      const connections = () =>
+        new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n)));
+      const readers = new SlowReaders(port, asked, 0);
+      readers.start(1);
+      // A busy machine may refuse a page of this size first.
+      await eventually(() => expect(readers.begun).toBe(1));
+      await eventually(async () => expect(await connections()).toBe(0));
+      readers.end();
+    },
+  );
+
+  it('is sent to its end to a client that is slow', async () => {
+    let received = 0;
+    let begun = 0;
+    // A busy machine may refuse a page of this size first.
+    for (let head = ''; !head.startsWith('HTTP/1.1 200');) {
+      const socket = connect(app.port, '127.0.0.1');
+      socket.write(request(1000, app.token).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      [received, begun, head] = [0, performance.now(), ''];
+      socket.on('data', (chunk: Buffer) => {
+        head ||= chunk.toString('latin1', 0, 12);
+        received += chunk.length;
+        if (performance.now() - begun > 5_000) return;
+        socket.pause();
+        // 200 kB a second: so slow that the system takes nothing more for longer than a client may be silent.
+        setTimeout(() => socket.resume(), 320);
+      });
+      await once(socket, 'close');
+    }
+    expect(received).toBeGreaterThan(PAGE);
+    // Longer than it might have been silent.
+    expect(performance.now() - begun).toBeGreaterThan(4_000);
+  });
+});
+
+describe('pages of 20 MB', () => {
+  let database: TestDatabase;
+  let service: ServiceProcess;
+  let messages: number;
+  let client: ClientProxy;
+  let lastOfBig: string;
+
+  beforeAll(async () => {
+    database = await createMigratedDatabase();
+    messages = await unusedPort();
+    service = await startService({
+      DATABASE_URL: database.url,
+      ACCESS_TOKEN: `${TOKEN},${OTHER}`,
+      MESSAGES_URL: `tcp://127.0.0.1:${messages}`,
+    });
+    client = ClientProxyFactory.create({
+      transport: Transport.TCP,
+      options: { host: '127.0.0.1', port: messages },
+    });
+    await fill(database.url);
+    const [last] = await queryOnce<{ id: string }>(
+      database.url,
+      `select position || '-' || id as id from time_logs where project_id = '${BIG}' order by position desc, id desc limit 1`,
+    );
+    lastOfBig = last!.id;
+  });
+  afterAll(async () => {
+    client.close();
+    await service.end('SIGKILL');
+    await database.drop();
+  });
+
+  /** How many events another caller gets: the first ones, of large logs, and those of few small ones after them. */
+  const eventsOfOther = async (): Promise<number[]> => {
+    const counts = [];
+    for (const [projectId, after] of [
+      [BIG, ''],
+      [SMALL, `&lastEventId=${lastOfBig}`],
+    ]) {
+      const answer = await fetch(`${service.url}${TIME_LOGS}/events?limit=1000${after}`, {
+        headers: { authorization: `Bearer ${OTHER}` },
+      });
+      const events = (await answer.json()) as { subject: string }[];
+      counts.push(answer.ok ? events.filter(({ subject }) => subject === projectId).length : 0);
+    }
+    return counts;
+  };
+
+  /** How many logs another caller gets over each door, of a project with large logs and of one with few small ones. */
+  const logsOfOther = async (): Promise<number[]> => {
+    const doors = [overHttp(service.port), overTransport(client)];
+    const asked = doors.flatMap((door) => [BIG, SMALL].map((projectId) => ({ door, projectId })));
+    const outcomes = [];
+    for (const { door, projectId } of asked) {
+      const outcome = await door.list({ accessToken: OTHER, query: { projectId, limit: 1_000 } });
+      outcomes.push('answer' in outcome ? (outcome.answer as { data: unknown[] }).data.length : 0);
+    }
+    return outcomes;
+  };
+
+  it.each([
+    { what: 'lists', clients: 9, rate: 4_000 },
+    { what: 'lists', clients: 50, rate: 0 },
+    { what: 'events', clients: 9, rate: 4_000 },
+    { what: 'events', clients: 50, rate: 0 },
+  ])(
+    'go to others while $clients clients of one token take $rate bytes a second of $what over each door',
+    async ({ what, clients, rate }) => {
+      const slow =
+        what === 'events'
+          ? [new SlowReaders(service.port, get('/events?limit=1000'), rate)]
+          : [
+              new SlowReaders(service.port, request(1000), rate),
+              new SlowReaders(messages, message(1000), rate),
+            ];
+      const triesOfOther = what === 'events' ? eventsOfOther : logsOfOther;
+      const sum = (what: 'begun' | 'refused') => slow.reduce((all, readers) => all + readers[what], 0);
+      try {
+        for (const readers of slow) readers.start(clients);
+        await eventually(() => expect(sum('refused')).toBeGreaterThan(0));
+        const got: number[] = [];
+        for (let tries = 0; tries < 10; tries++) {
+          for (const [kind, logs] of (await triesOfOther()).entries()) {
+            got[kind] = (got[kind] ?? 0) + (logs === [1_000, 101][kind % 2] ? 1 : 0);
+          }
+          expect(outcome(await create({ port: service.port, token: TOKEN }, LOG))[0]).toBe(201);
+          for (const path of ['/health', `${TIME_LOGS}?limit=100`]) {
+            const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${TOKEN}` } });
+            expect(answer.status).toBe(200);
+            await answer.arrayBuffer();
+          }
+        }
+        const begun = sum('begun');
+        const peak = await peakMemoryOf(service.child.pid!);
+        console.log(
+          `${clients} clients of ${what}, ${rate} B/s: ${got.join(', ')} of 10; ${begun} begun, ${sum('refused')} refused, ${peak.toFixed()} MB`,
+        );
+        for (const times of got) expect(times).toBeGreaterThanOrEqual(7);
+        expect(peak).toBeLessThan(480);
+        // Who holds room is cut, and others of the token get it.
+        await eventually(() => expect(sum('begun')).toBeGreaterThan(begun), 120_000);
+      } finally {
+        for (const readers of slow) readers.end();
+      }
+    },
+  );
+
+  it('that are read do not hold up creates', async () => {
+    let isReading = true;
+    let pages = 0;
+    const readers = Array.from({ length: 30 }, async () => {
+      while (isReading) {
+        const answer = await fetch(`${service.url}${TIME_LOGS}?projectId=${BIG}&limit=1000`, {
+          headers: { authorization: `Bearer ${TOKEN}` },
+        });
+        const { byteLength } = await answer.arrayBuffer();
+        if (answer.status === 200) {
+          expect(byteLength).toBeGreaterThan(PAGE);
+          pages++;
+        } else expect(answer.status).toBe(503);
+      }
+    });
+    const times: number[] = [];
+    const end = performance.now() + 30_000;
+    const target = { url: service.url, port: service.port, token: TOKEN };
+    while (performance.now() < end || pages < 3) {
+      const begun = performance.now();
+      expect(outcome(await create(target, LOG))[0]).toBe(201);
+      times.push(performance.now() - begun);
+    }
+    isReading = false;
+    await Promise.all(readers);
+    times.sort((a, b) => a - b);
+    const [p50, p99] = [0.5, 0.99].map((part) => Math.round(times[Math.floor(times.length * part)]!));
+    console.log(`beside ${pages} pages of 20 MB: ${times.length} creates, p50 ${p50} ms, p99 ${p99} ms`);
+  });
+});
+
+describe('the drain', () => {
+  it('finishes the answers that have begun', async () => {
+    const database = await createMigratedDatabase();
+    const { port, child, end } = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
+    try {
+      await fill(database.url);
+      const sizes: number[] = [];
+      const clients = [1000, 100].map(async (limit, index) => {
+        const socket = connect(port, '127.0.0.1');
+        socket.write(request(limit));
+        await once(socket, 'data');
+        socket.on('data', (chunk: Buffer) => {
+          sizes[index] = (sizes[index] ?? 0) + chunk.length;
+          // Some 10 MB a second.
+          socket.pause();
+          setTimeout(() => socket.resume(), chunk.length / 10_000);
+        });
+        return once(socket, 'close');
+      });
+      await delay(500);
+      const exit = once(child, 'exit');
+      child.kill('SIGTERM');
+      await Promise.all(clients);
+      expect(sizes[0]).toBeGreaterThan(PAGE - 1_000_000);
+      expect(sizes[1]).toBeGreaterThan(PAGE / 10 - 100_000);
+      expect(await exit).toEqual([0, null]);
+    } finally {
+      await end('SIGKILL');
+      await database.drop();
+    }
+  });
+});

@@ -1,0 +1,173 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Connection, type Listener } from '../bench/connection.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
+import { describeWith } from './daemon.js';
+import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
+import { printTable, rounded, Sight } from './sight.js';
+
+const { MINUTES = '60' } = process.env;
+/** Clients, half of them with keys; enough that a few more change nothing but how long each waits. */
+const CLIENTS = 64;
+const MINUTE = 60_000;
+/** Milliseconds before a client tries again. */
+const PAUSE = 20;
+/** Milliseconds for a fleet to start, and for all to be looked at in the end. */
+const AROUND = 15 * MINUTE;
+
+/** Creates one log after the other, each with the next number as its description, in a project of its own. */
+class Client implements Listener {
+  readonly projectId = crypto.randomUUID();
+  /** Numbers that were sent once and not acknowledged: they may be stored. */
+  readonly unknown: number[] = [];
+  /** Answers that no load excuses. */
+  readonly strange: string[] = [];
+  private number = 0;
+  private isOver = false;
+  private isUnderWay = false;
+  private finish: () => void = () => undefined;
+
+  constructor(
+    private readonly target: { readonly port: number; readonly host: string; readonly ca: string },
+    private readonly isKeyed: boolean,
+    private readonly sight: Sight,
+  ) {}
+
+  async start(): Promise<void> {
+    const { port, ...over } = this.target;
+    this.send(await Connection.open(port, this, over));
+  }
+
+  /** Resolves when nothing is under way; who has a key repeats the last one until it is acknowledged. */
+  stop(): Promise<void> {
+    this.isOver = true;
+    return this.isUnderWay ? new Promise((resolve) => (this.finish = resolve)) : Promise.resolve();
+  }
+
+  get acknowledged(): number {
+    return this.number - this.unknown.length;
+  }
+
+  answered(connection: Connection, status: number, milliseconds: number): void {
+    if (status === 201) this.sight.note(milliseconds);
+    else if (status === 503) this.sight.refused++;
+    else this.strange.push(`status ${status}`);
+    this.goOn(status === 201, connection);
+  }
+
+  failed(_connection: Connection, reason: string): void {
+    this.sight.closed++;
+    if (reason === 'more bytes than announced') this.strange.push(reason);
+    this.goOn(false);
+  }
+
+  private goOn(isAcknowledged: boolean, connection?: Connection): void {
+    if (!isAcknowledged && !this.isKeyed) this.unknown.push(this.number);
+    const isSettled = isAcknowledged || !this.isKeyed;
+    if (isSettled) this.number++;
+    if (isSettled && this.isOver) {
+      this.isUnderWay = false;
+      connection?.close();
+      this.finish();
+    } else if (isAcknowledged && connection) this.send(connection);
+    else void this.again(connection);
+  }
+
+  private async again(connection?: Connection): Promise<void> {
+    await delay(PAUSE);
+    if (connection) this.send(connection);
+    else await this.start().catch(() => this.again());
+  }
+
+  private send(connection: Connection): void {
+    this.isUnderWay = true;
+    const day = String((this.number % 28) + 1).padStart(2, '0');
+    const description = String(this.number);
+    const { projectId } = this;
+    const body = JSON.stringify({ projectId, duration: 1.5, date: `2026-01-${day}`, description });
+    const key = this.isKeyed ? `idempotency-key: ${projectId} ${description}\r\n` : '';
+    connection.send(
+      Buffer.from(
+        `POST /api/v1/time-logs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n${key}` +
+          `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      ),
+    );
+  }
+}
+
+describeWith(...PROGRAMS)('the whole fleet', () => {
+  let fleet: Fleet;
+  const ask = async <Name extends string>(sql: string) =>
+    (await queryOnce<Record<Name, string>>(fleet.databaseUrl, sql))[0]!;
+  const wal = async () => Number((await ask<'bytes'>(`select pg_current_wal_lsn() - '0/0' as bytes`)).bytes);
+  const memory = () => Promise.all(fleet.instances.map((instance) => instance.memory()));
+
+  beforeAll(async () => {
+    fleet = await Fleet.start();
+    await fleet.startInstances();
+  }, AROUND);
+  afterAll(() => fleet.stop(), AROUND);
+
+  it(
+    `keeps every create of ${MINUTES} minutes at the highest load, once`,
+    async () => {
+      const sight = new Sight();
+      const clients = Array.from({ length: CLIENTS }, (_, index) => {
+        const target = { port: fleet.ports.requests, host: `127.0.0.${(index % 2) + 1}`, ca: fleet.ca };
+        return new Client(target, index % 4 < 2, sight);
+      });
+      const atStart = await memory();
+      const walBefore = await wal();
+      const begun = performance.now();
+      await Promise.all(clients.map((client) => client.start()));
+      let afterOne: number[] = [];
+      for (let minute = 1; minute <= Number(MINUTES); minute++) {
+        await delay(begun + minute * MINUTE - performance.now());
+        if (minute === 1) afterOne = await memory();
+        process.stderr.write(`after ${minute} minutes: ${sight.acknowledged} acknowledged\n`);
+      }
+      await Promise.all(clients.map((client) => client.stop()));
+      const seconds = (performance.now() - begun) / 1_000;
+      const written = (await wal()) - walBefore;
+
+      const { lost, doubled } = await held(clients);
+      const { bytes } = await ask<'bytes'>(`select pg_total_relation_size('time_logs') as bytes`);
+      printTable([
+        ['minutes', MINUTES],
+        ['acknowledged', sight.acknowledged],
+        ['acknowledged a second', (sight.acknowledged / seconds).toFixed(0)],
+        ['p50, ms', sight.percentile(50)],
+        ['p99, ms', sight.percentile(99)],
+        ['longest time without one, s', (sight.longestGap / 1_000).toFixed(1)],
+        ['503', sight.refused],
+        ['closed', sight.closed],
+        ['lost', lost],
+        ['doubled', doubled],
+        ['WAL a create, bytes', (written / sight.acknowledged).toFixed(0)],
+        ['table and indexes a log, bytes', (Number(bytes) / sight.acknowledged).toFixed(0)],
+        ['memory of the instances at the start, MB', rounded(atStart)],
+        ['after the first minute, MB', rounded(afterOne)],
+        ['at the end, MB', rounded(await memory())],
+      ]);
+      expect(clients.flatMap(({ strange }) => strange)).toEqual([]);
+      expect({ lost, doubled }).toEqual({ lost: 0, doubled: 0 });
+      await fleet.verifyCounts();
+    },
+    Number(MINUTES) * MINUTE + AROUND,
+  );
+
+  /** How many acknowledged logs the table lacks, and how many it has too many. */
+  async function held(clients: readonly Client[]): Promise<{ lost: number; doubled: number }> {
+    let [lost, doubled] = [0, 0];
+    for (const { projectId, acknowledged, unknown } of clients) {
+      const { rows, different, known } = await ask<'rows' | 'different' | 'known'>(
+        `select count(*) as rows, count(distinct description) as different,
+                count(distinct description) filter (where description <> all ('{${unknown.join()}}')) as known
+           from time_logs where project_id = '${projectId}'`,
+      );
+      lost += acknowledged - Number(known);
+      doubled += Number(rows) - Number(different);
+    }
+    return { lost, doubled };
+  }
+});

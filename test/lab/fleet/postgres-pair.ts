@@ -1,0 +1,328 @@
+import { chmod, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
+import { unusedPort } from '../../support/unused-port.js';
+import { type Certificates, fetchOver } from './certificates.js';
+import { Daemon, give, type Owner, postgresAccount } from './daemon.js';
+
+const DOCKER = join(import.meta.dirname, '..', '..', '..', 'docker');
+const PROGRAMS = '/usr/lib/postgresql/15/bin';
+/** The password of the service's role. */
+const PASSWORD = 'a-password-of-the-test';
+/** Milliseconds. A machine that is gone is replaced after 20 s. */
+const LIMIT = 240_000;
+
+/** A PostgreSQL with the Patroni that looks after it. */
+class Member {
+  private patroni: Daemon | undefined;
+
+  private constructor(
+    readonly name: string,
+    private readonly place: string,
+    readonly port: number,
+    readonly restPort: number,
+    private readonly etcdPort: number,
+    private readonly certificates: Certificates,
+    private readonly owner: Owner,
+  ) {}
+
+  static async create(
+    name: string,
+    { place, etcdPort, certificates }: { place: string; etcdPort: number; certificates: Certificates },
+  ): Promise<Member> {
+    const owner = await postgresAccount();
+    for (const directory of [join(place, name), join(place, name, 'private')]) {
+      await mkdir(directory, { mode: 0o700 });
+      await give(directory, owner);
+    }
+    const ports = [await unusedPort(), await unusedPort()] as const;
+    const member = new Member(name, place, ...ports, etcdPort, certificates, owner);
+    await member.takeCertificate();
+    return member;
+  }
+
+  /** What its container has in the environment. */
+  private get environment(): Record<string, string> {
+    const [here, rest] = [`127.0.0.1:${this.port}`, `127.0.0.1:${this.restPort}`];
+    const [data, secrets] = [join(this.directory, 'data'), join(this.directory, 'private')];
+    const [ca, pem] = [join(secrets, 'ca.crt'), join(secrets, 'tls.pem')];
+    return {
+      PATRONICTL_CONFIG_FILE: join(this.place, 'patroni.yaml'),
+      PATRONI_NAME: this.name,
+      // Patroni 3.0 may have two primaries over version 3 of etcd's protocol, after it was frozen.
+      PATRONI_ETCD_HOSTS: `127.0.0.1:${this.etcdPort}`,
+      PATRONI_ETCD_PROTOCOL: 'https',
+      PATRONI_ETCD_CACERT: ca,
+      PATRONI_ETCD_CERT: pem,
+      PATRONI_POSTGRESQL_LISTEN: here,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: here,
+      PATRONI_POSTGRESQL_DATA_DIR: data,
+      PATRONI_POSTGRESQL_BIN_DIR: PROGRAMS,
+      PATRONI_POSTGRESQL_PGPASS: join(this.directory, 'pgpass'),
+      PATRONI_RESTAPI_LISTEN: rest,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: rest,
+      PATRONI_RESTAPI_CAFILE: ca,
+      PATRONI_RESTAPI_CERTFILE: pem,
+      PATRONI_CTL_CACERT: ca,
+      PATRONI_CTL_CERTFILE: pem,
+      PGSSLROOTCERT: ca,
+      PGSSLCERT: pem,
+      PGSSLKEY: pem,
+      DATABASE_PASSWORD: PASSWORD,
+      WATCH_PASSWORD: PASSWORD,
+      OWNER_SQL: join(this.place, 'owner.sql'),
+      PGPORT: String(this.port),
+      PGBACKREST_CONFIG: join(this.place, 'pgbackrest.conf'),
+      PGBACKREST_LOCK_PATH: join(this.directory, 'locks'),
+      PGBACKREST_REPO1_PATH: join(this.place, 'pgbackrest'),
+      PGBACKREST_PG1_PATH: data,
+      PGBACKREST_PG1_PORT: String(this.port),
+      PGBACKREST_PG1_SOCKET_PATH: secrets,
+    };
+  }
+
+  private get directory(): string {
+    return join(this.place, this.name);
+  }
+
+  /** Takes the certificate that was made for it, as its container does. */
+  async takeCertificate(): Promise<void> {
+    for (const name of ['ca.crt', 'tls.pem']) {
+      const file = join(this.directory, 'private', name);
+      await copyFile(join(this.certificates.of(this.name), name), file);
+      await chmod(file, 0o600);
+      await give(file, this.owner);
+    }
+  }
+
+  start(): void {
+    this.patroni = Daemon.start(
+      // As in its container: Patroni makes the folder of the data, which PostgreSQL wants for itself.
+      ['sh', '-c', 'umask 077 && exec patroni "$0"', join(this.place, 'patroni.yaml')],
+      this.environment,
+      this.owner,
+    );
+  }
+
+  /** Runs a command of the image, such as `backup`, to its end. */
+  async run(command: string, ...args: string[]): Promise<void> {
+    const daemon = Daemon.start([join(this.place, `${command}.sh`), ...args], this.environment, this.owner);
+    if ((await daemon.ended) !== 0) throw new Error(`${command} failed:\n${daemon.output}`);
+  }
+
+  /** Has another server copied anew, by the command of the runbook; fails while that one sets itself back. */
+  async rejoin({ name }: Member): Promise<void> {
+    const daemon = Daemon.start(
+      ['sh', '-c', 'echo y | patronictl reinit time-logs "$0"', name],
+      this.environment,
+      this.owner,
+    );
+    if ((await daemon.ended) !== 0) throw new Error(`${name} is not copied anew:\n${daemon.output}`);
+  }
+
+  get output(): string {
+    return this.patroni?.output ?? '';
+  }
+
+  /** Runs a statement as the superuser. */
+  query<Row extends object>(sql: string): Promise<Row[]> {
+    const pem = join(this.certificates.of(this.name), 'tls.pem');
+    return queryOnce<Row & Record<string, unknown>>(
+      `${this.certificates.verified(`postgres://postgres@127.0.0.1:${this.port}/postgres`)}&sslcert=${pem}&sslkey=${pem}`,
+      sql,
+    );
+  }
+
+  /** Asks its Patroni, as somebody with its certificate. */
+  async ask(path: string, init: RequestInit = {}): Promise<Response> {
+    const identity = await this.certificates.identity(this.name);
+    return fetchOver(identity)(`https://127.0.0.1:${this.restPort}/${path}`, init);
+  }
+
+  /** Does something while this standby takes everything, and shows nothing of it. */
+  async withoutReplay(act: () => Promise<void>): Promise<void> {
+    // Otherwise it has the replay go on within 5 s.
+    await this.pausePatroni(true);
+    const isPaused = async () =>
+      expect(await this.query('select pg_get_wal_replay_pause_state() as state')).toEqual([
+        { state: 'paused' },
+      ]);
+    await this.query('select pg_wal_replay_pause()');
+    try {
+      await eventually(isPaused);
+      await act();
+      await isPaused();
+    } finally {
+      await this.query('select pg_wal_replay_resume()');
+      await this.pausePatroni(false);
+    }
+  }
+
+  /** Has Patroni leave everything as it is, or not any more; resolves when it knows. */
+  private async pausePatroni(isPaused: boolean): Promise<void> {
+    await this.send('PATCH', 'config', { pause: isPaused || null });
+    await eventually(async () => {
+      const answer = await this.ask('patroni');
+      expect(((await answer.json()) as { pause?: boolean }).pause ?? false).toBe(isPaused);
+    });
+  }
+
+  /** Whether Patroni answers 200 to a question for its role, such as `primary`. */
+  async is(role: string): Promise<boolean> {
+    const answer = await this.ask(role).catch(() => undefined);
+    return answer?.status === 200;
+  }
+
+  /** Whether its server runs, and not as a standby. */
+  async isWritable(): Promise<boolean> {
+    const rows = await this.query<{ yes: boolean }>('select not pg_is_in_recovery() as yes').catch(() => []);
+    return rows[0]?.yes ?? false;
+  }
+
+  /** Asks Patroni for a change. */
+  async send(method: 'POST' | 'PATCH', path: string, body: object): Promise<void> {
+    const answer = await this.ask(path, { method, body: JSON.stringify(body) });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+  }
+
+  /** Kills the server. Patroni goes on. */
+  async killServer(): Promise<void> {
+    const file = join(this.directory, 'data', 'postmaster.pid');
+    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+    // A server that Patroni runs for itself, to repair its files, writes a negative one, which would mean a group.
+    if (!(pid > 0)) return;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+
+  /** Kills the server and its Patroni, as a machine does that loses its power. */
+  async killMachine(): Promise<void> {
+    await this.patroni?.end('SIGKILL');
+    await this.killServer();
+  }
+
+  /** Removes all that the server has, as where its machine is replaced. */
+  async loseDisk(): Promise<void> {
+    await rm(join(this.directory, 'data'), { recursive: true });
+  }
+
+  async stop(): Promise<void> {
+    await this.patroni?.end();
+    await this.killServer();
+  }
+}
+
+/** Two PostgreSQLs under Patroni, one the primary and one its synchronous standby. */
+export class PostgresPair {
+  private constructor(
+    private readonly etcd: Daemon,
+    readonly etcdPort: number,
+    /** Where etcd tells its figures. */
+    readonly etcdFiguresPort: number,
+    private readonly certificates: Certificates,
+    readonly members: readonly [Member, Member],
+  ) {}
+
+  static async start(place: string, certificates: Certificates): Promise<PostgresPair> {
+    // Where the user postgres can read them.
+    for (const file of ['patroni.yaml', 'pgbackrest.conf', 'backup.sh', 'recover.sh'])
+      await copyFile(join(DOCKER, 'fleet', file), join(place, file));
+    await copyFile(join(DOCKER, 'owner.sql'), join(place, 'owner.sql'));
+    await mkdir(join(place, 'pgbackrest'), { mode: 0o750 });
+    await give(join(place, 'pgbackrest'), await postgresAccount());
+    const [clients, peers, figures] = [await unusedPort(), await unusedPort(), await unusedPort()];
+    const [url, peer] = [`https://127.0.0.1:${clients}`, `http://127.0.0.1:${peers}`];
+    const [ca, pem] = ['ca.crt', 'tls.pem'].map((name) => join(certificates.of('etcd'), name));
+    const etcd = Daemon.start([
+      'etcd',
+      '--enable-v2=true',
+      `--data-dir=${join(place, 'etcd')}`,
+      `--listen-client-urls=${url}`,
+      `--advertise-client-urls=${url}`,
+      '--client-cert-auth',
+      `--trusted-ca-file=${ca}`,
+      `--cert-file=${pem}`,
+      `--key-file=${pem}`,
+      `--listen-metrics-urls=http://127.0.0.1:${figures}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=default=${peer}`,
+    ]);
+    const access = { place, etcdPort: clients, certificates };
+    const members = [
+      await Member.create('postgres-1', access),
+      await Member.create('postgres-2', access),
+    ] as const;
+    const pair = new PostgresPair(etcd, clients, figures, certificates, members);
+    const ask = fetchOver(await certificates.identity('postgres-1'));
+    try {
+      await eventually(async () => expect((await ask(`${url}/health`)).status).toBe(200), LIMIT);
+      for (const member of members) member.start();
+      await pair.whole();
+    } catch (error) {
+      await pair.stop();
+      throw error;
+    }
+    return pair;
+  }
+
+  /** Resolves with primary and synchronous standby as soon as both are there. */
+  async whole(): Promise<{ primary: Member; standby: Member }> {
+    try {
+      return await eventually(async () => {
+        const roles = await Promise.all(
+          this.members.map(async (member) => [await member.is('primary'), await member.is('synchronous')]),
+        );
+        const [first, second] = this.members;
+        if (roles[0]![0] && roles[1]![1]) return { primary: first, standby: second };
+        if (roles[1]![0] && roles[0]![1]) return { primary: second, standby: first };
+        throw new Error(`not primary and synchronous standby: ${JSON.stringify(roles)}`);
+      }, LIMIT);
+    } catch (error) {
+      const logs = this.members.map(({ name, output }) => `${name}:\n${output.slice(-3_000)}`).join('\n');
+      throw new Error(`${String(error)}\n${logs}`, { cause: error });
+    }
+  }
+
+  /**
+   * Kills the server of the primary; resolves when the standby has taken its place. Where the standby does not answer
+   * in time Patroni starts the killed one again, which is no failover: then it waits for both, and kills once more. Not
+   * before: a server that is killed while it is rewound ends apart from the new primary
+   * (https://github.com/patroni/patroni/pull/3577).
+   */
+  async failOver(): Promise<void> {
+    for (let isTaken = false; !isTaken;) {
+      const { primary, standby } = await this.whole();
+      await primary.killServer();
+      isTaken = await eventually(async () => {
+        if (await standby.is('primary')) return true;
+        expect(await primary.isWritable()).toBe(true);
+        return false;
+      }, LIMIT);
+    }
+  }
+
+  /** The URL of the service's database, at a port that leads there. */
+  url(port: number, { host = '127.0.0.1', role = 'time_logs', password = PASSWORD } = {}): string {
+    return this.certificates.verified(`postgres://${role}:${password}@${host}:${port}/time_logs`);
+  }
+
+  /** Where the role that watches the server finds it, at a port that leads there. */
+  watchUrl(port: number): string {
+    return this.certificates.verified(`postgres://watch:${PASSWORD}@127.0.0.1:${port}/postgres`);
+  }
+
+  async endEtcd(): Promise<void> {
+    await this.etcd.end('SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    for (const member of this.members) await member.stop();
+    await this.endEtcd();
+  }
+}

@@ -1,0 +1,155 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { unusedPort } from '../../support/unused-port.js';
+import { Daemon } from './daemon.js';
+
+const FLEET = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet');
+/** Milliseconds in which an alert must fire: a second after its cause in most cases. */
+const LIMIT = 90_000;
+
+interface Answer {
+  readonly data: {
+    readonly alerts?: readonly {
+      readonly state: string;
+      readonly labels: Readonly<Record<string, string>>;
+    }[];
+    readonly result?: readonly {
+      readonly metric: Readonly<Record<string, string>>;
+      readonly value: readonly [number, string];
+    }[];
+  };
+}
+
+/** A Prometheus with the rules as they ship, but for their times, and for limits that a test can reach. */
+export class Prometheus {
+  private constructor(
+    private readonly daemon: Daemon,
+    private readonly url: string,
+  ) {}
+
+  /** Starts one with a file of settings that looks every second; its files lie in a folder. */
+  static async start(place: string, settings: string): Promise<Prometheus> {
+    await writeFile(join(place, 'alerts.yaml'), hastened(await readFile(join(FLEET, 'alerts.yaml'), 'utf8')));
+    await writeFile(join(place, 'prometheus.yaml'), settings.replaceAll('_interval: 15s', '_interval: 1s'));
+    const port = await unusedPort();
+    const daemon = Daemon.start([
+      'prometheus',
+      `--config.file=${join(place, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(place, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ]);
+    return new Prometheus(daemon, `http://127.0.0.1:${port}`);
+  }
+
+  /** The values of an expression now. */
+  async values(expression: string): Promise<number[]> {
+    return (await this.results(expression)).map(({ value }) => Number(value[1]));
+  }
+
+  /** The names of what an expression selects now. */
+  async names(expression: string): Promise<Set<string>> {
+    return new Set((await this.results(expression)).map(({ metric }) => metric.__name__!));
+  }
+
+  /** The names of the alerts that fire, each with the value of the label that tells it from others of this name. */
+  async firing(): Promise<string[]> {
+    const { data } = await this.ask('alerts');
+    return data
+      .alerts!.filter(({ state }) => state === 'firing')
+      .map(({ labels: { alertname, transaction, proxy } }) =>
+        [alertname, transaction ?? proxy].filter(Boolean).join(' '),
+      );
+  }
+
+  /** Resolves when alerts with these names fire, others or not. */
+  fire(...names: string[]): Promise<void> {
+    return eventually(async () => expect(await this.firing()).toEqual(expect.arrayContaining(names)), LIMIT);
+  }
+
+  /** Resolves when no alert fires. */
+  calm(): Promise<void> {
+    return eventually(async () => expect(await this.firing()).toEqual([]), LIMIT);
+  }
+
+  end(): Promise<void> {
+    return this.daemon.end();
+  }
+
+  private async results(expression: string): Promise<NonNullable<Answer['data']['result']>> {
+    const { data } = await this.ask(`query?query=${encodeURIComponent(expression)}`);
+    return data.result!;
+  }
+
+  private async ask(path: string): Promise<Answer> {
+    return (await (await fetch(`${this.url}/api/v1/${path}`)).json()) as Answer;
+  }
+}
+
+/** The rules with the times of a test, and with limits that a few clients and a small database reach. */
+function hastened(rules: string): string {
+  return (
+    rules
+      .replaceAll(/for: \w+/g, 'for: 1s')
+      .replaceAll(/\[\dm\]/g, '[10s]')
+      .replaceAll('offset 5m', 'offset 10s')
+      .replaceAll('> 1000', '> 20')
+      .replaceAll(/> (60|300|3600)\b/g, '> 1')
+      .replaceAll('> 4e9', '> 1e6')
+      // A hundred thousand have been used.
+      .replaceAll('< 15e8', `< ${2 ** 31 - 100_000}`)
+  );
+}
+
+/** An exporter, and where Prometheus finds it. */
+export interface Exporter {
+  readonly daemon: Daemon;
+  readonly address: string;
+}
+
+/** Starts postgres_exporter with the figures as they ship. */
+export async function exportPostgres(dataSourceName: string): Promise<Exporter> {
+  const address = `127.0.0.1:${await unusedPort()}`;
+  const daemon = Daemon.start(
+    [
+      'prometheus-postgres-exporter',
+      '--disable-default-metrics',
+      '--disable-settings-metrics',
+      `--extend.query-path=${join(FLEET, 'figures.yaml')}`,
+      `--web.listen-address=${address}`,
+    ],
+    { DATA_SOURCE_NAME: dataSourceName },
+  );
+  return { daemon, address };
+}
+
+/** A small disk that nobody else sees, with the node_exporter that watches it. */
+export class SmallDisk implements Exporter {
+  private constructor(
+    readonly daemon: Daemon,
+    readonly address: string,
+    private readonly place: string,
+  ) {}
+
+  static async start(place: string): Promise<SmallDisk> {
+    const [disk, system] = [join(place, 'disk'), join(place, 'proc')];
+    await mkdir(disk);
+    // The exporter takes from here which disks there are.
+    await mkdir(join(system, '1'), { recursive: true });
+    await writeFile(join(system, '1', 'mounts'), `tmpfs ${disk} tmpfs rw 0 0\n`);
+    const address = `127.0.0.1:${await unusedPort()}`;
+    const script = `mount -t tmpfs -o size=1m tmpfs ${disk}
+      { until [ -e ${place}/fill ]; do kill -0 $$ || exit; sleep 0.1; done; cp ${place}/fill ${disk}/; } &
+      exec prometheus-node-exporter --collector.disable-defaults --collector.filesystem \\
+        --path.procfs=${system} --web.listen-address=${address}`;
+    const daemon = Daemon.start(['unshare', '--user', '--map-root-user', '--mount', 'sh', '-ec', script]);
+    return new SmallDisk(daemon, address, place);
+  }
+
+  /** Fills it to 95 %. */
+  async fill(): Promise<void> {
+    await writeFile(join(this.place, 'filling'), Buffer.alloc(0.95 * 2 ** 20));
+    await rename(join(this.place, 'filling'), join(this.place, 'fill'));
+  }
+}

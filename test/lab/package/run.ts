@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export const PROJECT = join(import.meta.dirname, '..', '..', '..');
+
+/** Milliseconds that a program may take: npm may have to fetch a hundred packages. */
+const LIMIT = 240_000;
+
+/** Runs a program to its end and resolves with what it printed. Throws with all of that where it fails. */
+export async function run(
+  program: string,
+  args: readonly string[],
+  cwd = PROJECT,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const options = { cwd, env: { ...process.env, ...env }, timeout: LIMIT, maxBuffer: 2 ** 24 };
+  try {
+    return (await promisify(execFile)(program, args, options)).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+/** Runs a script of Node, such as one of our own packages' programs. */
+export function node(script: string, args: readonly string[], cwd?: string): Promise<string> {
+  return run(process.execPath, [join(PROJECT, script), ...args], cwd);
+}
+
+/** Makes the package for hosts in a directory, as `npm run pack:lib` does; resolves with the path of its tarball. */
+export async function packLib(directory: string): Promise<string> {
+  return (await node('libs/host-package/pack.mjs', [directory])).trim();
+}
+
+/** Makes the package of a workspace in a directory, as `npm pack` does; resolves with the path of its tarball. */
+export async function packWorkspace(name: string, directory: string): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  const args = ['pack', '--workspace', name, '--pack-destination', directory, '--json'];
+  const [packed] = JSON.parse(await run('npm', args)) as [{ filename: string }];
+  return join(directory, packed.filename);
+}

@@ -1,0 +1,75 @@
+import { DomainError } from '../../../libs/errors/src/index.js';
+import {
+  cloudEventOf,
+  type FeedPlace,
+  TimeLog,
+  type TimeLogEvent,
+  type TimeLogRepository,
+} from '../../../src/time-log/index.js';
+
+/** The ids of events with what each has told, by all readers. */
+type Told = Map<string, string>;
+
+/**
+ * A reader of the feed that keeps a copy of the logs: it sets and removes them, and begins anew where it is told to.
+ */
+export class Copy {
+  private readonly logs = new Map<string, string>();
+  private place: FeedPlace | undefined;
+  /** How often it was told to begin anew. */
+  begun = 0;
+
+  constructor(
+    private readonly source: { readonly repository: Pick<TimeLogRepository, 'eventsAfter'> },
+    private readonly limit: number,
+    private readonly told: Told,
+  ) {}
+
+  /** The logs, by id. */
+  get rows(): Record<string, string> {
+    return Object.fromEntries([...this.logs].toSorted());
+  }
+
+  /** Applies the next page, and returns it. Throws an Error where an event's id has told something else before. */
+  async next(): Promise<readonly TimeLogEvent[]> {
+    const events = await this.source.repository
+      .eventsAfter(this.place, this.limit)
+      .catch((error: unknown) => {
+        if (!(error instanceof DomainError && error.code === 'GONE') || this.place === undefined) throw error;
+        this.logs.clear();
+        this.place = undefined;
+        this.begun++;
+        return undefined;
+      });
+    if (events === undefined) return this.next();
+    for (const event of events) this.apply(event);
+    return events;
+  }
+
+  /** Reads to the end. Returns the events that it has read. */
+  async readOn(): Promise<TimeLogEvent[]> {
+    const all: TimeLogEvent[] = [];
+    for (let page = await this.next(); page.length > 0; page = await this.next()) all.push(...page);
+    return all;
+  }
+
+  private apply(event: TimeLogEvent): void {
+    const { id, position, log } = event;
+    const text = JSON.stringify(cloudEventOf(event));
+    if ((this.told.get(id) ?? text) !== text)
+      throw new Error(`${id} told ${this.told.get(id)}, and then ${text}`);
+    this.told.set(id, text);
+    if (log instanceof TimeLog) this.logs.set(log.id, rowOf(log));
+    else this.logs.delete(log.id);
+    this.place = { position, logId: log.id };
+  }
+}
+
+/** What a copy has of a log, to be compared with `ROWS`. */
+function rowOf({ projectId, duration, description, date }: TimeLog): string {
+  return [projectId, duration, description, date].join(' ');
+}
+
+/** The logs of the table in that form. */
+export const ROWS = `
+  select id, concat_ws(' ', project_id, trim_scale(duration), description, date) as row from time_logs order by id::text`;

@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../../libs/errors/src/index.js';
+import { ALL_PROJECTS } from '../../../src/time-log/domain/access.js';
+import { migrations } from '../../../src/app.module.js';
+import { Database } from '../../../src/database/index.js';
+import { migrate } from '../../../src/database-setup/index.js';
+import { OldTimeLogs, TimeLog, TimeLogDeletions } from '../../../src/time-log/index.js';
+import { normalizedValues } from '../../../src/time-log/domain/time-log.js';
+import { feedNamesIn } from '../../../src/time-log/infrastructure/feed/feed-names.js';
+import { storedShift } from '../../../src/time-log/infrastructure/feed/positions.v1.js';
+import { tellTimeLogCorrectionV1 } from '../../../src/time-log/infrastructure/feed/tell-time-log-correction.v1.js';
+import { tellTimeLogDeletionsV1 } from '../../../src/time-log/infrastructure/feed/tell-time-log-deletions.v1.js';
+import { timeLogEventsV1 } from '../../../src/time-log/infrastructure/feed/time-log-events.v1.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { timesOf } from '../../support/extent.js';
+import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { Copy, ROWS } from './copies.js';
+import { closeInstances, type Instance, newLog, openInstances } from '../../support/feed-traffic.js';
+import { acrossMove, CHANGES, overtaken, transact } from './sql-writers.js';
+import { createMigratedDatabase, type TestDatabase } from '../../support/test-database.js';
+
+const ROUNDS = timesOf(100, 4);
+/** The rounds within which a feed with a fault must be seen to be wrong. Each finds every one of these faults. */
+const MOST = 3;
+/** Writers at a time, and transactions of each in a round. */
+const WRITERS = 4;
+const TRANSACTIONS = 4;
+
+/**
+ * A standby cuts a statement off where the primary's changes cannot wait for it, such as for a deadlock with a move:
+ * that is 503, and whoever follows asks again.
+ */
+function askedAgain({ repository }: Instance): Pick<Instance, 'repository'> {
+  const eventsAfter: typeof repository.eventsAfter = async (...page) => {
+    for (let left = 5; ; left--) {
+      try {
+        return await repository.eventsAfter(...page);
+      } catch (error) {
+        if (left === 0 || !(error instanceof DomainError) || error.code !== 'SERVICE_UNAVAILABLE')
+          throw error;
+      }
+    }
+  };
+  return { repository: Object.assign(Object.create(repository) as typeof repository, { eventsAfter }) };
+}
+
+type FeedText = (names: Awaited<ReturnType<typeof feedNamesIn>>) => string;
+
+describe('whoever applies the events of the feed', () => {
+  let database: TestDatabase;
+  let instances: Instance[];
+  let canPrepare: boolean;
+  let told: Map<string, string>;
+  let copies: Copy[];
+
+  beforeAll(async () => {
+    database = await createMigratedDatabase();
+    instances = await openInstances(database.url);
+    const [row] = await sql().query<[{ most: string }]>(
+      `select current_setting('max_prepared_transactions') as most`,
+    );
+    canPrepare = row.most !== '0';
+  });
+  beforeEach(async () => {
+    told = new Map();
+    await sql().query('truncate time_logs');
+    copies = [1, 3, 10, 1000].map((limit, index) => new Copy(instances[index % 2]!, limit, told));
+  });
+  afterAll(async () => {
+    await closeInstances(instances);
+    await database.drop();
+  });
+
+  const sql = () => instances[0]!.dataSource;
+  const table = async () =>
+    Object.fromEntries(
+      (await sql().query<{ id: string; row: string }[]>(ROWS)).map(({ id, row }) => [id, row]),
+    );
+
+  /**
+   * Nobody writes, and nothing holds the feed back for long: it tells all, without another transaction. Whoever
+   * analyses tables in the background may hold it back for a moment.
+   */
+  const expectRight = (patience: number) => eventually(seeThatAllIsRight, patience);
+  async function seeThatAllIsRight(): Promise<void> {
+    const rows = await table();
+    for (const copy of copies) {
+      await copy.readOn();
+      expect(copy.rows).toEqual(rows);
+    }
+    const fresh = new Copy(instances[1]!, 7, told);
+    const events = await fresh.readOn();
+    expect(fresh.rows).toEqual(rows);
+    const logs = events.filter(({ type }) => type !== 'deleted').map(({ log }) => log.id);
+    expect(logs.toSorted()).toEqual(Object.keys(rows));
+    const kept = await sql().query<{ id: string }[]>(
+      `select position || '-' || id as id from time_log_deletions kept
+        where project_id is not null and (position, id) not in (select position, id from time_logs)
+          and not exists (select from time_log_deletions mark
+                           where mark.project_id is null and (mark.position, mark.id) > (kept.position, kept.id))
+        order by position, id`,
+    );
+    expect(events.filter(({ type }) => type === 'deleted').map(({ id }) => id)).toEqual(
+      kept.map(({ id }) => id),
+    );
+  }
+
+  /** What the service does to logs, at the wish of its callers. */
+  async function serve({ repository }: Instance): Promise<void> {
+    for (let left = 2 * TRANSACTIONS; left > 0; left--) {
+      const log = newLog();
+      if (left % 2 === 0) await repository.add(log);
+      else await repository.addOnce(log, { principal: 'writer', text: log.id });
+      await repository.correct(
+        TimeLog.restore({ ...normalizedValues(log), id: log.id, duration: left }),
+        ALL_PROJECTS,
+      );
+      if (left % 3 === 0) await repository.delete(log.id, ALL_PROJECTS);
+    }
+  }
+
+  /**
+   * Each kind of change at least once, with reads in between; then many at a time, while the followers read and stop.
+   */
+  async function round(patience = 20_000, beside?: () => Promise<unknown>): Promise<void> {
+    const readAll = () => Promise.all(copies.map((copy) => copy.readOn()));
+    // Enough that each change finds some.
+    for (let left = 10; left > 0; left--)
+      await sql().transaction(({ queryRunner }) => CHANGES.insert!(queryRunner!));
+    await readAll();
+    for (const change of Object.values(CHANGES)) {
+      await sql().transaction(({ queryRunner }) => change(queryRunner!));
+      await readAll();
+    }
+    // No number of a part follows that of this transaction. What is wrong here may be right again after more changes.
+    await sql().transaction(({ queryRunner }) => CHANGES.insert!(queryRunner!));
+    await expectRight(patience);
+    await overtaken(sql(), readAll);
+    for (const isolation of ['repeatable read', 'serializable'] as const)
+      await acrossMove(sql(), isolation, readAll);
+    const state = { isWriting: true };
+    const writing = Promise.all(
+      Array.from({ length: WRITERS }, async (_writer, index) => {
+        for (let left = TRANSACTIONS; left > 0; left--)
+          await transact(instances[index % 2]!.dataSource, canPrepare);
+      }).concat(instances.map(serve), beside ? [beside().then(() => undefined)] : []),
+    ).finally(() => (state.isWriting = false));
+    const [stopped, ...reading] = copies;
+    while (state.isWriting) await Promise.all(reading.map((copy) => copy.next()));
+    await writing;
+    copies = [...reading, stopped!];
+    await expectRight(patience);
+  }
+
+  it('has the logs of the table, whatever SQL does to them, and no id tells two things', async () => {
+    for (let left = ROUNDS; left > 0; left--) await round();
+    expect(copies.map(({ begun }) => begun)).toEqual([0, 0, 0, 0]);
+  });
+
+  it('has them also where deletions are forgotten, and where all logs are removed at once', async () => {
+    await round();
+    const away = new Copy(instances[0]!, 10, told);
+    await away.next();
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const forget = async () => {
+      // What is right before the horizon stays.
+      await sql().query('select pg_current_xact_id()');
+      await sql().query('select pg_current_xact_id()');
+      return new TimeLogDeletions(new Database(sql())).forget(tomorrow);
+    };
+    await eventually(async () => expect(await forget()).toBeGreaterThan(0));
+    copies = [...copies, away];
+    await expectRight(20_000);
+    expect(copies.map(({ begun }) => begun)).toEqual([0, 0, 0, 0, 1]);
+    await round();
+    await sql().query('truncate time_logs');
+    await round();
+    expect(copies.every(({ begun }) => begun > 0)).toBe(true);
+  });
+
+  /** Drops some logs that are of before a day then, a few at a time, until that is interrupted; then the others. */
+  async function dropOld(): Promise<void> {
+    const drop = (signal: AbortSignal, onProgress: (sum: number) => void) =>
+      new OldTimeLogs(instances[1]!.dataSource, 3).drop('2026-01-01', { isTold: false, signal, onProgress });
+    for (const batches of [1, 2, Infinity]) {
+      await sql().query(
+        `update time_logs set date = '2020-01-31' where id in (
+           select id from time_logs where date > '1999-01-01' order by random() limit 12 for update skip locked)`,
+      );
+      const stop = new AbortController();
+      let left = batches;
+      await drop(stop.signal, () => --left === 0 && stop.abort()).catch((error: unknown) => {
+        if (!stop.signal.aborted) throw error;
+      });
+    }
+  }
+
+  it('has them also where old logs are dropped, and nobody tells it', async () => {
+    await round();
+    for (let left = Math.ceil(ROUNDS / 4); left > 0; left--) await round(20_000, dropOld);
+    expect(copies.every(({ begun }) => begun > 0)).toBe(true);
+  });
+
+  it('has them also from a standby, which is behind', async () => {
+    const before = { instances, canPrepare };
+    const primary = await PostgresCluster.create();
+    const standby = await primary.createStandby();
+    const url = await primary.createDatabase();
+    const readers: Instance[] = [];
+    try {
+      await migrate({ url, migrations });
+      instances = await openInstances(url);
+      canPrepare = false;
+      const there = standby.on(url);
+      const arrived = () => queryOnce(there, `select 'time_log_deletions'::regclass`);
+      await eventually(arrived);
+      readers.push(...(await openInstances(there)));
+      copies = [...instances, ...readers.map(askedAgain)].map((instance) => new Copy(instance, 5, told));
+      for (let left = 2; left > 0; left--) await round();
+    } finally {
+      await closeInstances([...readers, ...(instances === before.instances ? [] : instances)]);
+      ({ instances, canPrepare } = before);
+      await standby.remove();
+      await primary.remove();
+    }
+  });
+
+  describe('would see that it is wrong', () => {
+    /** Has the database do something else until the rounds have shown that. */
+    async function isSeen(...statements: readonly string[]): Promise<boolean> {
+      const texts = [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1, timeLogEventsV1];
+      try {
+        for (const statement of statements) await sql().query(statement);
+        for (let left = MOST; left > 0; left--) await round(0);
+        return false;
+      } catch (error) {
+        if (/toEqual|told/.test((error as Error).message)) return true;
+        throw error;
+      } finally {
+        for (const text of texts) await sql().query(await replacing(text));
+      }
+    }
+    async function replacing(text: FeedText, ...changes: readonly (readonly [string, string])[]) {
+      const runner = sql().createQueryRunner();
+      const names = await feedNamesIn(runner);
+      await runner.release();
+      let changed = text(names).replace('create function', 'create or replace function');
+      for (const [from, to] of changes) {
+        expect(changed).toContain(from);
+        changed = changed.replaceAll(from, to);
+      }
+      return changed;
+    }
+    const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift';
+
+    it.each([
+      ['corrections', tellTimeLogCorrectionV1, 'begin\n', 'begin\n return new;\n'],
+      ['deletions', tellTimeLogDeletionsV1, 'begin\n', 'begin\n return null;\n'],
+      ['changes of the id', tellTimeLogDeletionsV1, 'ids := array[old.id]', 'return null'],
+    ])('without the trigger of %s', async (_what, text, from, to) => {
+      expect(await isSeen(await replacing(text, [from, to]))).toBe(true);
+    });
+
+    it.each([
+      ['one before the last', `${HORIZON} - 1`],
+      // The oldest transaction under way itself is not seen by anybody else.
+      ['the one after the oldest transaction under way', `${HORIZON} + 2`],
+      ['the next transaction', HORIZON.replace('xmin', 'xmax')],
+    ])('with a horizon that ends with %s', async (_what, horizon) => {
+      expect(await isSeen(await replacing(timeLogEventsV1, [HORIZON, horizon]))).toBe(true);
+    });
+
+    it('if the deletion won where a log is stored again at once', async () => {
+      const isLast = [
+        'order by place, id, deletion is not null',
+        'order by place, id, deletion is null',
+      ] as const;
+      expect(await isSeen(await replacing(timeLogEventsV1, isLast))).toBe(true);
+      const both = ['select distinct on (place, id)', 'select'] as const;
+      expect(await isSeen(await replacing(timeLogEventsV1, both))).toBe(true);
+    });
+
+    it('if a deletion stayed where a log was stored again, and left that place', async () => {
+      const stays = ['and id = old.id and project_id is not null', 'and false'] as const;
+      expect(await isSeen(await replacing(tellTimeLogCorrectionV1, stays))).toBe(true);
+      const stays2 = ['and deletion.id = gone.id', 'and false'] as const;
+      expect(await isSeen(await replacing(tellTimeLogDeletionsV1, stays2))).toBe(true);
+    });
+
+    it('if a mark that readers have passed kept deletions from being told', async () => {
+      const passed = ['>= (', '>= (-'] as const;
+      expect(await isSeen(await replacing(tellTimeLogDeletionsV1, passed))).toBe(true);
+    });
+
+    it('if the shift were read in the snapshot of whoever writes', async () => {
+      const runner = sql().createQueryRunner();
+      const shift = storedShift(await feedNamesIn(runner));
+      await runner.release();
+      for (const text of [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1])
+        expect(await isSeen(await replacing(text, ['tg_argv[0]::bigint', shift]))).toBe(true);
+    });
+  });
+});

@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/*
+ * `npm run suite -- NAME [ARGUMENT]…` and `npm run bench -- [NAME] [ARGUMENT]…` run what `npm test` leaves out.
+ * README.md in this folder describes each. Files among the arguments replace those of the suite; options go to Jest.
+ */
+
+const PROJECT = join(import.meta.dirname, '..', '..');
+const { EXTENT = 'full', WORKERS = '1' } = process.env;
+
+/** What Jest runs: its options, the files, and variables of the environment. */
+const SUITES = {
+  brokers: { files: ['test/lab/brokers'] },
+  browser: { files: ['test/lab/browser'] },
+  containers: { options: ['--runInBand'], files: ['test/lab/containers'] },
+  database: { files: ['test/contract', 'test/upgrade', 'test/process/least-privilege'] },
+  estate: { files: ['test/lab/estate'] },
+  faults: { environment: { EXTENT }, options: [`--maxWorkers=${WORKERS}`], files: ['test/lab/faults'] },
+  fleet: { options: ['--runInBand'], files: ['test/lab/fleet'] },
+  // For MINUTES, or an hour.
+  load: {
+    environment: { EXTENT: 'full' },
+    options: ['--runInBand', '--testMatch', '**/test/lab/fleet/*.load.ts', '--'],
+    files: [],
+  },
+  package: { files: ['test/lab/package'] },
+  properties: {
+    environment: { EXTENT },
+    options: [`--maxWorkers=${WORKERS}`],
+    files: [
+      'test/lab/properties',
+      'test/contract/.*[.]property',
+      'test/e2e/property',
+      'test/process/backup-file',
+    ],
+  },
+  specs: { files: ['test/lab/(bench|corpora|history)/.*[.]spec'] },
+  tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
+};
+/** Programs: folder in `test/lab`, and file. */
+const PROGRAMS = {
+  corpora: ['corpora', 'corpora'],
+  snapshot: ['soak', 'old-snapshot'],
+  soak: ['soak', 'soak'],
+};
+const BENCHES = {
+  dtos: 'dto-price',
+  feed: 'feed-price',
+  figure: 'figure',
+  hooks: 'hook-price',
+  relay: 'relay',
+};
+/** What `all` runs: everything that has a verdict, but for the containers. */
+const NIGHTLY = 'specs tools package brokers browser estate database fleet properties faults'.split(' ');
+
+const [name, ...args] = process.argv.slice(2);
+if (name === 'all') runAll();
+else if (name in SUITES) runSuite(SUITES[name], args);
+else if (name in PROGRAMS) runProgram(...PROGRAMS[name], args);
+else if (name === 'bench' && args[0] in BENCHES) runProgram('bench', BENCHES[args[0]], args.slice(1));
+else if (name === 'bench') runProgram('bench', 'bench', args);
+else {
+  const names = ['all', ...Object.keys(SUITES), ...Object.keys(PROGRAMS)].sort();
+  console.error(`Usage: npm run suite -- NAME [ARGUMENT]...\n\nNAME is one of ${names.join(', ')}`);
+  process.exit(1);
+}
+
+/** Runs every suite, also after one has failed, and lists those that failed. */
+function runAll() {
+  const environment = { EXTENT: 'nightly', WORKERS: '4' };
+  const failed = NIGHTLY.filter((suite) => {
+    console.log(`\n== ${suite}`);
+    return !succeeds('npm', ['run', '--silent', 'suite', '--', suite], environment);
+  });
+  console.log(failed.length === 0 ? '\nall suites passed' : `\nfailed: ${failed.join(', ')}`);
+  if (failed.length > 0) process.exit(1);
+}
+
+function runSuite({ config = 'test/lab/jest.config.mjs', environment = {}, options = [], files }, args) {
+  const isFile = (argument) => !argument.startsWith('-') && argument.includes('/');
+  run(process.execPath, [name === 'tools' ? 'test/lab/tools/install.mjs' : 'src/run.mjs']);
+  const jest = ['--config', config, ...options, ...(args.some(isFile) ? [] : files), ...args];
+  run('npm', ['run', '--silent', 'jest', '--', ...jest], environment);
+}
+
+function runProgram(folder, file, args) {
+  // One of the bench's baselines imports Fastify, which is installed there.
+  if (folder === 'bench') run(process.execPath, ['test/lab/tools/install.mjs']);
+  run(process.execPath, ['src/run.mjs']);
+  run('node_modules/.bin/tsc', ['-p', `test/lab/${folder}/tsconfig.build.json`]);
+  run(process.execPath, [`dist/test/lab/${folder}/${file}.js`, ...args]);
+}
+
+/** Ends this process if a command fails. */
+function run(command, args, environment = {}) {
+  if (!succeeds(command, args, environment)) process.exit(1);
+}
+
+function succeeds(command, args, environment) {
+  const env = { ...process.env, ...environment };
+  return spawnSync(command, args, { cwd: PROJECT, env, stdio: 'inherit' }).status === 0;
+}

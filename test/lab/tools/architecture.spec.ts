@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+const PROJECT = join(import.meta.dirname, '..', '..', '..');
+const CRUISER = join(
+  import.meta.dirname,
+  'node_modules',
+  'dependency-cruiser',
+  'bin',
+  'dependency-cruise.mjs',
+);
+
+/** A forbidden import for each rule, planted in a tree of its own: a rule whose pattern matches nothing fails here. */
+const PLANTED: [rule: string, file: string, imported: string][] = [
+  ['no-cycles', 'src/alpha/alpha.service.ts', './index.js'],
+  ['domain-sees-itself', 'src/alpha/domain/thing.ts', '../application/use-case.js'],
+  ['domain-sees-itself', 'src/alpha/domain/entity.ts', 'typeorm'],
+  ['domain-sees-itself', 'src/alpha/domain/error.ts', '../../../libs/gamma/src/index.js'],
+  ['application-sees-domain', 'src/alpha/application/query.ts', '../infrastructure/store.js'],
+  ['application-sees-domain', 'src/alpha/application/checked.ts', 'class-validator'],
+  ['application-sees-domain', 'src/alpha/application/web.ts', '../api/web.controller.js'],
+  ['api-not-infrastructure', 'src/alpha/api/shortcut.ts', '../infrastructure/store.js'],
+  ['api-not-infrastructure', 'src/alpha/api/sql.ts', 'typeorm'],
+  ['api-not-infrastructure', 'src/alpha/api/back-door.ts', '../../database/index.js'],
+  ['application-sees-domain', 'src/alpha/application/back-door.ts', '../../database/index.js'],
+  ['wire-not-infrastructure', 'src/alpha/wire/row.ts', '../infrastructure/store.js'],
+  ['wire-not-infrastructure', 'src/alpha/wire/sql.ts', 'typeorm'],
+  ['without-http-not-api', 'src/alpha/wire/reply.ts', '../api/web.controller.js'],
+  ['without-http-not-api', 'src/alpha/messages/reply.ts', '../api/web.controller.js'],
+  ['without-http-not-api', 'src/alpha/alpha-core.module.ts', './api/web.controller.js'],
+  ['infrastructure-not-api', 'src/alpha/infrastructure/reply.ts', '../api/web.controller.js'],
+  ['modules-through-their-index', 'src/alpha/peeping.ts', '../beta/beta.service.js'],
+  ['compositions-see-compositions', 'src/alpha/composition.ts', '../beta/beta.service.js'],
+  ['root-alone-sees-compositions', 'src/beta/index.ts', './composition.js'],
+  ['root-alone-sees-compositions', 'src/alpha/bound.ts', '../beta/composition.js'],
+  ['root-through-index', 'src/main.ts', './beta/beta.service.js'],
+  ['root-through-index', 'src/commands/do.command.ts', '../beta/beta.service.js'],
+  ['modules-not-root', 'src/alpha/command-caller.ts', '../commands/act.command.js'],
+  ['libs-through-their-index', 'src/alpha/lib-peeping.ts', '../../libs/gamma/src/inside.js'],
+  ['settings-load-nothing', 'src/database-url.ts', '../libs/gamma/src/index.js'],
+  ['libs-never-src', 'libs/gamma/src/upward.ts', '../../../src/beta/index.js'],
+  ['messages-alone-see-transports', 'libs/messages/src/hasty.ts', '@nestjs/microservices'],
+  ['libs-through-their-index', 'src/alpha/transports.ts', '../../libs/gamma/src/transports/pipe.js'],
+  ['client-runs-anywhere', 'libs/time-log-client/src/random.ts', 'node:crypto'],
+  ['client-runs-anywhere', 'libs/time-log-client/src/validated.ts', 'zod'],
+  ['modules-not-root', 'src/alpha/config-reader.ts', '../config.js'],
+  ['sinks-alone-see-brokers', 'src/alpha/broker.ts', 'amqplib'],
+  ['sinks-alone-see-brokers', 'src/alpha/other-broker.ts', '@nats-io/jetstream'],
+  ['sinks-on-demand', 'src/alpha/hasty.ts', './sinks/pipe.sink.js'],
+  ['declared-dependencies', 'src/alpha/tested.ts', 'fast-check'],
+  ['tests-not-laboratory', 'test/e2e/eager.e2e.ts', '../lab/bench/measure.js'],
+];
+
+const GROUND: Record<string, string> = {
+  'src/config.ts': 'export const config = 1;',
+  'src/commands/act.command.ts': 'export const act = 1;',
+  'src/alpha/index.ts': "import './alpha.service.js';",
+  'src/alpha/application/use-case.ts': 'export const useCase = 1;',
+  'src/alpha/infrastructure/store.ts': 'export const store = 1;',
+  'src/alpha/api/web.controller.ts': 'export const web = 1;',
+  'src/database/index.ts': 'export const database = 1;',
+  'src/alpha/sinks/pipe.sink.ts': 'export const pipe = 1;',
+  'src/beta/index.ts': "export { beta } from './beta.service.js';",
+  'src/beta/beta.service.ts': 'export const beta = 1;',
+  'src/beta/composition.ts': 'export const bound = 1;',
+  'libs/gamma/src/index.ts': 'export const gamma = 1;',
+  'libs/gamma/src/transports/pipe.ts': 'export const pipe = 1;',
+  'libs/gamma/src/inside.ts': 'export const inside = 1;',
+  'test/lab/bench/measure.ts': 'export const measure = 1;',
+};
+
+describe('the architecture rules', () => {
+  let tree: string;
+  let violations: { rule: { name: string }; from: string }[];
+
+  beforeAll(async () => {
+    tree = await mkdtemp(join(tmpdir(), 'time-logs-architecture-'));
+    const planted = PLANTED.map(([, file, imported]): [string, string] => [file, `import '${imported}';`]);
+    for (const [file, text] of [...Object.entries(GROUND), ...planted]) {
+      await mkdir(dirname(join(tree, file)), { recursive: true });
+      await writeFile(join(tree, file), text);
+    }
+    for (const name of ['node_modules', 'package.json', 'tsconfig.json', '.dependency-cruiser.cjs']) {
+      await symlink(join(PROJECT, name), join(tree, name));
+    }
+    const output = await cruise(tree);
+    violations = (JSON.parse(output) as { summary: { violations: typeof violations } }).summary.violations;
+  });
+  afterAll(() => rm(tree, { recursive: true, force: true }));
+
+  it.each(PLANTED)('%s is reported for %s importing %s', (rule, file) => {
+    expect(violations).toContainEqual(
+      expect.objectContaining({ rule: { name: rule, severity: 'error' }, from: file }),
+    );
+  });
+
+  it('reports nothing else', () => {
+    const files = new Set(PLANTED.map(([, file]) => file));
+    expect(violations.filter(({ from }) => !files.has(from))).toEqual([]);
+  });
+});
+
+function cruise(directory: string): Promise<string> {
+  return new Promise((resolve) => {
+    const args = [CRUISER, 'src', 'libs', 'test', '--output-type', 'json'];
+    // Exits with the number of violations.
+    execFile(process.execPath, args, { cwd: directory, maxBuffer: 2 ** 24 }, (_error, stdout) =>
+      resolve(stdout),
+    );
+  });
+}

@@ -1,0 +1,63 @@
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe } from '@jest/globals';
+import type { Browser, Locator, Page } from 'playwright-core';
+
+export type { Browser, Locator, Page };
+
+/** Milliseconds for a browser to start, and for a page to load or to show what is waited for. */
+const LIMIT = 90_000;
+/** How a page is opened: its size, and whether it is dark. */
+export type PageOptions = Parameters<Browser['newPage']>[0];
+
+const executable = firstOnPath('chromium', 'chromium-browser', 'google-chrome');
+const missing = executable === undefined ? 'no Chromium is installed' : missingTools();
+const isSkipped = missing !== undefined && process.env.REQUIRE_CHROMIUM !== '1';
+
+/** `describe` for tests that need Chromium: skipped with one line where there is none, unless REQUIRE_CHROMIUM is 1. */
+export function describeInChromium(name: string, tests: () => void): void {
+  if (isSkipped) process.stderr.write(`skipped, since ${missing}: ${name}\n`);
+  (isSkipped ? describe.skip : describe)(name, tests);
+}
+
+/** Starts Chromium; without its sandbox, which root cannot have. */
+export async function launchChromium(...args: string[]): Promise<Browser> {
+  const { chromium } = await import('playwright-core');
+  return chromium.launch({ executablePath: executable ?? 'chromium', timeout: LIMIT, args });
+}
+
+/** Opens an empty page, with cookies and storage of its own. */
+export async function openPage(browser: Browser, options?: PageOptions): Promise<Page> {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(LIMIT);
+  return page;
+}
+
+/** Pages that stay open take what the next one needs. */
+export async function closePages(browser: Browser | undefined): Promise<void> {
+  for (const context of browser?.contexts() ?? []) await context.close();
+}
+
+function missingTools(): string | undefined {
+  try {
+    createRequire(import.meta.url).resolve('playwright-core');
+    return undefined;
+  } catch {
+    return 'the tools are not installed (node test/lab/tools/install.mjs)';
+  }
+}
+
+function firstOnPath(...names: string[]): string | undefined {
+  const directories = (process.env.PATH ?? '').split(':');
+  return names.flatMap((name) => directories.map((directory) => join(directory, name))).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { EXACT } from './exact.js';
+
+const DOCKER = join(import.meta.dirname, '..', '..', '..', 'docker');
+const read = (name: string) => readFile(join(DOCKER, name), 'utf8');
+
+interface Service {
+  readonly image?: string;
+  readonly build?: { readonly dockerfile: string };
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly healthcheck?: object;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly networks?: readonly string[] | Readonly<Record<string, unknown>>;
+}
+
+const servicesOf = async (file: string) => {
+  const { services } = parse(await read(file), { merge: true }) as { services: Record<string, Service> };
+  return Object.entries(services);
+};
+
+describe('the containers', () => {
+  it.each(['compose.yaml', 'fleet/compose.yaml'])('of %s can do no more than they must', async (file) => {
+    for (const [name, service] of await servicesOf(file)) {
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          image: expect.stringMatching(EXACT),
+          read_only: true,
+          cap_drop: ['ALL'],
+          security_opt: ['no-new-privileges:true'],
+          mem_limit: expect.stringMatching(/^\d+[mg]$/),
+          // `json-file` is what podman knows too.
+          logging: { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '5' } },
+        }),
+      ]);
+      const dockerfile = service.build?.dockerfile.replace(/^docker\//, '');
+      // Its own, or that of its image.
+      const looksAfter = service.healthcheck ?? (await read(dockerfile!)).includes('\nHEALTHCHECK ');
+      expect([name, looksAfter]).not.toEqual([name, false]);
+    }
+  });
+
+  it.each(['compose.yaml', 'fleet/compose.yaml'])(
+    'of the service in %s do not get the password of the superuser',
+    async (file) => {
+      const ours = (await servicesOf(file)).filter(([name]) => name.startsWith('time-logs'));
+      expect(ours).not.toEqual([]);
+      for (const [, { environment, ...service }] of ours) {
+        // A file brings everything that it holds, and what stands beside it counts more.
+        if ('env_file' in service) expect(environment).toMatchObject({ POSTGRES_PASSWORD: '' });
+        expect(JSON.stringify(environment)).not.toContain('${POSTGRES_PASSWORD');
+      }
+    },
+  );
+
+  it('of the fleet are in networks apart: no instance in that of a database or of etcd', async () => {
+    const services = await servicesOf('fleet/compose.yaml');
+    const networksOf = ({ networks = {} }: Service) =>
+      Array.isArray(networks) ? (networks as string[]) : Object.keys(networks);
+    for (const [name, expected] of Object.entries({
+      balancer: ['outside', 'instances', 'databases'],
+      'time-logs': ['instances'],
+      postgres: ['databases', 'etcd'],
+      etcd: ['etcd'],
+    })) {
+      const found = services.filter(([service]) => service.startsWith(name));
+      expect(found.length).toBeGreaterThan(0);
+      for (const [service, options] of found)
+        expect([service, networksOf(options)]).toEqual([service, expected]);
+    }
+  });
+
+  it.each(['Dockerfile', 'fleet/patroni.Dockerfile'])(
+    'of %s begin with an exact image, and not as root',
+    async (file) => {
+      const text = await read(file);
+      const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+      expect(bases.length).toBeGreaterThan(0);
+      for (const image of bases) expect(image).toMatch(EXACT);
+      expect(text).toMatch(/^USER (?:node|postgres)$/m);
+    },
+  );
+
+  it('of the service have no maps and no TypeScript, and are whole otherwise', async () => {
+    const [, clean] = /^RUN (find node_modules .+ -delete)/m.exec(await read('Dockerfile'))!;
+    const directory = await mkdtemp(join(tmpdir(), 'time-logs-image-'));
+    const folders = ['node_modules/one', 'dist/src', 'libs/one/dist'].map((name) => join(directory, name));
+    const needed = ['a.css', 'a.d.js', 'a.js', 'a.json', 'a.mjs', 'map'];
+    for (const folder of folders) {
+      await mkdir(folder, { recursive: true });
+      for (const name of [...needed, 'a.cts', 'a.d.mts', 'a.d.ts', 'a.js.map', 'a.ts'])
+        await writeFile(join(folder, name), '');
+    }
+    await promisify(execFile)('sh', ['-c', clean!], { cwd: directory });
+    for (const folder of folders) expect((await readdir(folder)).sort()).toEqual(needed);
+    await rm(directory, { recursive: true });
+  });
+});

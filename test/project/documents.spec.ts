@@ -1,0 +1,110 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const DOCUMENTS = ['.', 'docker', 'libs', 'src', 'test']
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: folder !== '.', encoding: 'utf8' }).map((name) =>
+      join(folder, name),
+    ),
+  )
+  .filter((name) => name.endsWith('.md') && !/(^|\/)(node_modules|dist)\//.test(name));
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+/** What a heading is called in links, as GitHub does it. */
+const placeOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+const placesOf = (file: string) =>
+  [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => placeOf(heading!));
+
+it('the recipes for hosts stand in the hosts of the estate, word for word', () => {
+  const recipes = /^## Recipes\n(.+?)^## /ms.exec(read('libs/host-package/README.md'))![1]!;
+  const code = [...recipes.matchAll(/^```ts\n(.+?)^```/gms)].flatMap(([, block]) =>
+    block!.trimEnd().split('\n'),
+  );
+  const estate = join(ROOT, 'test/lab/estate');
+  const lines = new Set(
+    readdirSync(estate, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+      .flatMap((file) => readFileSync(join(estate, file), 'utf8').split('\n')),
+  );
+  expect(code.length).toBeGreaterThan(50);
+  expect(code.filter((line) => !lines.has(line))).toEqual([]);
+});
+
+describe('every document', () => {
+  it.each(DOCUMENTS)('leads to files and places that are there: %s', (document) => {
+    const links = [...read(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+    const lost = links.filter(([, file = '', place]) => {
+      const target = file === '' ? document : join(dirname(document), file);
+      return !existsSync(join(ROOT, target)) || (place !== undefined && !placesOf(target).includes(place));
+    });
+    expect(lost.map(([link]) => link)).toEqual([]);
+  });
+});
+
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const suites = [
+  'all',
+  ...[...read('test/lab/suite.mjs').matchAll(/^ {2}(\w+): [{[]/gm)].map(([, name]) => name),
+];
+
+it.each(DOCUMENTS)('names no script that is not there: %s', (document) => {
+  const named = [...read(document).matchAll(/npm run (?:--silent )?([\w:]+)(?: -- (\w+))?/g)];
+  const lost = named.filter(
+    ([, script, suite]) =>
+      !Object.hasOwn(scripts, script!) || (script === 'suite' && !suites.includes(suite)),
+  );
+  expect(lost.map(([text]) => text)).toEqual([]);
+});
+
+it('a document names every script and every suite', () => {
+  const files = ['CONTRIBUTING.md', 'README.md', 'docker/README.md', 'test/lab/README.md'];
+  const text = files.map(read).join('');
+  const lost = Object.keys(scripts).filter(
+    (name) => !new RegExp(`npm (run )?(--silent )?${name}\\b`).test(text),
+  );
+  expect(lost).toEqual([]);
+  expect(suites.length).toBeGreaterThan(8);
+  expect(suites.filter((suite) => !text.includes(`npm run suite -- ${suite}`))).toEqual([]);
+});
+
+it('one version stands everywhere', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const [major, minor] = version.split('.');
+  const places: [string, RegExp][] = [
+    ['libs/time-log-client/package.json', /^ {2}"version": "(.+)"/gm],
+    ['libs/embedded-postgres/package.json', /^ {2}"version": "(.+)"/gm],
+    ['src/api-docs/openapi.json', /^ {4}"version": "(.+)"/gm],
+    ['docker/compose.yaml', /image: time-logs:(.+)/g],
+    ['docker/fleet/compose.yaml', /image: time-logs:(.+)/g],
+    ['docker/fleet/kubernetes.yaml', /image: time-logs:(.+)/g],
+    ['libs/host-package/README.md', /time-logs-(\d.+)\.tgz/g],
+    ['README.md', /^\*\*Status\.\*\* (\d+\.\d+\.\d+)/gm],
+  ];
+  const told = places.map(([file, pattern]) => [
+    file,
+    ...new Set([...read(file).matchAll(pattern)].map(([, one]) => one)),
+  ]);
+  expect(told).toEqual(places.map(([file]) => [file, version]));
+  expect(/^## \[?(\d\S*?)\]?$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+  expect(existsSync(join(ROOT, `test/upgrade/v${major}.${minor}.sql.gz`))).toBe(true);
+});
+
+it('README.md has at most 1,300 words', () => {
+  expect(read('README.md').trim().split(/\s+/).length).toBeLessThanOrEqual(1300);
+});
+
+it.each(DOCUMENTS.filter((file) => file.startsWith('docker/')))(
+  '%s has lines of at most 120 characters',
+  (file) => {
+    const long = read(file)
+      .split('\n')
+      .filter((line) => line.length > 120 && !line.startsWith('|'));
+    expect(long).toEqual([]);
+  },
+);

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { plainOptions } from '../../src/database-setup/index.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const read = (...names: string[]) => readFileSync(join(ROOT, ...names), 'utf8');
+const RUNBOOK = read('docker', 'RUNBOOK.md');
+const ALERT_RULES = read('docker', 'fleet', 'alerts.yaml').split('- alert: ').slice(1);
+const ALERTS = ALERT_RULES.map((rule) => /^\w+/.exec(rule)![0]);
+/** What its headings are called in links. */
+const PLACES = [...RUNBOOK.matchAll(/^## (.+)$/gm)].map(([, title]) =>
+  title!.toLowerCase().replaceAll(' ', '-'),
+);
+
+/** What lines of the log that name trouble say, from their beginning or behind a first name, in four words at most. */
+const TROUBLES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+  .flatMap((file) => [
+    ...read('src', file).matchAll(/logger\.(?:warn|error)\(\s*[`'](?:\w+: \$\{\w+\} )?([^`'$]+)/g),
+  ])
+  .map(([, text]) =>
+    text!
+      .trim()
+      .split(/ [(]| /)
+      .slice(0, 4)
+      .join(' ')
+      .replace(/:$/, ''),
+  );
+
+/** The statements that only look. */
+const LOOKS = [...RUNBOOK.matchAll(/sql "(select (?!pg_|move_)[^"]+)"/g)].map(([, statement]) => statement!);
+
+describe('the runbook', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await createMigratedDatabase();
+    dataSource = await new DataSource(plainOptions(database.url)).initialize();
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  it.each(ALERTS)('has a place for the alert %s', (alert) => {
+    expect(RUNBOOK).toContain(`\`${alert}\``);
+  });
+
+  it('has the place that each alert leads to', () => {
+    const places = ALERT_RULES.map((rule) => /runbook: docker\/RUNBOOK\.md#(\S+)/.exec(rule)?.[1]);
+    expect(places.filter((place) => place === undefined || !PLACES.includes(place))).toEqual([]);
+  });
+
+  it.each(TROUBLES)('has a place for the line of the log that begins with: %s', (trouble) => {
+    expect(RUNBOOK).toContain(trouble);
+  });
+
+  it('leads to places that are there', () => {
+    const links = [...RUNBOOK.matchAll(/\]\(#([^)]+)\)/g)].map(([, place]) => place!);
+    expect(links.filter((place) => !PLACES.includes(place))).toEqual([]);
+    expect(new Set(links).size).toBeGreaterThan(5);
+  });
+
+  it.each(LOOKS)('has a statement that runs: %s', async (statement) => {
+    expect(await dataSource.query(statement)).toBeInstanceOf(Array);
+  });
+});

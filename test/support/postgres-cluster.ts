@@ -1,0 +1,224 @@
+import { appendFile, cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { type Installation, install, thisMachine } from '../../libs/embedded-postgres/src/installation.js';
+import { isReady } from '../../libs/embedded-postgres/src/postmaster.js';
+import { Program } from '../../libs/embedded-postgres/src/program.js';
+import {
+  openSocketDirectory,
+  socketDirectoryOf,
+  urlOf,
+} from '../../libs/embedded-postgres/src/socket-directory.js';
+import { createTestDatabase } from './test-database.js';
+
+/** Milliseconds between two looks at a server that starts. */
+const POLL = 10;
+/** Milliseconds that the processes of a killed server may take to let go of its memory. */
+const PATIENCE = 10_000;
+
+/** Settings of a server (`postgres -c name=value`). */
+type Settings = Readonly<Record<string, string>>;
+
+/**
+ * A real PostgreSQL server that belongs to one test file, which may stop, kill and freeze it; nobody starts it again
+ * by itself.
+ */
+export class PostgresCluster {
+  private program: Program | undefined;
+  private frozen: number[] = [];
+  private readonly log: string[] = [];
+
+  private constructor(
+    private readonly directory: string,
+    private readonly installation: Installation,
+    private readonly settings: Settings,
+  ) {}
+
+  /** Makes the files of a server in a directory of temporary files, made ready by `prepare`, and starts it. */
+  static async create(
+    settings: Settings = {},
+    prepare: (directory: string) => void = () => undefined,
+  ): Promise<PostgresCluster> {
+    const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
+    prepare(directory);
+    const installation = await install(join(directory, 'postgres'), thisMachine);
+    const cluster = new PostgresCluster(directory, installation, settings);
+    await cluster.start();
+    return cluster;
+  }
+
+  /**
+   * Another server that follows this one and can be read from (streaming replication), over the socket or a port of
+   * loopback that leads here.
+   */
+  async createStandby(port?: number): Promise<PostgresCluster> {
+    const host =
+      port === undefined ? socketDirectoryOf(this.installation.dataDirectory) : `127.0.0.1 port=${port}`;
+    const standby = await this.copy({
+      signal: 'standby.signal',
+      settings: `primary_conninfo = 'host=${host} user=postgres application_name=standby'`,
+    });
+    await standby.start();
+    return standby;
+  }
+
+  /**
+   * A server that begins to recover where these files end, without an archive, and has a timeline of its own then. Not
+   * started.
+   */
+  createRecovery(): Promise<PostgresCluster> {
+    return this.copy({ signal: 'recovery.signal', settings: `restore_command = 'false'` });
+  }
+
+  /** Another server with a copy of the files as they are, which is not started; this one rests meanwhile. */
+  async copy(role?: { readonly signal: string; readonly settings: string }): Promise<PostgresCluster> {
+    await this.end('SIGINT');
+    const directory = await realpath(await mkdtemp(join(tmpdir(), 'faults-')));
+    const files = join(directory, 'postgres');
+    await cp(this.installation.dataDirectory, files, { recursive: true });
+    if (role) {
+      await writeFile(join(files, role.signal), '');
+      await appendFile(join(files, 'postgresql.auto.conf'), `${role.settings}\n`);
+    }
+    const other = new PostgresCluster(directory, await install(files, thisMachine), this.settings);
+    await this.start();
+    return other;
+  }
+
+  /** Path of the server's socket. */
+  get socket(): string {
+    return join(socketDirectoryOf(this.installation.dataDirectory), '.s.PGSQL.5432');
+  }
+
+  /** The directory of the temporary files, in which the files of the server lie. */
+  get place(): string {
+    return this.directory;
+  }
+
+  /** To whom the server's files belong. */
+  get owner(): { readonly uid: number; readonly gid: number } {
+    return this.installation.account.owner('postgres');
+  }
+
+  /** A new database of an ordinary role, as a managed PostgreSQL gives it; its URL, with that role. */
+  async createDatabase(): Promise<string> {
+    return (await createTestDatabase(this.url)).url;
+  }
+
+  /** The URL of a database for a superuser. */
+  asSuperuser(databaseUrl: string): string {
+    return databaseUrl.replace(/\/\/[^@]+@/, '//postgres@');
+  }
+
+  /** The URL of a database of another server, on this one. */
+  on(databaseUrl: string): string {
+    return databaseUrl.replace(/@[^/]+/, /@[^/]+/.exec(this.url)![0]);
+  }
+
+  /** The URL of the database that exists from the beginning, for a superuser. */
+  get url(): string {
+    return urlOf(socketDirectoryOf(this.installation.dataDirectory));
+  }
+
+  /** Starts the server and resolves when it accepts connections. */
+  async start(): Promise<void> {
+    const end = performance.now() + PATIENCE;
+    while (!(await this.tryStart())) {
+      // What a killed server leaves behind holds its memory for a moment.
+      const isPassing = /pre-existing shared memory block|lock file/.test(this.program?.output ?? '');
+      if (!isPassing || performance.now() > end) throw new Error(this.log.slice(-10).join('\n'));
+      await delay(POLL);
+    }
+  }
+
+  /**
+   * Ends the server: SIGTERM, SIGINT and SIGQUIT are what `pg_ctl stop` sends for `-m smart`, `fast` and `immediate`,
+   * and SIGKILL is the fault of a killed postmaster.
+   */
+  async end(signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void> {
+    this.program?.signal(signal);
+    await this.program?.ended;
+  }
+
+  /** Stops all processes of the server where they stand, as a hanging disk does. */
+  async freeze(): Promise<void> {
+    const client = await connected(this.url);
+    // The postmaster first: from then on there is no new process.
+    this.program!.signal('SIGSTOP');
+    const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity');
+    this.frozen = rows.map(({ pid }) => pid);
+    for (const pid of this.frozen) process.kill(pid, 'SIGSTOP');
+    client.end().catch(() => undefined);
+  }
+
+  /** Lets the processes of a frozen server go on. */
+  thaw(): void {
+    for (const pid of this.frozen.splice(0)) process.kill(pid, 'SIGCONT');
+    this.program?.signal('SIGCONT');
+  }
+
+  /** Runs statements as the superuser, on a connection of their own. */
+  async query<Row extends pg.QueryResultRow>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
+    return queryOnce<Row>(this.url, sql, parameters);
+  }
+
+  /** How many lines of the server's own log match. */
+  logged(pattern: RegExp): number {
+    return this.log.filter((line) => pattern.test(line)).length;
+  }
+
+  /** Ends the server and removes its files. */
+  async remove(): Promise<void> {
+    this.thaw();
+    await this.end('SIGQUIT');
+    await rm(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  private async tryStart(): Promise<boolean> {
+    const { account, binaries, environment, dataDirectory } = this.installation;
+    const socketDirectory = socketDirectoryOf(dataDirectory);
+    await openSocketDirectory(socketDirectory, dataDirectory, account.owner('postgres'));
+    const settings = {
+      listen_addresses: '',
+      unix_socket_directories: `"${socketDirectory}"`,
+      unix_socket_permissions: '0700',
+      log_line_prefix: '',
+      ...this.settings,
+    };
+    const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const invocation = account.invoke(binaries.postgres, ['-D', dataDirectory, ...values], 'postgres');
+    const program = Program.start(invocation, environment, (line) => this.log.push(line));
+    this.program = program;
+    while (program.running) {
+      if (await isReady(dataDirectory, program.pid ?? 0)) return true;
+      await Promise.race([delay(POLL), program.ended]);
+    }
+    await program.ended;
+    return false;
+  }
+}
+
+/** Runs statements on a connection of their own. */
+export async function queryOnce<Row extends pg.QueryResultRow>(
+  url: string,
+  sql: string,
+  parameters: unknown[] = [],
+): Promise<Row[]> {
+  const client = await connected(url);
+  try {
+    return (await client.query<Row>(sql, parameters)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A connection of an outsider; whoever opens it ends it. */
+export async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'outsider' });
+  // The server may be killed under it; what it then asks rejects.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
