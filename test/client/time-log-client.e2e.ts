@@ -7,8 +7,7 @@ import {
   TimeLogError,
   type TimeLogEvent,
 } from '@time-logs/client';
-import { AccessTokenService } from '../../src/access-token/index.js';
-import { TimeLogIds } from '../../src/time-log/index.js';
+import { TimeLogIds } from '../support/compiled.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { closedDatabase } from '../support/outage.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -168,9 +167,7 @@ describe('the client and the service', () => {
       status: 401,
       requestId,
     });
-    const reader = await app.app
-      .get(AccessTokenService)
-      .create({ name: 'reader', scopes: ['time-logs:read'] });
+    const reader = await app.tokens.create({ name: 'reader', scopes: ['time-logs:read'] });
     const readingClient = new TimeLogClient({
       baseUrl: `${app.url}/`,
       token: () => Promise.resolve(reader.token),

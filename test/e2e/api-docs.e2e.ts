@@ -1,15 +1,12 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService } from '../../src/access-token/index.js';
+import { describe, expect, it } from '@jest/globals';
 import { FILES_PATH } from '../../src/api-docs/docs-files.js';
-import { openApiText } from '../../src/api-docs/index.js';
-import { errors, scopes, tags } from '../../src/app.module.js';
-import { loadConfig } from '../../src/config.js';
+import { errors, loadConfig, openApiText, scopes, tags } from '../support/compiled.js';
 import { DOCUMENT_TEXT, type OpenApiDocument, type Operation } from '../support/open-api.js';
 import { create, outcome, refusal, send } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const FILES = `/${FILES_PATH}`;
 const API_DOCS_PATHS = [
@@ -29,12 +26,7 @@ const notAllowed = refusal('METHOD_NOT_ALLOWED', 'method not allowed on this pat
 const notFound = refusal('NOT_FOUND', 'no such path');
 const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = useTestApp();
 
 /** The page and its files are for people, and not in the document: they are fetched as a browser does. */
 async function fetched(path: string, method = 'GET'): Promise<{ response: Response; bytes: Buffer }> {
@@ -80,7 +72,7 @@ describe('GET /openapi.json', () => {
 
   it('says of every operation who may: everybody, the holder of any token, or of one with a scope', async () => {
     const { paths, security: usual } = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
-    const { token } = await app.app.get(AccessTokenService).create({ name: 'of no scope', scopes: [] });
+    const { token } = await app.tokens.create({ name: 'of no scope', scopes: [] });
     for (const [path, item] of Object.entries(paths)) {
       for (const [method, { security = usual }] of Object.entries(item) as [string, Operation][]) {
         const statusWith = async (authorization?: string) => {
@@ -216,11 +208,7 @@ describe('any other path below /docs', () => {
 });
 
 describe('API_DOCS=off', () => {
-  let silent: TestApp;
-  beforeAll(async () => {
-    silent = await startTestApp({ apiDocs: false });
-  });
-  afterAll(() => silent.close());
+  const silent = useTestApp({ apiDocs: false });
 
   it.each(API_DOCS_PATHS)('leaves %s unknown', async (path) => {
     const answers = [await fetch(silent.url + path), await fetch(silent.url + path, { method: 'POST' })];

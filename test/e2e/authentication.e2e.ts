@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService, AccessTokenVerifier } from '../../src/access-token/index.js';
+import type { AccessTokenService } from '../../src/access-token/index.js';
+import { AccessTokenVerifier } from '../support/compiled.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { missingDatabase } from '../support/outage.js';
@@ -54,7 +55,7 @@ let service: AccessTokenService;
 
 beforeAll(async () => {
   app = await startTestApp({ declaredTokens: DECLARED });
-  service = app.app.get(AccessTokenService);
+  service = app.tokens;
 });
 afterAll(() => app.close());
 

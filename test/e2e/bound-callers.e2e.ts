@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService } from '../../src/access-token/index.js';
-import { scopes as scopesOfService } from '../../src/app.module.js';
+import { scopes as scopesOfService } from '../support/compiled.js';
 import { Issuer, makeKey } from '../support/issuer.js';
 import {
   create,
@@ -33,8 +32,7 @@ afterAll(async () => {
 });
 
 const accessToken = async (projects?: string[]) =>
-  (await app.app.get(AccessTokenService).create({ name: 'bound', scopes, ...(projects && { projects }) }))
-    .token;
+  (await app.tokens.create({ name: 'bound', scopes, ...(projects && { projects }) })).token;
 const jwt = (teams?: unknown) => issuer.sign({ scope: scopes.join(' '), teams });
 const as = (token: string): Target => ({ port: app.port, token });
 

@@ -21,7 +21,7 @@ describe('a clock that jumped ahead and was put right', () => {
   it('gives no later log a false createdAt', async () => {
     const before = Date.now();
     const ahead = before + 1_500 * DAY;
-    jest.spyOn(Date, 'now').mockReturnValue(ahead);
+    jest.spyOn(serviceGlobal.Date, 'now').mockReturnValue(ahead);
     expect(await createdAt()).toBe(ahead);
     jest.restoreAllMocks();
     const created = await createdAt();

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { AccessTokenService } from '../../src/access-token/index.js';
+import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
+import { DataSource } from '../support/compiled.js';
 import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
 import {
   type Answer,
@@ -17,18 +16,13 @@ import {
   type Sending,
   TIME_LOGS,
 } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const NONE = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
 const OTHER = { projectId: '9a4f3c52-0d0b-4f5e-8f6e-5a3b7c1d2e90', duration: 0.2, date: '2024-02-29' };
 const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = useTestApp();
 
 /** The log that was made of these values. */
 const made = async (log: object = LOG) => dataOf(await create(app, log)) as Made & { id: string };
@@ -151,9 +145,10 @@ describe('PUT /api/v1/time-logs/{id}', () => {
 
   it('is for the holder of a token with the scope, whatever the id and the body', async () => {
     const { id } = await made();
-    const { token } = await app.app
-      .get(AccessTokenService)
-      .create({ name: 'writer', scopes: ['time-logs:read', 'time-logs:write'] });
+    const { token } = await app.tokens.create({
+      name: 'writer',
+      scopes: ['time-logs:read', 'time-logs:write'],
+    });
     for (const [path, body] of [
       [id, LOG],
       [randomUUID(), '{'],

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { missingDatabase } from '../support/outage.js';
 import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
 import { type Answer, LOG, outcome, refusal, send, sendBytes, TIME_LOGS } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { type TestApp, useTestApp } from '../support/test-app.js';
 
 const ORIGIN = 'https://app.example';
 const OTHER = 'http://localhost:5173';
@@ -77,12 +77,7 @@ describe('with CORS_ORIGINS', () => {
     'access-control-expose-headers': EXPOSED,
     vary: 'Origin',
   });
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp({ corsOrigins: [ORIGIN, OTHER] });
-  });
-  afterAll(() => app.close());
+  const app = useTestApp({ corsOrigins: [ORIGIN, OTHER] });
 
   it.each([ORIGIN, OTHER])('lets pages of %s read every answer, refusals too', async (origin) => {
     for (const [status, answer] of await ask(app, origin)) {
@@ -175,12 +170,7 @@ describe('with CORS_ORIGINS', () => {
 
 describe('with CORS_ORIGINS=*', () => {
   const readable = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp({ corsOrigins: ['*'] });
-  });
-  afterAll(() => app.close());
+  const app = useTestApp({ corsOrigins: ['*'] });
 
   it.each([ORIGIN, 'null', undefined])('says the same to every origin (%s)', async (origin) => {
     for (const [status, answer] of await ask(app, origin)) {
@@ -197,12 +187,7 @@ describe('with CORS_ORIGINS=*', () => {
 });
 
 describe('without CORS_ORIGINS', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
+  const app = useTestApp();
 
   it('has no header of CORS, and takes a preflight for any other OPTIONS', async () => {
     for (const [status, answer] of await ask(app, ORIGIN)) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { expectedLog } from '../support/expected-logs.js';
 import { rawRequest } from '../support/raw-http.js';
 import {
@@ -12,7 +12,7 @@ import {
   sendBytes,
   TIME_LOGS,
 } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const DURATION = 'duration must be a positive number';
 const PROJECT_ID = 'projectId must be a UUID';
@@ -20,12 +20,7 @@ const DATE = 'date must be an existing day in the form YYYY-MM-DD';
 const LIMIT = 64 * 1024;
 const MARKER = 'marker7f3a';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = useTestApp();
 
 /** The body of a create as text, with one member replaced by text that is sent as it is. */
 function withRaw(member: string, text: string): string {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService } from '../../src/access-token/index.js';
+import { describe, expect, it } from '@jest/globals';
 import {
   create,
   dataOf,
@@ -12,16 +11,11 @@ import {
   type Sending,
   TIME_LOGS,
 } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const NONE = [404, refusal('NOT_FOUND', 'there is no time log with this id')];
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = useTestApp();
 
 const made = async (log: object = LOG, headers = {}) =>
   dataOf(await create(app, log, headers)) as { id: string };
@@ -109,9 +103,10 @@ describe('DELETE /api/v1/time-logs/{id}', () => {
 
   it('is for the holder of a token with the scope, whatever the id', async () => {
     const { id } = await made();
-    const { token } = await app.app
-      .get(AccessTokenService)
-      .create({ name: 'writer', scopes: ['time-logs:read', 'time-logs:write'] });
+    const { token } = await app.tokens.create({
+      name: 'writer',
+      scopes: ['time-logs:read', 'time-logs:write'],
+    });
     for (const path of [id, randomUUID(), 'x']) {
       expect(outcome(await remove(path, { headers: { authorization: undefined } }))).toEqual([
         401,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService } from '../../src/access-token/index.js';
 import { create, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -56,9 +55,7 @@ describe('GET /api/v1/time-logs/{id}', () => {
   });
 
   it('is for the holder of a token with the scope, whatever the id', async () => {
-    const { token } = await app.app
-      .get(AccessTokenService)
-      .create({ name: 'writer', scopes: ['time-logs:write'] });
+    const { token } = await app.tokens.create({ name: 'writer', scopes: ['time-logs:write'] });
     for (const id of [created.data.id, randomUUID(), 'x']) {
       const path = `${TIME_LOGS}/${id}`;
       expect(outcome(await send(app, path, { headers: { authorization: undefined } }))).toEqual([

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { aroundStatements } from '../support/around-statements.js';
 import { closedDatabase, missingDatabase } from '../support/outage.js';
 import { type Answer, outcome, refusal, send } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const NO_TOKEN = { headers: { authorization: undefined } };
 const WRONG_TOKEN = { headers: { authorization: 'Bearer tl_wrong' } };
@@ -10,12 +10,7 @@ const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required')
 const notAllowed = refusal('METHOD_NOT_ALLOWED', 'method not allowed on this path; see the Allow header');
 const unavailable = refusal('SERVICE_UNAVAILABLE', 'the service is unavailable at the moment; retry later');
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = useTestApp();
 
 const plain = ({ status, headers, text }: Answer) => [status, headers.get('content-type'), text];
 const isOk = [200, 'text/plain; charset=utf-8', 'OK'];

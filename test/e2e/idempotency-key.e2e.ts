@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService } from '../../src/access-token/index.js';
-import { defaultScopes } from '../../src/app.module.js';
+import { describe, expect, it } from '@jest/globals';
+import { defaultScopes } from '../support/compiled.js';
 import { rawRequest } from '../support/raw-http.js';
 import {
   type Answer,
@@ -13,16 +12,11 @@ import {
   sendBytes,
   TIME_LOGS,
 } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const FAULT = 'Idempotency-Key must be 1 to 255 printable ASCII characters';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
+const app = useTestApp();
 
 const createWith = (key: string, body: unknown = LOG, headers = {}) =>
   create(app, body, { 'idempotency-key': key, ...headers });
@@ -78,7 +72,7 @@ describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
   });
 
   it('keeps the keys of different tokens apart', async () => {
-    const { token } = await app.app.get(AccessTokenService).create({ name: 'other', scopes: defaultScopes });
+    const { token } = await app.tokens.create({ name: 'other', scopes: defaultScopes });
     const [key, log] = [randomUUID(), newLog()];
     const first = await createWith(key, log);
     const other = await createWith(key, log, { authorization: `Bearer ${token}` });

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { exportSPKI } from 'jose';
-import { AUTH_OPTIONS, type AuthOptions } from '../../libs/auth/src/index.js';
-import { loadConfig } from '../../src/config.js';
+import type { AuthOptions } from '../../libs/auth/src/index.js';
+import { AUTH_OPTIONS, loadConfig } from '../support/compiled.js';
 import { type Claims, Issuer, type IssuerKey, makeKey, MISBEHAVIOURS, seconds } from '../support/issuer.js';
 import {
   type Answer,
@@ -17,7 +17,7 @@ import {
   send,
   TIME_LOGS,
 } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, type TestApp, useTestApp } from '../support/test-app.js';
 
 const REALM = 'Bearer realm="time-logs"';
 const refused = [
@@ -81,11 +81,7 @@ it('a JWT is for the projects of the claim that the settings name; other tokens 
 });
 
 describe('a JWT beside access tokens', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startTestApp({ jwt: issuer.settings, declaredTokens: [DECLARED] });
-  });
-  afterAll(() => app.close());
+  const app = useTestApp(() => ({ jwt: issuer.settings, declaredTokens: [DECLARED] }));
 
   it.each(['RS256', 'PS256', 'ES256', 'EdDSA'] as const)('of %s is good on every route', async (alg) => {
     const token = await issuer.sign({}, { typ: 'at+jwt' }, keys[alg]);
@@ -342,11 +338,7 @@ describe('a JWT beside access tokens', () => {
 });
 
 describe('a JWT instead of access tokens', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startTestApp({ jwt: issuer.settings, takesAccessTokens: false });
-  });
-  afterAll(() => app.close());
+  const app = useTestApp(() => ({ jwt: issuer.settings, takesAccessTokens: false }));
 
   it('is good, and access tokens are not', async () => {
     const answers = await askEverywhere(app, await issuer.sign());

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { UnreadAnswers } from '../../libs/http-edge/src/index.js';
-import { connectMessages } from '../../libs/messages/src/transports/index.js';
-import { LargeAnswers } from '../../src/time-log/wire/large-answers.js';
+import { connectMessages, LargeAnswers, UnreadAnswers } from '../support/compiled.js';
 import { unusedPort } from '../support/unused-port.js';
 import { overHttp, overTransport } from '../messages/doors.js';
 import { messageOptions } from '../messages/host.js';

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService } from '../../src/access-token/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { newGate } from '../support/gate.js';
@@ -26,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 async function bearer(...scopes: string[]): Promise<{ authorization: string }> {
-  const { token } = await app.app.get(AccessTokenService).create({ name: 'of a test', scopes });
+  const { token } = await app.tokens.create({ name: 'of a test', scopes });
   return { authorization: `Bearer ${token}` };
 }
 
@@ -357,9 +356,7 @@ describe('the metrics', () => {
   it('are those of one app, and not of another in the same process', async () => {
     const other = await startTestApp({ corsOrigins: ['https://app.example'] });
     try {
-      const { token } = await other.app
-        .get(AccessTokenService)
-        .create({ name: 'scraper', scopes: ['metrics:read'] });
+      const { token } = await other.tokens.create({ name: 'scraper', scopes: ['metrics:read'] });
       const headers = { authorization: `Bearer ${token}` };
       const samples = async () =>
         [...(await scrape(other, headers))].filter(([name]) => name.startsWith('http_requests_total'));

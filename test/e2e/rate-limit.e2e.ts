@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccessTokenService } from '../../src/access-token/index.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
 import { type Answer, create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -21,7 +20,7 @@ describe('with RATE_LIMIT=4/hour', () => {
   /** The `Authorization` of a token that has made no request yet. */
   async function newcomer(...scopes: string[]): Promise<{ authorization: string }> {
     const wanted = scopes.length > 0 ? scopes : (['time-logs:read', 'time-logs:write'] as const);
-    const { token } = await app.app.get(AccessTokenService).create({ name: 'newcomer', scopes: wanted });
+    const { token } = await app.tokens.create({ name: 'newcomer', scopes: wanted });
     return { authorization: `Bearer ${token}` };
   }
   /** One that has used up its quota. */

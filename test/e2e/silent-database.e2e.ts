@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../support/compiled.js';
 import { send, TIME_LOGS } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HTTP } from 'cloudevents';
-import { AccessTokenService } from '../../src/access-token/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { type Answer, create, LOG, outcome, PROJECT, refusal, send, TIME_LOGS } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -99,9 +98,7 @@ describe('GET /api/v1/time-logs/events', () => {
     const copy = new Map(before.map(({ data }) => [data.id, data]));
     await app.dataSource.query('delete from time_logs where id = $1', [first!.data.id]);
     const corrected = { ...LOG, description: 'corrected' };
-    const { token } = await app.app
-      .get(AccessTokenService)
-      .create({ name: 'clerk', scopes: ['time-logs:correct'] });
+    const { token } = await app.tokens.create({ name: 'clerk', scopes: ['time-logs:correct'] });
     const clerk = { ...app, token };
     await send(clerk, `${TIME_LOGS}/${second!.data.id}`, {
       method: 'PUT',
@@ -234,9 +231,7 @@ describe('GET /api/v1/time-logs/events', () => {
   });
 
   it('is for the holder of a token with the scope', async () => {
-    const { token } = await app.app
-      .get(AccessTokenService)
-      .create({ name: 'writer', scopes: ['time-logs:write'] });
+    const { token } = await app.tokens.create({ name: 'writer', scopes: ['time-logs:write'] });
     expect(outcome(await feed('', { headers: { authorization: undefined } }))).toEqual([
       401,
       refusal('UNAUTHORIZED', 'a valid bearer token is required'),

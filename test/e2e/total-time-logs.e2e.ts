@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { AccessTokenService } from '../../src/access-token/index.js';
-import { Page, Period, TimeLogService } from '../../src/time-log/index.js';
+import { Page, Period, TimeLogService } from '../support/compiled.js';
 import { DOCUMENT_TEXT, type OpenApiDocument, type Response } from '../support/open-api.js';
 import {
   type Answer,
@@ -92,9 +91,7 @@ describe('GET /api/v1/time-logs/totals', () => {
   });
 
   it('asks for the scope of lists, whatever the query', async () => {
-    const { token } = await app.app
-      .get(AccessTokenService)
-      .create({ name: 'writer', scopes: ['time-logs:write'] });
+    const { token } = await app.tokens.create({ name: 'writer', scopes: ['time-logs:write'] });
     for (const query of ['', 'by=x']) {
       expect(outcome(await totals(query, {}, { ...app, token }))).toEqual([
         403,

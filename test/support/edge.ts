@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { afterEach, expect } from '@jest/globals';
 import { rawRequest } from './raw-http.js';
 import { type Answer, outcome, refusal, send, sendBytes } from './requests.js';
-import { startTestApp, type TestApp } from './test-app.js';
+import { type TestApp, useTestApp } from './test-app.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -21,17 +21,13 @@ export const REFUSED = {
 } satisfies Record<string, [number, object]>;
 
 /** The service for the tests of a file. Whatever a test has sent, the next request is served. */
-export function edgeApp(): () => TestApp {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
+export function edgeApp(): TestApp {
+  const app = useTestApp();
   afterEach(async () => {
     const { status, text } = await send(app, '/health');
     expect([status, text]).toEqual([200, 'OK']);
   });
-  return () => app;
+  return app;
 }
 
 /** The text of a request of HTTP/1.1 with a Host and the token of the app. */

@@ -1,5 +1,7 @@
-import { DataSource } from 'typeorm';
+import { DataSource } from './compiled.js';
 import type { TestApp } from './test-app.js';
+
+type Server = InstanceType<typeof DataSource>;
 
 /** Takes the database of an app away while something is done, and brings it back whatever happens. */
 export type Outage = (app: TestApp, during: () => Promise<void>) => Promise<void>;
@@ -20,7 +22,7 @@ export const missingDatabase: Outage = (app, during) =>
     }
   });
 
-async function onServer(work: (server: DataSource) => Promise<void>): Promise<void> {
+async function onServer(work: (server: Server) => Promise<void>): Promise<void> {
   const server = await new DataSource({ type: 'postgres', url: process.env.TEST_DATABASE_URL! }).initialize();
   try {
     await work(server);
@@ -30,7 +32,7 @@ async function onServer(work: (server: DataSource) => Promise<void>): Promise<vo
 }
 
 /** Ends all connections to the database of an app and lets nobody in while something is done. */
-async function closed(server: DataSource, app: TestApp, during: () => Promise<unknown>): Promise<void> {
+async function closed(server: Server, app: TestApp, during: () => Promise<unknown>): Promise<void> {
   const name = databaseOf(app);
   await server.query(`alter database ${name} allow_connections false`);
   await server.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1', [

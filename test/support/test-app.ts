@@ -1,12 +1,22 @@
 import type { AddressInfo } from 'node:net';
-import { NestFactory } from '@nestjs/core';
+import { afterAll, beforeAll } from '@jest/globals';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { DataSource } from 'typeorm';
-import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
-import { AccessTokenService } from '../../src/access-token/index.js';
-import { AppModule, type AppOptions, scopes } from '../../src/app.module.js';
-import { loadConfig } from '../../src/config.js';
+import type { DataSource } from 'typeorm';
+import type { AccessTokenService } from '../../src/access-token/index.js';
+import type { AppOptions } from '../../src/app.module.js';
+import {
+  AccessTokenService as Tokens,
+  AppModule,
+  DataSource as Source,
+  EdgeAdapter,
+  loadConfig,
+  NestFactory,
+  scopes,
+} from './compiled.js';
 import { createMigratedDatabase } from './test-database.js';
+
+/** What differs from the defaults. */
+type Settings = Partial<AppOptions['config']>;
 
 /** The service as main.ts boots it, on a database of its own, listening on loopback. */
 export interface TestApp {
@@ -16,6 +26,8 @@ export interface TestApp {
   /** Good for everything. */
   readonly token: string;
   readonly app: NestExpressApplication;
+  /** Makes and revokes access tokens. */
+  readonly tokens: AccessTokenService;
   readonly dataSource: DataSource;
   readonly databaseUrl: string;
   close(): Promise<void>;
@@ -27,8 +39,21 @@ function patientConfig(): AppOptions['config'] {
   return { ...config, limits: { ...config.limits, deadline: 10 * config.limits.deadline } };
 }
 
+/**
+ * Starts the service before the tests of a file or a `describe` block, and closes it after them. The members of the result are there
+ * from then on; a configuration that an earlier `beforeAll` makes is given as a function.
+ */
+export function useTestApp(config: Settings | (() => Settings) = {}): TestApp {
+  const app = {} as TestApp;
+  beforeAll(async () => {
+    Object.assign(app, await startTestApp(typeof config === 'function' ? config() : config));
+  });
+  afterAll(() => app.close());
+  return app;
+}
+
 export async function startTestApp(
-  config: Partial<AppOptions['config']> = {},
+  config: Settings = {},
   /** Leads the app's connections elsewhere, such as through a proxy. */
   reroute: (databaseUrl: string) => string = (url) => url,
 ): Promise<TestApp> {
@@ -45,15 +70,15 @@ export async function startTestApp(
   );
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
-  const { token } = await app
-    .get(AccessTokenService)
-    .create({ name: 'test', scopes: scopes.map(({ name }) => name) });
+  const tokens = app.get(Tokens);
+  const { token } = await tokens.create({ name: 'test', scopes: scopes.map(({ name }) => name) });
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     token,
     app,
-    dataSource: app.get(DataSource),
+    tokens,
+    dataSource: app.get(Source),
     databaseUrl: database.url,
     close: async () => {
       await app.close();

@@ -28,6 +28,9 @@ export default class extends TestEnvironment {
     const urls = process.env.TEST_DATABASE_URLS?.split(' ') ?? [];
     this.databaseUrl = urls[Number(process.env.JEST_WORKER_ID) - 1];
     this.global.process.env.TEST_DATABASE_URL = this.databaseUrl;
+    // For compiled.ts.
+    this.global.importOnce = (specifier) => import(specifier);
+    this.global.serviceGlobal = globalThis;
   }
 
   async handleTestEvent({ name }) {

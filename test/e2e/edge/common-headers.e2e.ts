@@ -20,7 +20,7 @@ describe('every answer', () => {
     ['HEAD', '/nowhere', 404, undefined],
   ])('carries the common headers (%s %s, %i)', async (method, path, status, body) => {
     const headers = { 'content-type': 'application/json' };
-    const answer = await send(app(), path, { method, headers, body });
+    const answer = await send(app, path, { method, headers, body });
     expect(answer.status).toBe(status);
     expectCommon(answer.headers);
     if (method !== 'HEAD')
@@ -32,10 +32,10 @@ describe('every answer', () => {
     'carries the request id of the caller (%s)',
     async (id) => {
       const answers = ['/health', '/livez', '/nowhere', TIME_LOGS].map((path) =>
-        send(app(), path, { headers: { 'x-request-id': id } }),
+        send(app, path, { headers: { 'x-request-id': id } }),
       );
       for (const { headers } of await Promise.all(answers)) expectCommon(headers, id);
-      const refused = await send(app(), '/health', {
+      const refused = await send(app, '/health', {
         headers: { 'x-request-id': id, authorization: undefined },
       });
       expectCommon(refused.headers, id);
@@ -54,22 +54,22 @@ describe('every answer', () => {
     '{}',
     '%0d%0aX: y',
   ])('carries an id of its own where the one of the caller is not well-formed (%#)', async (id) => {
-    const { headers } = await send(app(), '/health', { headers: { 'x-request-id': id } });
+    const { headers } = await send(app, '/health', { headers: { 'x-request-id': id } });
     expectCommon(headers);
   });
 
   it.each(['a\tb', '\u0080\u009b31m', 'a\r\nX-Request-Id: b'])(
     'carries an id of its own for %j',
     async (id) => {
-      const text = authorized(app(), 'GET /health', `X-Request-Id: ${id}`, 'Connection: close');
-      const { status, headers } = await exchange(app(), text);
+      const text = authorized(app, 'GET /health', `X-Request-Id: ${id}`, 'Connection: close');
+      const { status, headers } = await exchange(app, text);
       expect(status).toBe(200);
       expectCommon(headers);
     },
   );
 
   it('has an id that no other answer has', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(app(), '/livez')));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(app, '/livez')));
     expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(20);
   });
 });

@@ -9,10 +9,10 @@ const app = edgeApp();
 
 describe('connections', () => {
   const get = (path: string, id: string, ...more: string[]) =>
-    authorized(app(), `GET ${path}`, `X-Request-Id: ${id}`, ...more);
+    authorized(app, `GET ${path}`, `X-Request-Id: ${id}`, ...more);
   const post = (body: string, ...more: string[]) => {
     const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`];
-    return authorized(app(), `POST ${TIME_LOGS}`, ...headers, ...more) + body;
+    return authorized(app, `POST ${TIME_LOGS}`, ...headers, ...more) + body;
   };
   /** Statuses and request ids of the answers, in their order. */
   const namesIn = (received: string) =>
@@ -24,7 +24,7 @@ describe('connections', () => {
       post(JSON.stringify(LOG), 'X-Request-Id: two') +
       get('/nowhere', 'three') +
       get('/livez', 'four', 'Connection: close');
-    expect(namesIn(await sendRaw(app().port, text))).toEqual(['200 one', '201 two', '404 three', '200 four']);
+    expect(namesIn(await sendRaw(app.port, text))).toEqual(['200 one', '201 two', '404 three', '200 four']);
   });
 
   it('serve on after a request that was refused by a handler', async () => {
@@ -36,14 +36,14 @@ describe('connections', () => {
       'Content-Length: 5',
     );
     const text = `${refused}hello${get('/health', 'two', 'Connection: close')}`;
-    expect(namesIn(await sendRaw(app().port, text))).toEqual(['401 one', '200 two']);
+    expect(namesIn(await sendRaw(app.port, text))).toEqual(['401 one', '200 two']);
   });
 
   it('never take the refusal of a later request for the answer to an earlier one', async () => {
     const description = 'followed by nonsense';
     const body = JSON.stringify({ ...LOG, description });
-    const [first] = answersIn(await sendRaw(app().port, `${post(body)}NONSENSE\r\n\r\n`));
-    const rows = await app().dataSource.query<unknown[]>('select 1 from time_logs where description = $1', [
+    const [first] = answersIn(await sendRaw(app.port, `${post(body)}NONSENSE\r\n\r\n`));
+    const rows = await app.dataSource.query<unknown[]>('select 1 from time_logs where description = $1', [
       description,
     ]);
     expect([first?.status, rows.length]).toEqual([201, 1]);
@@ -51,7 +51,7 @@ describe('connections', () => {
 
   it.each(['websocket', 'h2c', 'TLS/1.0'])('are not upgraded to %s', async (protocol) => {
     const upgrade = [`Upgrade: ${protocol}`, 'Connection: Upgrade'];
-    const socket = connect(app().port, '127.0.0.1');
+    const socket = connect(app.port, '127.0.0.1');
     let text = '';
     for (const one of [get('/health', 'one', ...upgrade), get('/health', 'two')]) {
       socket.write(one);
@@ -66,8 +66,8 @@ describe('connections', () => {
     ['/nowhere', 404],
     [`${TIME_LOGS}?x=1`, 400],
   ])('carry no body in the answer to HEAD %s', async (path, status) => {
-    const head = await exchange(app(), authorized(app(), `HEAD ${path}`, 'Connection: close'));
-    const got = await exchange(app(), authorized(app(), `GET ${path}`, 'Connection: close'));
+    const head = await exchange(app, authorized(app, `HEAD ${path}`, 'Connection: close'));
+    const got = await exchange(app, authorized(app, `GET ${path}`, 'Connection: close'));
     expect([head.status, head.text]).toEqual([status, '']);
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
   });

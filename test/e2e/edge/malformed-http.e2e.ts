@@ -6,7 +6,7 @@ import { TIME_LOGS } from '../../support/requests.js';
 const app = edgeApp();
 
 describe('malformed HTTP', () => {
-  const authorization = () => `Authorization: Bearer ${app().token}`;
+  const authorization = () => `Authorization: Bearer ${app.token}`;
   const health = 'GET /health HTTP/1.1';
   const post = `POST ${TIME_LOGS} HTTP/1.1`;
 
@@ -32,13 +32,13 @@ describe('malformed HTTP', () => {
     ],
     ['an unknown transfer encoding', rawRequest(post, 'Host: x', 'Transfer-Encoding: gzip')],
   ])('is refused: %s', async (_what, text) => {
-    expectRefusal(await exchange(app(), text), REFUSED.malformed);
+    expectRefusal(await exchange(app, text), REFUSED.malformed);
   });
 
   it('is refused: a chunk that is none', async () => {
     const headers = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
-    const text = `${authorized(app(), `POST ${TIME_LOGS}`, ...headers)}nonsense\r\n`;
-    expectRefusal(await exchange(app(), text), REFUSED.malformed);
+    const text = `${authorized(app, `POST ${TIME_LOGS}`, ...headers)}nonsense\r\n`;
+    expectRefusal(await exchange(app, text), REFUSED.malformed);
   });
 
   it.each([
@@ -46,17 +46,17 @@ describe('malformed HTTP', () => {
     ['two Hosts', ['Host: x', 'Host: y']],
     ['the same Host twice', ['Host: x', 'host: x']],
   ])('is refused: %s', async (_what, hosts) => {
-    const answer = await exchange(app(), rawRequest(health, ...hosts, authorization(), 'Connection: close'));
+    const answer = await exchange(app, rawRequest(health, ...hosts, authorization(), 'Connection: close'));
     expectRefusal(answer, REFUSED.hosts);
   });
 
   it('is not a request of HTTP/1.0 without Host', async () => {
-    const { status, text } = await exchange(app(), rawRequest('GET /health HTTP/1.0', authorization()));
+    const { status, text } = await exchange(app, rawRequest('GET /health HTTP/1.0', authorization()));
     expect([status, text]).toEqual([200, 'OK']);
   });
 
   it.each(['x:443', 'localhost:22', '/health'])('is refused: CONNECT %s', async (target) => {
-    const answer = await exchange(app(), authorized(app(), `CONNECT ${target}`));
+    const answer = await exchange(app, authorized(app, `CONNECT ${target}`));
     expectRefusal(answer, REFUSED.malformed);
   });
 });

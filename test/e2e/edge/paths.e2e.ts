@@ -35,19 +35,19 @@ describe('paths', () => {
     '/favicon.ico',
   ])('that are unknown are not found (%s)', async (path) => {
     const stranger = rawRequest(`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close');
-    expectRefusal(await exchange(app(), stranger), REFUSED.unauthorized);
-    const known = await exchange(app(), authorized(app(), `GET ${path}`, 'Connection: close'));
+    expectRefusal(await exchange(app, stranger), REFUSED.unauthorized);
+    const known = await exchange(app, authorized(app, `GET ${path}`, 'Connection: close'));
     expectRefusal(known, REFUSED.unknown);
     expect(known.headers.has('allow')).toBe(false);
-    const post = authorized(app(), `POST ${path}`, 'Content-Length: 0', 'Connection: close');
-    expectRefusal(await exchange(app(), post), REFUSED.unknown);
+    const post = authorized(app, `POST ${path}`, 'Content-Length: 0', 'Connection: close');
+    expectRefusal(await exchange(app, post), REFUSED.unknown);
   });
 
   it.each(['/Health', '/HEALTH/', '/health/', '/health?', '/Api/V1/Time-Logs', `${TIME_LOGS}/`])(
     'take any case and a trailing slash (%s)',
     async (path) => {
-      expect((await send(app(), path)).status).toBe(200);
-      expect((await send(app(), path, { headers: { authorization: undefined } })).status).toBe(401);
+      expect((await send(app, path)).status).toBe(200);
+      expect((await send(app, path, { headers: { authorization: undefined } })).status).toBe(401);
     },
   );
 
@@ -62,8 +62,8 @@ describe('paths', () => {
     ['/readyz/', 'GET, HEAD'],
   ])('that are known allow their own methods alone (%s)', async (path, allow) => {
     for (const method of METHODS) {
-      const text = authorized(app(), `${method} ${path}`, 'Content-Length: 0', 'Connection: close');
-      const answer = await exchange(app(), text);
+      const text = authorized(app, `${method} ${path}`, 'Content-Length: 0', 'Connection: close');
+      const answer = await exchange(app, text);
       expectRefusal(answer, REFUSED.method);
       expect(answer.headers.get('allow')).toBe(allow);
     }
@@ -73,14 +73,14 @@ describe('paths', () => {
     'in other forms give nothing away (OPTIONS %s)',
     async (target) => {
       const text = rawRequest(`OPTIONS ${target} HTTP/1.1`, 'Host: x', 'Connection: close');
-      const answer = await exchange(app(), text);
+      const answer = await exchange(app, text);
       expectRefusal(answer, answer.status === 400 ? REFUSED.malformed : REFUSED.unauthorized);
     },
   );
 
   it('may come in absolute form', async () => {
-    const asked = authorized(app(), 'GET http://x/health', 'Connection: close');
-    const { status, text } = await exchange(app(), asked);
+    const asked = authorized(app, 'GET http://x/health', 'Connection: close');
+    const { status, text } = await exchange(app, asked);
     expect([status, text]).toEqual([200, 'OK']);
   });
 });
