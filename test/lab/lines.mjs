@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/* Counts the lines of the product and of the platform under it, as CONTRIBUTING.md tells them: without tests. */
+/* Counts lines: of the product and the platform under it, as CONTRIBUTING.md lists them, and of their tests. */
 
 const PARTS = {
   product: [
@@ -38,3 +38,18 @@ for (const [whose, part, pattern] of parts) {
 }
 const missed = files.filter((file) => !parts.some(([, , pattern]) => pattern.test(file)));
 if (missed.length > 0) throw new Error(`in no part: ${missed.join(', ')}`);
+
+const TESTS = [
+  ['specs next to their source', /^(src|libs)\/.*(\.spec\.ts|fixture.*)$/],
+  ['npm test: end to end, contracts, processes, hosts', /^test\/(?!lab\/)/],
+  ['the laboratory', /^test\/lab\//],
+];
+const tests = execFileSync('git', ['ls-files', 'src', 'libs', 'test'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => /\.(ts|mjs)$/.test(file) && TESTS.some(([, pattern]) => pattern.test(file)));
+
+console.log('\n| tests | files | lines |\n|---|---|---|');
+for (const [part, pattern] of [...TESTS, ['all', /./]]) {
+  const some = tests.filter((file) => pattern.test(file));
+  console.log(`| ${part} | ${some.length} | ${some.reduce((sum, file) => sum + linesOf(file), 0)} |`);
+}

@@ -24,7 +24,7 @@ const SUITES = {
     options: ['--runInBand', '--testMatch', '**/test/lab/fleet/*.load.ts', '--'],
     files: [],
   },
-  package: { files: ['test/lab/package'] },
+  package: { environment: { EXTENT }, files: ['test/lab/package'] },
   properties: {
     environment: { EXTENT },
     options: [`--maxWorkers=${WORKERS}`],
@@ -79,9 +79,9 @@ function runAll() {
 
 function runSuite({ config = 'test/lab/jest.config.mjs', environment = {}, options = [], files }, args) {
   const isFile = (argument) => !argument.startsWith('-') && argument.includes('/');
-  run(process.execPath, [name === 'tools' ? 'test/lab/tools/install.mjs' : 'src/run.mjs']);
+  if (name === 'tools') run(process.execPath, ['test/lab/tools/install.mjs']);
   const jest = ['--config', config, ...options, ...(args.some(isFile) ? [] : files), ...args];
-  run('npm', ['run', '--silent', 'jest', '--', ...jest], environment);
+  run('npm', ['--silent', 'test', '--', ...jest], environment);
 }
 
 function runProgram(folder, file, args) {

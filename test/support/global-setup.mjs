@@ -1,17 +1,21 @@
-import { access, constants, mkdir, mkdtemp, readFile, realpath, rm, statfs } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  access,
+  chmod,
+  constants,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rm,
+  statfs,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { giveTo } from '../../libs/embedded-postgres/dist/data-directory.js';
-import { install, thisMachine } from '../../libs/embedded-postgres/dist/installation.js';
-import { isReady } from '../../libs/embedded-postgres/dist/postmaster.js';
-import { Program, run } from '../../libs/embedded-postgres/dist/program.js';
-import {
-  openSocketDirectory,
-  socketDirectoryOf,
-  urlOf,
-} from '../../libs/embedded-postgres/dist/socket-directory.js';
-import { removeLibpqVariables } from '../../dist/src/config.js';
+import pg from 'pg';
 
 /**
  * Nothing is tested here that a crash of the machine could harm, so nobody waits for the disk; every core may run
@@ -29,25 +33,51 @@ const SETTINGS = {
  */
 const MEMORY = '/dev/shm';
 /** Bytes that must be free in it. All tests together have had 0.6 GB there. */
-const ROOM = 2 ** 31;
+const MIN_FREE_BYTES = 2 ** 31;
 /** How initdb of any version makes the files. */
 const INITDB = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
+/** Also the role that owns what is in it. */
+const TEMPLATE = 'test_template';
+const PROJECT = join(import.meta.dirname, '..', '..');
+const compiled = (path) => import(join(PROJECT, path));
 
 /**
- * A real PostgreSQL for each worker, in which every test file makes databases of its own: the embedded one, or that of
- * TEST_POSTGRES, the directory of another version's programs, such as /usr/lib/postgresql/15/bin. No file waits for a
- * lock or a transaction of another one.
+ * Compiles the service if its sources have changed, and starts a real PostgreSQL for each worker, in which every test file makes
+ * databases of its own: the embedded one, or that of TEST_POSTGRES, the directory of another version's programs, such as
+ * /usr/lib/postgresql/15/bin. No file waits for a lock or a transaction of another one.
  */
 export default async function setUp({ maxWorkers }, { globals }) {
+  const { status } = spawnSync(process.execPath, [join(PROJECT, 'src', 'run.mjs')], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('the service does not compile');
+  const { removeLibpqVariables } = await compiled('dist/src/config.js');
   // The tests' own connections follow their URLs alone, as the service does.
   removeLibpqVariables(process.env);
-  if (globals.databasesInMemory && (await hasRoomInMemory())) process.env.TMPDIR = MEMORY;
-  const directory = await realpath(await mkdtemp(join(tmpdir(), 'time-logs-test-')));
-  const places = Array.from({ length: maxWorkers }, (_, index) => join(directory, `postgres-${index + 1}`));
-  globalThis.testDatabases = { servers: await Promise.all(places.map(startIn)), directory };
+  const parent = globals.databasesInMemory && (await hasRoomInMemory()) ? MEMORY : tmpdir();
+  const directory = await realpath(await mkdtemp(join(parent, 'time-logs-test-')));
+  // Servers run under accounts of their own, and have folders of their own in it.
+  await chmod(directory, 0o711);
+  // All that tests write goes where the end of the run removes it.
+  process.env.TMPDIR = directory;
+  globalThis.testRun = startCleaner(directory);
   // Node 22.1 and later compile what the processes of a run load once. With coverage that would count too little.
   if (!process.env.NODE_V8_COVERAGE) process.env.NODE_COMPILE_CACHE ??= join(directory, 'compiled');
-  process.env.TEST_DATABASE_URLS = places.map((place) => urlOf(socketDirectoryOf(place))).join(' ');
+  process.env.TEST_DATABASE_URLS = (await startServers(directory, maxWorkers)).join(' ');
+}
+
+/** A process that outlives this one and cleans up after it, however it ends. */
+function startCleaner(directory) {
+  const cleaner = spawn(process.execPath, [join(import.meta.dirname, 'clean-up.mjs'), directory], {
+    detached: true,
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  cleaner.unref();
+  return {
+    cleanUp: async () => {
+      cleaner.ref();
+      cleaner.stdin.end();
+      await once(cleaner, 'exit');
+    },
+  };
 }
 
 async function hasRoomInMemory() {
@@ -56,30 +86,62 @@ async function hasRoomInMemory() {
     const { bavail, bsize } = await statfs(MEMORY);
     // Some tests run what they write.
     const isForPrograms = !/^\S+ \/dev\/shm \S+ \S*\bnoexec\b/m.test(await readFile('/proc/mounts', 'utf8'));
-    return isForPrograms && bavail * bsize >= ROOM;
+    return isForPrograms && bavail * bsize >= MIN_FREE_BYTES;
   } catch {
     return false;
   }
 }
 
-async function startIn(dataDirectory) {
+/** Starts a server for each worker, all with copies of one set of files. Resolves with their URLs. */
+async function startServers(directory, count) {
+  const { install, thisMachine } = await compiled('libs/embedded-postgres/dist/installation.js');
+  const { urlOf, socketDirectoryOf } = await compiled('libs/embedded-postgres/dist/socket-directory.js');
+  const { giveTo } = await compiled('libs/embedded-postgres/dist/data-directory.js');
   const { TEST_POSTGRES } = process.env;
-  return start(
-    TEST_POSTGRES
-      ? await installOther(TEST_POSTGRES, dataDirectory)
-      : await install(dataDirectory, thisMachine),
-  );
+  const places = Array.from({ length: count }, (_, index) => join(directory, `postgres-${index + 1}`));
+  const installation = TEST_POSTGRES
+    ? await installOther(TEST_POSTGRES, places[0], thisMachine)
+    : await install(places[0], thisMachine);
+  const server = await start(installation);
+  await makeTemplate(urlOf(socketDirectoryOf(places[0])));
+  server.signal('SIGINT');
+  await server.ended;
+  for (const place of places.slice(1)) {
+    await cp(places[0], place, { recursive: true });
+    await giveTo(place, installation.account.owner('postgres'));
+  }
+  await Promise.all(places.map((dataDirectory) => start({ ...installation, dataDirectory })));
+  return places.map((place) => urlOf(socketDirectoryOf(place)));
+}
+
+/** Makes the database with all migrations that test-database.ts copies. */
+async function makeTemplate(serverUrl) {
+  const { migrations } = await compiled('dist/src/app.module.js');
+  const { migrate } = await compiled('dist/src/database-setup/index.js');
+  const url = serverUrl
+    .replace(/\/postgres(?=\?|$)/, `/${TEMPLATE}`)
+    .replace('//postgres@', `//${TEMPLATE}@`);
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create role ${TEMPLATE} login`);
+  await client.query(`create database ${TEMPLATE} owner ${TEMPLATE}`);
+  await migrate({ url, migrations });
+  // A test that gets what this role owns in a copy would get the template too.
+  await client.query(`alter database ${TEMPLATE} owner to postgres`);
+  await client.end();
 }
 
 /** Makes the files of a server that is not the embedded one, under the first account that can. */
-async function installOther(programs, dataDirectory) {
+async function installOther(programs, dataDirectory, machine) {
+  const { giveTo } = await compiled('libs/embedded-postgres/dist/data-directory.js');
+  const { run } = await compiled('libs/embedded-postgres/dist/program.js');
   const binaries = {
     native: programs,
     initdb: join(programs, 'initdb'),
     postgres: join(programs, 'postgres'),
   };
   const failures = [];
-  for (const account of thisMachine.accounts({ hasData: false })) {
+  for (const account of machine.accounts({ hasData: false })) {
     await mkdir(dataDirectory);
     await giveTo(dataDirectory, account.owner('initdb'));
     const initdb = account.invoke(binaries.initdb, [`--pgdata=${dataDirectory}`, ...INITDB], 'initdb');
@@ -95,6 +157,11 @@ async function installOther(programs, dataDirectory) {
 }
 
 async function start({ dataDirectory, binaries, environment, account }) {
+  const { isReady } = await compiled('libs/embedded-postgres/dist/postmaster.js');
+  const { Program } = await compiled('libs/embedded-postgres/dist/program.js');
+  const { openSocketDirectory, socketDirectoryOf } = await compiled(
+    'libs/embedded-postgres/dist/socket-directory.js',
+  );
   const socketDirectory = socketDirectoryOf(dataDirectory);
   await openSocketDirectory(socketDirectory, dataDirectory, account.owner('postgres'));
   const settings = { ...SETTINGS, unix_socket_directories: `"${socketDirectory}"` };

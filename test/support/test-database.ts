@@ -13,7 +13,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** The database that `createMigratedDatabase` copies, and the role that owns what is in it. */
+/** The database that global-setup.mjs makes, and the role that owns what is in it. */
 const TEMPLATE = 'test_template';
 
 /** Makes an empty database for an ordinary role of the same name; the URL of the server is that of a superuser. */
@@ -26,31 +26,9 @@ export function createTestDatabase(serverUrl = serverOfWorker()): Promise<TestDa
  * still, so only who looks at migrations runs them.
  */
 export async function createMigratedDatabase(): Promise<TestDatabase> {
-  const serverUrl = serverOfWorker();
-  await (template ??= makeTemplate(serverUrl));
-  const database = await copy(TEMPLATE, serverUrl);
+  const database = await copy(TEMPLATE, serverOfWorker());
   await query(database.superuserUrl, `reassign owned by ${TEMPLATE} to ${database.name}`);
   return database;
-}
-
-let template: Promise<void> | undefined;
-
-/** Makes the template, unless an earlier test file has made it on this server. */
-async function makeTemplate(serverUrl: string): Promise<void> {
-  const found = await query(serverUrl, `select from pg_database where datname = '${TEMPLATE}'`);
-  if (found.rowCount! > 0) return;
-  const { migrations } = await import('../../src/app.module.js');
-  const { migrate } = await import('../../src/database-setup/index.js');
-  const { name, url } = await createTestDatabase(serverUrl);
-  await migrate({ url, migrations });
-  await query(
-    serverUrl,
-    // Whoever gets what this role owns in a copy would get the template too.
-    `alter database ${name} owner to postgres`,
-    `alter role ${name} rename to ${TEMPLATE}`,
-    // Last: a template that is not whole is never found.
-    `alter database ${name} rename to ${TEMPLATE}`,
-  );
 }
 
 function serverOfWorker(): string {

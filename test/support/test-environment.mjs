@@ -4,7 +4,7 @@ import { TestEnvironment } from 'jest-environment-node';
 import pg from 'pg';
 
 /** Milliseconds that a process may take to end before it is killed. */
-const PATIENCE = 5_000;
+const GRACE_MS = 2_000;
 /** A session that others may wait for: it is in a transaction, or holds a lock without one. */
 const HOLDS = `xact_start is not null
   or exists (select from pg_locks where locktype = 'advisory' and pg_locks.pid = pg_stat_activity.pid)`;
@@ -51,7 +51,7 @@ export default class extends TestEnvironment {
     const client = new pg.Client({ connectionString: this.databaseUrl });
     await client.connect();
     await client.query(
-      `select pg_terminate_backend(pid, ${PATIENCE}) from pg_stat_activity
+      `select pg_terminate_backend(pid, ${GRACE_MS}) from pg_stat_activity
        where backend_type = 'client backend' and pid <> pg_backend_pid() and (${condition})`,
     );
     await client.end();
@@ -67,7 +67,7 @@ async function endProcesses(children) {
       const ended = once(child, 'exit');
       // It ends PostgreSQL too, whoever is still connected.
       child.kill('SIGINT');
-      const overdue = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+      const overdue = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
       await ended;
       clearTimeout(overdue);
     }),

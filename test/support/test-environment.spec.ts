@@ -1,6 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
@@ -11,10 +16,10 @@ describe('a test that hangs', () => {
   it('is named meanwhile, and leaves no lock and no process behind, neither to the next test nor after the run', async () => {
     const { printed, said } = await new Promise<{ printed: string; said: string }>((resolve) => {
       const args = ['--experimental-vm-modules', JEST, ...HANGING];
-      const options = { cwd: ROOT, env: { ...process.env, LONG_TEST: '1000' } };
+      const options = { cwd: ROOT, env: { ...process.env, LONG_TEST: '500' } };
       execFile(process.execPath, args, options, (_error, printed, said) => resolve({ printed, said }));
     });
-    expect(said).toMatch(/^runs since \d s: .*hanging[.]fixture[.]ts: hangs$/m);
+    expect(said).toMatch(/^runs since \d+ s: .*hanging[.]fixture[.]ts: hangs$/m);
     const { testResults } = JSON.parse(printed) as {
       testResults: { assertionResults: { title: string; status: string }[] }[];
     };
@@ -24,4 +29,27 @@ describe('a test that hangs', () => {
       ['finds no lock and no process of the one that hung', 'passed'],
     ]);
   });
+});
+
+it('a run that is killed leaves no server and no file behind', async () => {
+  const program = `
+    import setUp from '${join(import.meta.dirname, 'global-setup.mjs')}';
+    await setUp({ maxWorkers: 1 }, { globals: { databasesInMemory: true } });
+    console.log(process.env.TMPDIR + ' ' + process.env.TEST_DATABASE_URLS);
+    setInterval(() => undefined, 1000);`;
+  const run = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface({ input: run.stdout }), 'line')) as [string];
+  const [directory, connectionString] = line.split(' ') as [string, string];
+  const answer = async () => {
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    await client.end();
+  };
+  await answer();
+  run.kill('SIGKILL');
+  await eventually(() => expect(existsSync(directory)).toBe(false));
+  await expect(answer()).rejects.toThrow();
 });
