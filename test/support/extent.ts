@@ -6,9 +6,6 @@ export const isFull = EXTENT !== 'short';
 /** True in the full run alone, not in the nightly one. */
 export const isAll = EXTENT === 'full';
 
-/** Milliseconds after which a test of so many rounds hangs. */
-export const limitOf = (rounds: number): number => 600_000 + rounds * 180_000;
-
 /**
  * How often something is done: `full` times in the full run, `few` times in the short pass; in the nightly run a tenth of the full
  * run, but no less than in the short pass.

@@ -2,10 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { TIME_LOGS } from '../../support/requests.js';
 import { expectContained } from './contained.js';
-import { BUILD_LIMIT, describeWithDocker, Engine } from './engine.js';
+import { describeWithDocker, Engine } from './engine.js';
 import { Project } from './project.js';
 
 describeWithDocker('the service in containers', () => {
@@ -21,7 +21,7 @@ describeWithDocker('the service in containers', () => {
     project = await Project.copy(engine, '-f', 'docker/compose.yaml');
     documented = await project.commands('docker/README.md', '## In containers');
     answer = await project.sh(documented[0]!);
-  }, BUILD_LIMIT);
+  });
   afterAll(async () => {
     await project.remove();
     await engine.stop();

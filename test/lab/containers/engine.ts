@@ -3,14 +3,12 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { Daemon } from '../fleet/daemon.js';
 
 /** Where an engine of our own keeps images for the next run. */
 const PLACE = '/var/tmp/time-logs-containers';
 const STAND_INS = join(import.meta.dirname, 'stand-ins.sh');
-/** Milliseconds: images are made of packages, and packages come over the network. */
-export const BUILD_LIMIT = 1_800_000;
 
 const succeeds = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
 const hasEngine = succeeds('docker', 'info');

@@ -1,17 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { Ledger } from '../faults/support/ledger.js';
 import { Writers } from '../faults/support/writers.js';
 import { fetchOver } from '../fleet/certificates.js';
 import { TIME_LOGS } from '../../support/requests.js';
 import { expectContained } from './contained.js';
-import { BUILD_LIMIT, describeWithDocker, Engine } from './engine.js';
+import { describeWithDocker, Engine } from './engine.js';
 import { Project } from './project.js';
 
-/** Milliseconds: PostgreSQL is copied to the standby, and a container takes its time. */
-const FLEET_LIMIT = 300_000;
 const INSTANCES = ['time-logs-1', 'time-logs-2', 'time-logs-3', 'time-logs-4', 'time-logs-reader'];
 
 interface Member {
@@ -40,14 +38,14 @@ describeWithDocker('a fleet in containers', () => {
       const all = await members(asked);
       expect(all.map(({ Role }) => Role).sort()).toEqual(['Leader', 'Sync Standby']);
       return all.find(({ Role }) => Role === 'Leader')!.Member;
-    }, FLEET_LIMIT);
+    });
   const expectHealthy = () =>
     eventually(async () => {
       const containers = [...(await project.containers())];
       const health = containers.map(([service, { State }]) => [service, State.Health?.Status]);
       expect(health).toEqual(containers.map(([service]) => [service, 'healthy']));
-    }, FLEET_LIMIT);
-  const goesOn = () => writers!.acknowledge(50, FLEET_LIMIT);
+    });
+  const goesOn = () => writers!.acknowledge(50);
 
   beforeAll(async () => {
     engine = await Engine.start();
@@ -66,85 +64,63 @@ describeWithDocker('a fleet in containers', () => {
       pace: 25,
       ca,
     });
-  }, BUILD_LIMIT);
+  });
   afterAll(async () => {
     await writers?.stop();
     await project.remove();
     await engine.stop();
   });
 
-  it(
-    'comes up with the documented commands, and answers at both balancers',
-    async () => {
-      await expectHealthy();
-      await eventually(() => project.sh(curl));
-      for (const port of project.ports) await project.sh(curl.replace(/:\d+/, `:${port}`));
-      await primaryOfTwo('postgres-1');
-    },
-    FLEET_LIMIT,
-  );
+  it('comes up with the documented commands, and answers at both balancers', async () => {
+    await expectHealthy();
+    await eventually(() => project.sh(curl));
+    for (const port of project.ports) await project.sh(curl.replace(/:\d+/, `:${port}`));
+    await primaryOfTwo('postgres-1');
+  });
 
   it('can do no more than it must', () => expectContained(project));
 
-  it(
-    'saves the primary by the documented command',
-    async () => {
-      const document = await readFile(join(project.folder, 'docker/FLEET.md'), 'utf8');
-      const [command] = /for server in [^`]+done/.exec(document)!;
-      const fleet = up.replace(/ up .*/, ' "$@"');
-      expect(await project.sh(`fleet() { ${fleet}; }\n${command}`)).toMatch(
-        /backup command end: completed successfully/,
-      );
-    },
-    FLEET_LIMIT,
-  );
+  it('saves the primary by the documented command', async () => {
+    const document = await readFile(join(project.folder, 'docker/FLEET.md'), 'utf8');
+    const [command] = /for server in [^`]+done/.exec(document)!;
+    const fleet = up.replace(/ up .*/, ' "$@"');
+    expect(await project.sh(`fleet() { ${fleet}; }\n${command}`)).toMatch(
+      /backup command end: completed successfully/,
+    );
+  });
 
-  it(
-    'goes on while an instance is killed, which is started again',
-    async () => {
-      writers!.aim(project.ports[0]);
-      writers!.start();
-      await goesOn();
-      await project.kill('time-logs-1');
-      await goesOn();
-      await eventually(async () => expect((await project.container('time-logs-1')).RestartCount).toBe(1));
-      await expectHealthy();
-    },
-    FLEET_LIMIT,
-  );
+  it('goes on while an instance is killed, which is started again', async () => {
+    writers!.aim(project.ports[0]);
+    writers!.start();
+    await goesOn();
+    await project.kill('time-logs-1');
+    await goesOn();
+    await eventually(async () => expect((await project.container('time-logs-1')).RestartCount).toBe(1));
+    await expectHealthy();
+  });
 
-  it(
-    'goes on while every instance is replaced, as documented',
-    async () => {
-      for (const service of INSTANCES) {
-        const before = (await project.container(service)).Id;
-        await project.sh(`${up} --wait --no-deps --force-recreate ${service}`);
-        expect((await project.container(service)).Id).not.toBe(before);
-        await goesOn();
-      }
-    },
-    FLEET_LIMIT,
-  );
+  it('goes on while every instance is replaced, as documented', async () => {
+    for (const service of INSTANCES) {
+      const before = (await project.container(service)).Id;
+      await project.sh(`${up} --wait --no-deps --force-recreate ${service}`);
+      expect((await project.container(service)).Id).not.toBe(before);
+      await goesOn();
+    }
+  });
 
-  it(
-    'goes on after the machine of the primary is gone, on the other one',
-    async () => {
-      const lost = await primaryOfTwo('postgres-1');
-      const other = lost === 'postgres-1' ? 'postgres-2' : 'postgres-1';
-      // As an operator does it: so it is not started again.
-      await project.compose('kill', lost);
-      await eventually(async () => {
-        expect(await members(other)).toContainEqual(
-          expect.objectContaining({ Member: other, Role: 'Leader' }),
-        );
-      }, FLEET_LIMIT);
-      await goesOn();
-      await project.compose('start', lost);
-      expect(await primaryOfTwo(other)).toBe(other);
-      await goesOn();
-    },
-    FLEET_LIMIT,
-  );
+  it('goes on after the machine of the primary is gone, on the other one', async () => {
+    const lost = await primaryOfTwo('postgres-1');
+    const other = lost === 'postgres-1' ? 'postgres-2' : 'postgres-1';
+    // As an operator does it: so it is not started again.
+    await project.compose('kill', lost);
+    await eventually(async () => {
+      expect(await members(other)).toContainEqual(expect.objectContaining({ Member: other, Role: 'Leader' }));
+    });
+    await goesOn();
+    await project.compose('start', lost);
+    expect(await primaryOfTwo(other)).toBe(other);
+    await goesOn();
+  });
 
   it('has lost and doubled nothing', async () => {
     await writers!.stop();
@@ -165,13 +141,9 @@ describeWithDocker('a fleet in containers', () => {
     expect(found.sort()).toEqual(acknowledged.sort());
   });
 
-  it(
-    'ends by itself when it is stopped',
-    async () => {
-      await project.compose('stop');
-      for (const [service, { State }] of await project.containers(...INSTANCES))
-        expect([service, State.ExitCode, State.OOMKilled]).toEqual([service, 0, false]);
-    },
-    FLEET_LIMIT,
-  );
+  it('ends by itself when it is stopped', async () => {
+    await project.compose('stop');
+    for (const [service, { State }] of await project.containers(...INSTANCES))
+      expect([service, State.ExitCode, State.OOMKilled]).toEqual([service, 0, false]);
+  });
 });

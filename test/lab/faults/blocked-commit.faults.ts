@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ask } from './support/ask.js';
-import { PostgresCluster } from '../../support/postgres-cluster.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
 import { Writers } from './support/writers.js';
+import { useCluster } from './support/use-cluster.js';
 
 const POOL_SIZE = 4;
 /** Beside the pool one looks after what has no answer. */
 const MOST = POOL_SIZE + 1;
 /** Creates refused while commits are blocked: each takes the 2.5 s of the deadline, on each of 8 connections. */
 const REFUSED = 120;
-/** Milliseconds from the end of the fault to the first create that is acknowledged; it takes some 100. */
-const RETURN_LIMIT = 10_000;
 
 describe('a service whose commits wait for a standby that is away', () => {
-  let postgres: PostgresCluster;
-
-  beforeAll(async () => {
-    postgres = await PostgresCluster.create();
-  });
-  afterAll(() => postgres.remove());
+  const postgres = useCluster();
 
   it('keeps to its pool, goes on reading, says why, and creates when they are free', async () => {
     const url = await postgres.createDatabase();
@@ -43,7 +36,7 @@ describe('a service whose commits wait for a standby that is away', () => {
         expect(most).toBeLessThanOrEqual(MOST);
         await postgres.query('alter system reset synchronous_standby_names');
         await postgres.query('select pg_reload_conf()');
-        await writers.acknowledge(1, RETURN_LIMIT);
+        await writers.acknowledge(1);
         await keyedWriters.acknowledge(100);
       } finally {
         await keyedWriters.stop();

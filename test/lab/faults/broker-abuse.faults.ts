@@ -11,7 +11,7 @@ import { overTransport } from '../../messages/doors.js';
 import { LOG } from '../../support/requests.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { ask } from './support/ask.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { PostgresCluster } from '../../support/postgres-cluster.js';
 import { memoryOf, peakMemoryOf } from './support/process-usage.js';
 import { TOKEN } from './support/service-under-writes.js';

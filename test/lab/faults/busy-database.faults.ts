@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { ask, expectUnavailable } from './support/ask.js';
-import { connected, PostgresCluster } from '../../support/postgres-cluster.js';
+import { connected } from '../../support/postgres-cluster.js';
 import { recovered, underWrites } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
 
 /** Creates that may wait, and creates at once. */
 const ROOM = 100;
@@ -12,12 +13,7 @@ const CROWD = 250;
 const TOO_MANY_CONNECTIONS = '53300';
 
 describe('a service whose database has no room for it', () => {
-  let postgres: PostgresCluster;
-
-  beforeAll(async () => {
-    postgres = await PostgresCluster.create({ max_connections: '20' });
-  });
-  afterAll(() => postgres.remove());
+  const postgres = useCluster({ max_connections: '20' });
 
   it('answers 503 in bounded time while the table is locked and the pool exhausted, but not to what needs no connection', async () => {
     const url = await postgres.createDatabase();

@@ -6,14 +6,13 @@ import { digestOf, newToken } from '../../../src/access-token/token-text.js';
 import { scopes } from '../../../src/app.module.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { ask, expectUnavailable } from './support/ask.js';
-import { limitOf, timesOf } from '../../support/extent.js';
+import { timesOf } from '../../support/extent.js';
 import { type Loss, LossyProxy } from '../../support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { count } from './support/tally.js';
 
 const ROUNDS = timesOf(5, 1);
 const KILLS = timesOf(10, 2);
-const LIMIT = limitOf(ROUNDS + KILLS);
 
 const LOSSES: readonly [Loss['lost'], Loss['by'], Loss][] = [
   ['answer', 'reset', { lost: 'answer', by: 'reset' }],
@@ -106,78 +105,69 @@ describe('a correction or deletion', () => {
       }
       await expectTrueCounts();
     },
-    LIMIT,
   );
 
-  it(
-    'is there when the service is killed between its commit and the answer, and can be repeated',
-    async () => {
-      for (let round = 0; round < ROUNDS; round++) {
-        const id = await record();
-        const description = randomUUID();
-        for (const [method, marker, body, again] of [
-          ['PUT', description, description, 200],
-          ['DELETE', id, undefined, 404],
-        ] as const) {
-          const lost = proxy.lose(marker, { lost: 'answer', by: 'silence' });
-          const outcome = send(method, id, body).catch(() => 'cut');
-          await lost;
-          await kill();
-          expect(await outcome).toBe('cut');
-          expect(await stored(id)).toBe(body);
-          await start();
-          expect((await send(method, id, body)).status).toBe(again);
-          expect(await stored(id)).toBe(body);
-        }
+  it('is there when the service is killed between its commit and the answer, and can be repeated', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const id = await record();
+      const description = randomUUID();
+      for (const [method, marker, body, again] of [
+        ['PUT', description, description, 200],
+        ['DELETE', id, undefined, 404],
+      ] as const) {
+        const lost = proxy.lose(marker, { lost: 'answer', by: 'silence' });
+        const outcome = send(method, id, body).catch(() => 'cut');
+        await lost;
+        await kill();
+        expect(await outcome).toBe('cut');
+        expect(await stored(id)).toBe(body);
+        await start();
+        expect((await send(method, id, body)).status).toBe(again);
+        expect(await stored(id)).toBe(body);
       }
-      await expectTrueCounts();
-      await count({ kills: 2 * ROUNDS });
-    },
-    LIMIT,
-  );
+    }
+    await expectTrueCounts();
+    await count({ kills: 2 * ROUNDS });
+  });
 
-  it(
-    `is never lost once it is acknowledged, through ${KILLS} SIGKILLs of the service`,
-    async () => {
-      const patient = client();
-      const ids = await Promise.all(Array.from({ length: 8 }, record));
-      const [sent, acknowledged] = [new Map<string, string>(), new Map<string, string>()];
-      const progress = new EventEmitter();
-      let isOver = false;
-      const correctOn = async (id: string) => {
-        for (let number = 0; !isOver; number++) {
-          const description = `${id} ${number}`;
-          sent.set(id, description);
-          await patient.correct(id, valuesOf(description));
-          acknowledged.set(id, description);
-          progress.emit('acknowledged');
-        }
-      };
-      const correcting = Promise.all(ids.map(correctOn));
-      correcting.catch((error: unknown) => progress.emit('error', error));
-      try {
-        for (let kills = 0; kills < KILLS; kills++) {
-          for (let number = 0; number < 50; number++) await once(progress, 'acknowledged');
-          await kill();
-          const before = ids.map((id) => [acknowledged.get(id), sent.get(id)]);
-          for (const [index, id] of ids.entries()) expect(before[index]).toContain(await stored(id));
-          await start();
-        }
-      } finally {
-        isOver = true;
-        await correcting;
+  it(`is never lost once it is acknowledged, through ${KILLS} SIGKILLs of the service`, async () => {
+    const patient = client();
+    const ids = await Promise.all(Array.from({ length: 8 }, record));
+    const [sent, acknowledged] = [new Map<string, string>(), new Map<string, string>()];
+    const progress = new EventEmitter();
+    let isOver = false;
+    const correctOn = async (id: string) => {
+      for (let number = 0; !isOver; number++) {
+        const description = `${id} ${number}`;
+        sent.set(id, description);
+        await patient.correct(id, valuesOf(description));
+        acknowledged.set(id, description);
+        progress.emit('acknowledged');
       }
-      for (const id of ids) expect(await stored(id)).toBe(acknowledged.get(id));
+    };
+    const correcting = Promise.all(ids.map(correctOn));
+    correcting.catch((error: unknown) => progress.emit('error', error));
+    try {
+      for (let kills = 0; kills < KILLS; kills++) {
+        for (let number = 0; number < 50; number++) await once(progress, 'acknowledged');
+        await kill();
+        const before = ids.map((id) => [acknowledged.get(id), sent.get(id)]);
+        for (const [index, id] of ids.entries()) expect(before[index]).toContain(await stored(id));
+        await start();
+      }
+    } finally {
+      isOver = true;
+      await correcting;
+    }
+    for (const id of ids) expect(await stored(id)).toBe(acknowledged.get(id));
 
-      // What a killed service has deleted is gone when its client asks again.
-      const deleting = Promise.all(ids.map((id) => patient.delete(id)));
-      await Promise.race([deleting, kill()]);
-      await start();
-      await deleting;
-      for (const id of ids) expect(await stored(id)).toBeUndefined();
-      await expectTrueCounts();
-      await count({ kills: KILLS + 1 });
-    },
-    LIMIT,
-  );
+    // What a killed service has deleted is gone when its client asks again.
+    const deleting = Promise.all(ids.map((id) => patient.delete(id)));
+    await Promise.race([deleting, kill()]);
+    await start();
+    await deleting;
+    for (const id of ids) expect(await stored(id)).toBeUndefined();
+    await expectTrueCounts();
+    await count({ kills: KILLS + 1 });
+  });
 });

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Durability, plainOptions } from '../../../src/database-setup/index.js';
 import { startService } from '../../support/service-process.js';
 import { ask, expectUnavailable } from './support/ask.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { PostgresCluster } from '../../support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
 

@@ -4,7 +4,7 @@ import { EventRelayMeasures } from '../../../src/event-relay/event-relay.measure
 import { MemorySink } from '../../events/memory-sink.js';
 import { migrateForRelay, startRelayHost } from '../../events/relay-host.js';
 import { PROJECT } from '../../support/requests.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 
 it('a relay on a standby sleeps, and goes on when the standby takes the place of the primary', async () => {

@@ -3,7 +3,7 @@ import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database-setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { startHere } from '../../support/service-here.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { isAll } from '../../support/extent.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
 import { queryOnce } from '../../support/postgres-cluster.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MemorySink } from '../../events/memory-sink.js';
 import { migrateForRelay, startRelayHost } from '../../events/relay-host.js';
 import { auditEvents } from './support/event-audit.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { StruckServer, VICTIMS } from './support/strikes.js';
 

@@ -1,33 +1,20 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { limitOf, timesOf } from '../../support/extent.js';
-import { RETURN_LIMIT } from './support/limits.js';
-import { PostgresCluster } from '../../support/postgres-cluster.js';
+import { describe, expect, it } from '@jest/globals';
+import { timesOf } from '../../support/extent.js';
 import { underWrites } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
 
 const KILLS = timesOf(50, 2);
-const LIMIT = limitOf(KILLS);
 
 describe('a service that is killed', () => {
-  let postgres: PostgresCluster;
+  const postgres = useCluster();
 
-  beforeAll(async () => {
-    postgres = await PostgresCluster.create();
-  });
-  afterAll(() => postgres.remove());
+  it(`loses no acknowledged log through ${KILLS} SIGKILLs under concurrent writes, and serves at once when it is back`, () =>
+    survivesKills(false));
 
-  it(
-    `loses no acknowledged log through ${KILLS} SIGKILLs under concurrent writes, and serves at once when it is back`,
-    () => survivesKills(false),
-    LIMIT,
-  );
-
-  it(
-    `makes each log once through ${KILLS} SIGKILLs under writers that repeat a create with its key until it is acknowledged`,
-    () => survivesKills(true),
-    LIMIT,
-  );
+  it(`makes each log once through ${KILLS} SIGKILLs under writers that repeat a create with its key until it is acknowledged`, () =>
+    survivesKills(true));
 
   async function survivesKills(areKeyed: boolean): Promise<void> {
     const url = await postgres.createDatabase();
@@ -50,7 +37,7 @@ describe('a service that is killed', () => {
         await writers.until(() => ledger.inFlight.size === 0, 'an end of every create of the killed service');
         if (inFlight.some((description) => ledger.unknown.get(description) === 'cut')) killsInFlight++;
         await scene.restart();
-        await writers.acknowledge(1, RETURN_LIMIT);
+        await writers.acknowledge(1);
       }
       scene.count({ kills, killsInFlight });
       // The service was never unavailable, only gone.

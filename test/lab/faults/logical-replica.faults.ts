@@ -8,7 +8,7 @@ import { migrate } from '../../../src/database-setup/index.js';
 import { Database } from '../../../src/database/index.js';
 import { TimeLogCounts } from '../../../src/time-log/index.js';
 import { startService } from '../../support/service-process.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 
 const TOKEN = newToken();

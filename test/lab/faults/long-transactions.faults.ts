@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { startService } from '../../support/service-process.js';
 import { ask } from './support/ask.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
-import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { connected, queryOnce } from '../../support/postgres-cluster.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
 
 /** Transactions that are open at the same time, and logs that each of them writes. */
 const TRANSACTIONS = 60;
 const LOGS = 200;
-/** Milliseconds within which their counts are folded: it is meant to be five seconds. */
-const FOLD_LIMIT = 50_000;
 
 describe('a service beside many long transactions', () => {
-  let postgres: PostgresCluster;
-
-  beforeAll(async () => {
-    postgres = await PostgresCluster.create({ max_prepared_transactions: '2' });
-  });
-  afterAll(() => postgres.remove());
+  const postgres = useCluster({ max_prepared_transactions: '2' });
 
   it('serves while they are open, and lists read no more than before when they have ended', async () => {
     const url = await postgres.createDatabase();
@@ -31,7 +25,7 @@ describe('a service beside many long transactions', () => {
       await scene.service.end();
       await scene.restart();
       await scene.writers.acknowledge(1);
-      await eventually(async () => expect(await countsOfAll(url)).toBeLessThan(3 * few), FOLD_LIMIT);
+      await eventually(async () => expect(await countsOfAll(url)).toBeLessThan(3 * few));
       expect(await ask(`${scene.service.url}/api/v1/time-logs?to=2020-01-31`)).toMatchObject({ status: 200 });
       await queryOnce(url, `delete from time_logs where description = 'long'`);
     });

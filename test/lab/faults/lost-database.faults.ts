@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { expectUnavailable } from './support/ask.js';
 import { keepListing } from './support/listing.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
-import { limitOf, timesOf } from '../../support/extent.js';
-import { RETURN_LIMIT } from './support/limits.js';
-import { PostgresCluster } from '../../support/postgres-cluster.js';
+import { eventually } from '../eventually.js';
+import { timesOf } from '../../support/extent.js';
 import { type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
 
 const ROUNDS = timesOf(5, 2);
 const STOPS = [
@@ -15,40 +14,28 @@ const STOPS = [
 ] as const;
 
 describe('a service whose database goes away under writes', () => {
-  let postgres: PostgresCluster;
+  const postgres = useCluster();
 
-  beforeAll(async () => {
-    postgres = await PostgresCluster.create();
-  });
-  afterAll(() => postgres.remove());
-
-  it.each(STOPS)(
-    'answers 503 on %s, stays up, and serves again when the database does',
-    (_name, signal) =>
-      survives(async ({ writers, ledger }) => {
-        await postgres.end(signal);
-        // An outage of some length: every writer is refused several times.
-        const enough = ledger.count('refused') + 40;
-        await writers.until(() => ledger.count('refused') >= enough, '40 creates refused with 503');
-        await postgres.start();
-      }),
-    limitOf(ROUNDS),
+  it.each(STOPS)('answers 503 on %s, stays up, and serves again when the database does', (_name, signal) =>
+    survives(async ({ writers, ledger }) => {
+      await postgres.end(signal);
+      // An outage of some length: every writer is refused several times.
+      const enough = ledger.count('refused') + 40;
+      await writers.until(() => ledger.count('refused') >= enough, '40 creates refused with 503');
+      await postgres.start();
+    }),
   );
 
-  it(
-    'answers 503 on SIGKILL of one backend, which takes all others with it, and serves again when the database does',
-    () =>
-      survives(async ({ writers, ledger }) => {
-        const [backend] = await postgres.query<{ pid: number }>(
-          `select pid from pg_stat_activity where application_name = 'time-logs' order by state_change desc limit 1`,
-        );
-        const before = ledger.count('refused');
-        process.kill(backend!.pid, 'SIGKILL');
-        await writers.until(() => ledger.count('refused') > before, 'a create refused with 503');
-        await eventually(() => postgres.query('select 1'));
-      }),
-    limitOf(ROUNDS),
-  );
+  it('answers 503 on SIGKILL of one backend, which takes all others with it, and serves again when the database does', () =>
+    survives(async ({ writers, ledger }) => {
+      const [backend] = await postgres.query<{ pid: number }>(
+        `select pid from pg_stat_activity where application_name = 'time-logs' order by state_change desc limit 1`,
+      );
+      const before = ledger.count('refused');
+      process.kill(backend!.pid, 'SIGKILL');
+      await writers.until(() => ledger.count('refused') > before, 'a create refused with 503');
+      await eventually(() => postgres.query('select 1'));
+    }));
 
   /** Takes the database away and brings it back, again and again. */
   async function survives(outage: (scene: ServiceUnderWrites) => Promise<void>): Promise<void> {
@@ -58,7 +45,7 @@ describe('a service whose database goes away under writes', () => {
       try {
         for (let round = 1; round <= ROUNDS; round++) {
           await outage(scene);
-          await writers.acknowledge(1, RETURN_LIMIT);
+          await writers.acknowledge(1);
           await writers.acknowledge(100);
           expect([service.child.exitCode, service.child.signalCode]).toEqual([null, null]);
           // One line for the outage, not one for each request that it cost.

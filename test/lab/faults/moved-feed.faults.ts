@@ -3,7 +3,7 @@ import { MemorySink } from '../../events/memory-sink.js';
 import { type RelayHost, startRelayHost } from '../../events/relay-host.js';
 import { forget } from '../properties/feed-journey.js';
 import { LOG } from '../../support/requests.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { Movers, MOVES, otherTransactions, type Place } from './support/moves.js';
 
 let movers: Movers;
@@ -34,12 +34,12 @@ describe('a consumer and a broker get every log that is recorded after the datab
         // Before them comes what became of logs that are lost.
         expect(events.filter(({ type }) => type === 'created').map(({ log }) => log.id)).toEqual(recorded);
         return events;
-      }, 20_000);
+      });
       lastEventId = consumed.at(-1)!.id;
       await eventually(() => {
         const published = new Set(sink.kept.map(({ data }) => data.id));
         expect(recorded.filter((id) => !published.has(id))).toEqual([]);
-      }, 20_000);
+      });
     } finally {
       await host.close();
     }

@@ -1,11 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ask } from './support/ask.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { canMount, SmallDisk } from './support/full-disk.js';
 import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { recovered, type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
 
 /** What a database may answer to a statement instead of taking it, with its SQLSTATE. */
 const REFUSALS = [
@@ -18,13 +19,7 @@ const REFUSALS = [
 ] as const;
 
 describe('a service whose database refuses what it is asked', () => {
-  let postgres: PostgresCluster;
-
-  beforeAll(async () => {
-    // A deadlock is noticed well before the statement times out, which would end the wait as well.
-    postgres = await PostgresCluster.create({ deadlock_timeout: '100ms' });
-  });
-  afterAll(() => postgres.remove());
+  const postgres = useCluster({ deadlock_timeout: '100ms' });
 
   it('answers 503 to creates of a read-only database, lists on, and recovers by itself', async () => {
     const url = await postgres.createDatabase();

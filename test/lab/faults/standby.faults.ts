@@ -6,11 +6,10 @@ import { environment } from '../../support/environment.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { ask, expectUnavailable } from './support/ask.js';
 import { audit } from './support/audit.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
 import { Follower } from './support/follower.js';
 import { Ledger } from './support/ledger.js';
-import { RETURN_LIMIT } from './support/limits.js';
 import { LossyProxy } from '../../support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
@@ -159,7 +158,7 @@ describe('a service whose address leads to a standby', () => {
       // Whoever still asks the standby from now on sees that its connection leads there.
       await standby.query('select pg_wal_replay_pause()');
       proxy.aim(primary.socket);
-      await writers.acknowledge(1, RETURN_LIMIT);
+      await writers.acknowledge(1);
       await writers.acknowledge(50);
       await writers.stop();
       await Promise.all(Array.from({ length: 20 }, () => expectTotal()));
@@ -189,7 +188,7 @@ describe('a service whose address leads to a standby', () => {
         ask(path, { token: stored, method, ...(method === 'PUT' && { body: JSON.stringify(log) }) });
       for (const method of ['PUT', 'DELETE'] as const) expectUnavailable(await change(method));
       proxy.aim(primary.socket);
-      await writers.acknowledge(1, RETURN_LIMIT);
+      await writers.acknowledge(1);
       for (const method of ['PUT', 'DELETE'] as const) expect((await change(method)).status).toBe(404);
     });
     await audited(url);
@@ -250,7 +249,7 @@ describe('a service whose address leads to a standby', () => {
       await writers.until(() => ledger.count('refused') >= refused + 100, '100 creates refused with 503');
       expect((await total())[0]).toBe(200);
       await standby.query('select pg_promote()');
-      await writers.acknowledge(1, RETURN_LIMIT);
+      await writers.acknowledge(1);
       await writers.acknowledge(50);
       expect(lines(/database takes no changes: .*read-only/)).toHaveLength(1);
       expect(lines(/database takes changes again/)).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   endProcess,
   type ServiceProcess,
@@ -7,51 +7,41 @@ import {
   startService,
 } from '../../support/service-process.js';
 import { ask } from './support/ask.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
-import { limitOf, timesOf } from '../../support/extent.js';
-import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { eventually } from '../eventually.js';
+import { timesOf } from '../../support/extent.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
 
 const ROUNDS = timesOf(10, 1);
 
 describe('a service that starts', () => {
-  let postgres: PostgresCluster;
+  const postgres = useCluster();
   const services: ServiceProcess[] = [];
-
-  beforeAll(async () => {
-    postgres = await PostgresCluster.create();
-  });
   afterEach(async () => {
     await Promise.all(services.splice(0).map((service) => service.end('SIGKILL')));
   });
-  afterAll(() => postgres.remove());
 
-  it(
-    'migrates an empty database once where two start at the same time',
-    async () => {
-      for (let round = 0; round < ROUNDS; round++) {
-        const url = await postgres.createDatabase();
-        // Names of all migrations are told at debug.
-        const env = { DATABASE_URL: url, ACCESS_TOKEN: TOKEN, LOG_LEVEL: 'debug' };
-        const both = await Promise.all([startService(env), startService(env)]);
-        services.push(...both);
-        for (const service of both) {
-          expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
-        }
-        const rows = await queryOnce<{ name: string }>(url, 'select name from migrations order by name');
-        const names = rows.map(({ name }) => name);
-        expect(new Set(names).size).toBe(names.length);
-        expect(names.length).toBeGreaterThan(0);
-        // Each was run by one of the two.
-        const told = both.flatMap(
-          ({ output }) => /migrated: ([\w, ]+)/.exec(output())?.[1]?.split(', ') ?? [],
-        );
-        expect(told.sort()).toEqual(names);
-        expect(await Promise.all(both.map((service) => service.end('SIGTERM')))).toEqual([0, 0]);
+  it('migrates an empty database once where two start at the same time', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const url = await postgres.createDatabase();
+      // Names of all migrations are told at debug.
+      const env = { DATABASE_URL: url, ACCESS_TOKEN: TOKEN, LOG_LEVEL: 'debug' };
+      const both = await Promise.all([startService(env), startService(env)]);
+      services.push(...both);
+      for (const service of both) {
+        expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
       }
-    },
-    limitOf(ROUNDS),
-  );
+      const rows = await queryOnce<{ name: string }>(url, 'select name from migrations order by name');
+      const names = rows.map(({ name }) => name);
+      expect(new Set(names).size).toBe(names.length);
+      expect(names.length).toBeGreaterThan(0);
+      // Each was run by one of the two.
+      const told = both.flatMap(({ output }) => /migrated: ([\w, ]+)/.exec(output())?.[1]?.split(', ') ?? []);
+      expect(told.sort()).toEqual(names);
+      expect(await Promise.all(both.map((service) => service.end('SIGTERM')))).toEqual([0, 0]);
+    }
+  });
 
   it('waits for a database that is away, and serves when it comes', async () => {
     const url = await postgres.createDatabase();

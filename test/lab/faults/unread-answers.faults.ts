@@ -14,7 +14,7 @@ import { create, LOG, outcome, TIME_LOGS } from '../../support/requests.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { createMigratedDatabase, type TestDatabase } from '../../support/test-database.js';
 import { loadConfig } from '../../../src/config.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { SlowReaders } from './support/slow-readers.js';
 import { peakMemoryOf } from './support/process-usage.js';
@@ -216,7 +216,7 @@ describe('pages of 20 MB', () => {
         for (const times of got) expect(times).toBeGreaterThanOrEqual(7);
         expect(peak).toBeLessThan(480);
         // Who holds room is cut, and others of the token get it.
-        await eventually(() => expect(sum('begun')).toBeGreaterThan(begun), 120_000);
+        await eventually(() => expect(sum('begun')).toBeGreaterThan(begun));
       } finally {
         for (const readers of slow) readers.end();
       }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ask } from '../faults/support/ask.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
 import { unusedPort } from '../../support/unused-port.js';

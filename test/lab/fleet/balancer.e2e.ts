@@ -14,7 +14,7 @@ import { json, text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { startBalancer } from './balancer.js';
 import { Certificates, type Identity } from './certificates.js';

@@ -86,7 +86,7 @@ export class Clients {
     const [keyed, plain] = this.ledgers.map(({ failures }) => failures) as [Failures, Failures];
     const before = this.acknowledged.size;
     await act();
-    for (const { writers } of [this.withKeys, this.without]) await writers.acknowledge(50, 120_000);
+    for (const { writers } of [this.withKeys, this.without]) await writers.acknowledge(50);
     const times = this.ledgers
       .flatMap(({ times }) => times)
       .filter((time) => time >= begun)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { memoryOf } from '../faults/support/process-usage.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { environment } from '../../support/environment.js';
@@ -31,9 +31,6 @@ export const PROGRAMS = [
   'pgbackrest',
   '/usr/lib/postgresql/15/bin/postgres',
 ];
-
-/** Milliseconds after which a test of a fleet hangs: it may be long where EXTENT is full. */
-export const LIMIT = 900_000;
 
 /** A token that the deployment declares. */
 export const TOKEN = 'a-token-that-the-deployment-declares';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { WAIT_LIMIT } from '../eventually.js';
 import { median } from '../bench/statistics.js';
 import type { Fleet } from './fleet.js';
 
@@ -48,11 +49,11 @@ export class Observer {
     return Number(/^time_log_event_lag_seconds (\S+)$/m.exec(await answer.text())?.[1]);
   }
 
-  /** Seconds until no event is late any more; Infinity where that takes more than so many. */
-  async untilInTime(limit: number): Promise<number> {
+  /** Seconds until no event is late any more; Infinity if that takes longer than a wait may. */
+  async untilInTime(): Promise<number> {
     const begun = performance.now();
     const took = () => (performance.now() - begun) / 1_000;
-    while (took() < limit) {
+    while (took() * 1_000 < WAIT_LIMIT) {
       if ((await this.lag()) < LATE) return took();
       await delay(PAUSE);
     }

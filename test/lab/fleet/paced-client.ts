@@ -1,6 +1,6 @@
 import { Agent } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ANSWER_LIMIT } from '../faults/support/limits.js';
+import { WAIT_LIMIT } from '../eventually.js';
 import { fetchOver } from './certificates.js';
 import { Sight } from './sight.js';
 
@@ -226,7 +226,7 @@ export class PacedClient {
       'content-type': 'application/json',
       ...(init.headers as Record<string, string>),
     };
-    const signal = AbortSignal.timeout(ANSWER_LIMIT);
+    const signal = AbortSignal.timeout(WAIT_LIMIT);
     try {
       const answer = await this.fetch(`${url}${TIME_LOGS}${path}`, { ...init, headers, signal });
       const text = await answer.text();

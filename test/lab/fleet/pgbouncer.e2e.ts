@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ask } from '../faults/support/ask.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { LossyProxy } from '../../support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';

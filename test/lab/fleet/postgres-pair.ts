@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { type Certificates, fetchOver } from './certificates.js';
@@ -11,8 +11,6 @@ const DOCKER = join(import.meta.dirname, '..', '..', '..', 'docker');
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
 /** The password of the service's role. */
 const PASSWORD = 'a-password-of-the-test';
-/** Milliseconds. A machine that is gone is replaced after 20 s. */
-const LIMIT = 240_000;
 
 /** A PostgreSQL with the Patroni that looks after it. */
 class Member {
@@ -261,7 +259,7 @@ export class PostgresPair {
     const pair = new PostgresPair(etcd, clients, figures, certificates, members);
     const ask = fetchOver(await certificates.identity('postgres-1'));
     try {
-      await eventually(async () => expect((await ask(`${url}/health`)).status).toBe(200), LIMIT);
+      await eventually(async () => expect((await ask(`${url}/health`)).status).toBe(200));
       for (const member of members) member.start();
       await pair.whole();
     } catch (error) {
@@ -282,7 +280,7 @@ export class PostgresPair {
         if (roles[0]![0] && roles[1]![1]) return { primary: first, standby: second };
         if (roles[1]![0] && roles[0]![1]) return { primary: second, standby: first };
         throw new Error(`not primary and synchronous standby: ${JSON.stringify(roles)}`);
-      }, LIMIT);
+      });
     } catch (error) {
       const logs = this.members.map(({ name, output }) => `${name}:\n${output.slice(-3_000)}`).join('\n');
       throw new Error(`${String(error)}\n${logs}`, { cause: error });
@@ -303,7 +301,7 @@ export class PostgresPair {
         if (await standby.is('primary')) return true;
         expect(await primary.isWritable()).toBe(true);
         return false;
-      }, LIMIT);
+      });
     }
   }
 

@@ -1,13 +1,11 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { Daemon } from './daemon.js';
 
 const FLEET = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet');
-/** Milliseconds in which an alert must fire: a second after its cause in most cases. */
-const LIMIT = 90_000;
 
 interface Answer {
   readonly data: {
@@ -65,12 +63,12 @@ export class Prometheus {
 
   /** Resolves when alerts with these names fire, others or not. */
   fire(...names: string[]): Promise<void> {
-    return eventually(async () => expect(await this.firing()).toEqual(expect.arrayContaining(names)), LIMIT);
+    return eventually(async () => expect(await this.firing()).toEqual(expect.arrayContaining(names)));
   }
 
   /** Resolves when no alert fires. */
   calm(): Promise<void> {
-    return eventually(async () => expect(await this.firing()).toEqual([]), LIMIT);
+    return eventually(async () => expect(await this.firing()).toEqual([]));
   }
 
   end(): Promise<void> {

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { environment } from '../../support/environment.js';
 import { isAll } from '../../support/extent.js';
 import { Clients } from './clients.js';
 import { describeWith } from './daemon.js';
-import { Fleet, LIMIT, PROGRAMS } from './fleet.js';
+import { Fleet, PROGRAMS } from './fleet.js';
 import { Follower } from './follower.js';
 import type { PostgresPair } from './postgres-pair.js';
 
@@ -30,10 +30,10 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     fleet = await Fleet.start();
     stops.push(() => fleet.stop());
     await fleet.instances[0]!.start();
-  }, LIMIT);
+  });
   afterAll(async () => {
     for (const stop of stops.reverse()) await stop();
-  }, LIMIT);
+  });
 
   const query = <Row extends object>(sql: string) =>
     queryOnce<Row & Record<string, unknown>>(fleet.databaseUrl, sql);
@@ -56,106 +56,95 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     eventually(() => {
       const read = new Set(follower.logs);
       expect(logs.filter((id) => !read.has(id))).toEqual([]);
-    }, LIMIT);
+    });
 
-  it(
-    'has every log that was acknowledged before, and tells followers each later one once',
-    async () => {
-      const follower = follow();
-      await query(
-        `insert into time_logs (id, project_id, duration, description, date)
+  it('has every log that was acknowledged before, and tells followers each later one once', async () => {
+    const follower = follow();
+    await query(
+      `insert into time_logs (id, project_id, duration, description, date)
          select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '3f2b1c00-0000-4000-8000-000000000000', 1, 'a log of before the backup', '2026-01-31'
            from generate_series(1, ${LOGS}) n`,
-      );
-      const saved = performance.now();
-      for (const member of fleet.postgres.members) await member.run('backup', 'full');
-      const secondsOfBackup = (performance.now() - saved) / 1_000;
-      const before = await createBriefly();
-      const [{ moment }] = (await query<{ moment: string }>('select clock_timestamp()::text as moment')) as [
-        { moment: string },
-      ];
-      const undone = await createBriefly();
-      for (let move = 0; move < MOVES; move++) {
-        const { primary, standby } = await fleet.postgres.whole();
-        await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
-        await fleet.postgres.whole();
-        await fleet.instances[0]!.end();
-        await fleet.instances[0]!.start();
-        undone.push(...(await createBriefly()));
-      }
-      await hasRead(follower, [...before, ...undone]);
-      const last = follower.ids.at(-1)!;
-      const told = follower.ids.length;
-      await query('drop table time_logs cascade');
-
-      const begun = performance.now();
-      pair = await fleet.postgres.whole();
-      const { primary, standby } = pair;
-      await expect(primary.run('recover', moment)).rejects.toThrow('Please specify the leader name');
+    );
+    const saved = performance.now();
+    for (const member of fleet.postgres.members) await member.run('backup', 'full');
+    const secondsOfBackup = (performance.now() - saved) / 1_000;
+    const before = await createBriefly();
+    const [{ moment }] = (await query<{ moment: string }>('select clock_timestamp()::text as moment')) as [
+      { moment: string },
+    ];
+    const undone = await createBriefly();
+    for (let move = 0; move < MOVES; move++) {
+      const { primary, standby } = await fleet.postgres.whole();
+      await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
+      await fleet.postgres.whole();
       await fleet.instances[0]!.end();
-      await standby.stop();
-      await primary.stop();
-      // The archive does not reach so far. The next try needs nothing else.
-      const inAnHour = new Date(Date.now() + 3_600_000).toISOString().replace('T', ' ').replace('Z', '+00');
-      await expect(primary.run('recover', inAnHour)).rejects.toThrow(
-        'recovery ended before configured recovery target was reached',
-      );
-      await primary.run('recover', moment);
-      primary.start();
-      await eventually(async () => expect(await primary.is('primary')).toBe(true), LIMIT);
-      await eventually(() => query(`select move_time_log_positions(${positionOf(last)})`));
       await fleet.instances[0]!.start();
-      const after = await createBriefly();
-      const seconds = (performance.now() - begun) / 1_000;
+      undone.push(...(await createBriefly()));
+    }
+    await hasRead(follower, [...before, ...undone]);
+    const last = follower.ids.at(-1)!;
+    const told = follower.ids.length;
+    await query('drop table time_logs cascade');
 
-      const stored = await idsOf(fleet.databaseUrl);
-      expect(before.filter((id) => !stored.has(id))).toEqual([]);
-      expect(undone.filter((id) => stored.has(id))).toEqual([]);
-      expect(stored.size).toBe(LOGS + before.length + after.length);
-      await promisify(execFile)(process.execPath, [COUNTS, 'verify'], {
-        env: environment({ DATABASE_URL: fleet.databaseUrl }),
-      });
+    const begun = performance.now();
+    pair = await fleet.postgres.whole();
+    const { primary, standby } = pair;
+    await expect(primary.run('recover', moment)).rejects.toThrow('Please specify the leader name');
+    await fleet.instances[0]!.end();
+    await standby.stop();
+    await primary.stop();
+    // The archive does not reach so far. The next try needs nothing else.
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString().replace('T', ' ').replace('Z', '+00');
+    await expect(primary.run('recover', inAnHour)).rejects.toThrow(
+      'recovery ended before configured recovery target was reached',
+    );
+    await primary.run('recover', moment);
+    primary.start();
+    await eventually(async () => expect(await primary.is('primary')).toBe(true));
+    await eventually(() => query(`select move_time_log_positions(${positionOf(last)})`));
+    await fleet.instances[0]!.start();
+    const after = await createBriefly();
+    const seconds = (performance.now() - begun) / 1_000;
 
-      // Who goes on gets what is new, once, at places that nobody was given before.
-      await hasRead(follower, after);
-      expect(follower.logs.length).toBe(told + after.length);
-      expect(follower.ids.slice(told).filter((id) => positionOf(id) <= positionOf(last))).toEqual([]);
-      // Who begins anew has the logs of the table.
-      const another = follow();
-      await hasRead(another, [...stored]);
-      expect(another.logs.length).toBe(stored.size);
+    const stored = await idsOf(fleet.databaseUrl);
+    expect(before.filter((id) => !stored.has(id))).toEqual([]);
+    expect(undone.filter((id) => stored.has(id))).toEqual([]);
+    expect(stored.size).toBe(LOGS + before.length + after.length);
+    await promisify(execFile)(process.execPath, [COUNTS, 'verify'], {
+      env: environment({ DATABASE_URL: fleet.databaseUrl }),
+    });
 
-      const [size] = await query<{ logs: number; size: string }>(
-        `select ${stored.size} as logs, pg_size_pretty(pg_database_size(current_database())) as size`,
-      );
-      process.stderr.write(
-        `${size!.logs} logs (${size!.size}): saved in ${secondsOfBackup.toFixed(1)} s, from the mistake to the next creates ${seconds.toFixed(1)} s\n`,
-      );
-    },
-    LIMIT,
-  );
+    // Who goes on gets what is new, once, at places that nobody was given before.
+    await hasRead(follower, after);
+    expect(follower.logs.length).toBe(told + after.length);
+    expect(follower.ids.slice(told).filter((id) => positionOf(id) <= positionOf(last))).toEqual([]);
+    // Who begins anew has the logs of the table.
+    const another = follow();
+    await hasRead(another, [...stored]);
+    expect(another.logs.length).toBe(stored.size);
 
-  it(
-    'has a standby that is set back by itself, then copied anew, and each time has what the primary has',
-    async () => {
-      const { primary, standby } = pair;
-      const follows = async () => {
-        expect((await fleet.postgres.whole()).standby).toBe(standby);
-        await createBriefly();
-        const logs = await idsOf(fleet.databaseUrl);
-        await eventually(async () => expect(await idsOf(fleet.postgres.url(standby.port))).toEqual(logs));
-      };
-      standby.start();
-      await follows();
-      const told = standby.output.length;
-      await primary.rejoin(standby);
-      await eventually(
-        () => expect(standby.output.slice(told)).toContain('replica has been created'),
-        300_000,
-      );
-      await follows();
-      for (const member of fleet.postgres.members) await member.run('backup', 'full');
-    },
-    LIMIT,
-  );
+    const [size] = await query<{ logs: number; size: string }>(
+      `select ${stored.size} as logs, pg_size_pretty(pg_database_size(current_database())) as size`,
+    );
+    process.stderr.write(
+      `${size!.logs} logs (${size!.size}): saved in ${secondsOfBackup.toFixed(1)} s, from the mistake to the next creates ${seconds.toFixed(1)} s\n`,
+    );
+  });
+
+  it('has a standby that is set back by itself, then copied anew, and each time has what the primary has', async () => {
+    const { primary, standby } = pair;
+    const follows = async () => {
+      expect((await fleet.postgres.whole()).standby).toBe(standby);
+      await createBriefly();
+      const logs = await idsOf(fleet.databaseUrl);
+      await eventually(async () => expect(await idsOf(fleet.postgres.url(standby.port))).toEqual(logs));
+    };
+    standby.start();
+    await follows();
+    const told = standby.output.length;
+    await primary.rejoin(standby);
+    await eventually(() => expect(standby.output.slice(told)).toContain('replica has been created'));
+    await follows();
+    for (const member of fleet.postgres.members) await member.run('backup', 'full');
+  });
 });

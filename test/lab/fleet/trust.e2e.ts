@@ -5,7 +5,7 @@ import { connect as connectOverTls } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { TimeLogClient } from '../../../libs/time-log-client/src/index.js';
 import { audit } from '../faults/support/audit.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { Certificates, fetchOver, type Identity } from './certificates.js';
 import { Clients, UNNOTICED } from './clients.js';

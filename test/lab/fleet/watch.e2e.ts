@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { environment } from '../../support/environment.js';
 import { describeWith } from './daemon.js';
@@ -15,10 +15,8 @@ const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const SHIPPED = join(PROJECT, 'docker', 'fleet');
 const TOKENS = join(PROJECT, 'dist', 'src', 'commands', 'token.command.js');
 const LOG = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' });
-/** Pages that a checkpoint must write; one in 0.1 s, if it takes its time. */
+/** Pages that a checkpoint must write: its share of 5 minutes would take longer than a wait may. */
 const PAGES = 4_000;
-/** Milliseconds after which a copy would begin then. */
-const CHECKPOINT = 270_000;
 
 interface Dashboard {
   readonly panels: readonly {
@@ -166,7 +164,7 @@ describeWith(
     await eventually(async () => {
       await create();
       expect(told().at(-1)).toMatch(/"level":"warn".*a commit now waits for less/);
-    }, 240_000);
+    });
 
     await primary.query(
       `create table pages (page text); alter table pages alter page set storage plain;
@@ -176,9 +174,7 @@ describeWith(
     const begun = performance.now();
     standby.start();
     await during(create, () => fleet.postgres.whole());
-    const took = performance.now() - begun;
-    process.stderr.write(`a new standby: ${(took / 1_000).toFixed(1)} s\n`);
-    expect(took).toBeLessThan(CHECKPOINT);
+    process.stderr.write(`a new standby: ${((performance.now() - begun) / 1_000).toFixed(1)} s\n`);
     expect(await primary.is('primary')).toBe(true);
     await eventually(async () => {
       await create();

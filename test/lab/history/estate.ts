@@ -7,7 +7,7 @@ import { expect } from '@jest/globals';
 import { digestOf } from '../../../src/access-token/token-text.js';
 import { scopes } from '../../../src/app.module.js';
 import { BreakableNetwork, type Direction } from '../faults/support/breakable-network.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import { keepTimeLogPositions } from '../../../src/time-log/index.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import {
   type Clock,
   type Move,
@@ -118,14 +118,14 @@ export class FeedJourney {
         while ((await next()) > 0);
         const seen = new Set(read);
         expect([rows.filter(({ id }) => !seen.has(id)), seen.size]).toEqual([[], read.length]);
-      }, 5_000);
+      });
     }
     const logs = Object.fromEntries(rows.map(({ id, row }) => [id, row]));
     for (const copy of this.copies)
       await eventually(async () => {
         await copy.readOn();
         expect(copy.rows).toEqual(logs);
-      }, 5_000);
+      });
   }
 
   /** Copies of what is there: nobody tells what is undone. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { removeLibpqVariables } from '../../../src/config.js';
 import { audit } from '../faults/support/audit.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../eventually.js';
 import { Ledger } from '../faults/support/ledger.js';
 import { PostgresCluster } from '../../support/postgres-cluster.js';
 import { startService } from '../../support/service-process.js';

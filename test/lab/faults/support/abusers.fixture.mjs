@@ -1,6 +1,5 @@
-// Abuses a service at fixed rates, in a process of its own, so that its work does not delay the client that is
-// measured.
-// Messages: 'begin' and 'end' of an abuse; after an end it reports what was done and answered since the begin message.
+// Abuses a service at fixed rates, in a process of its own, so that its work does not delay those who are measured.
+// Messages: begin, count and end. Each is answered with what was done and answered since the begin.
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 
@@ -15,7 +14,12 @@ const CONNECTIONS = 16;
 const OPENED = 10;
 
 const post = `POST /api/v1/time-logs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
-const log = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' });
+const log = JSON.stringify({
+  projectId: crypto.randomUUID(),
+  duration: 1,
+  description: 'aborted',
+  date: '2026-01-31',
+});
 
 let abuse;
 
@@ -111,12 +115,12 @@ class Abuse {
     clearInterval(this.dripping);
     this.dawdlers.clear();
     for (const socket of this.sockets) socket.destroy();
-    return this.counts;
   }
 }
 
 process.on('message', (message) => {
   if (message === 'begin') abuse = new Abuse();
-  else process.send(abuse.end());
+  if (message === 'end') abuse.end();
+  process.send(abuse.counts);
 });
 process.on('disconnect', () => process.exit());

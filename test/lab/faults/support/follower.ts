@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { queryOnce } from '../../../support/postgres-cluster.js';
 import { ask } from './ask.js';
-import { eventually } from '../../../../src/time-log/contract/eventually.js';
+import { eventually } from '../../eventually.js';
 
 /** Milliseconds between two looks where there is nothing new, or no answer. */
 const PAUSE = 20;

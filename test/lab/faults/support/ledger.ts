@@ -33,6 +33,8 @@ export class Ledger {
   readonly inFlight = new Set<string>();
   /** Milliseconds of the slowest answer. */
   slowest = 0;
+  /** Milliseconds of each acknowledged create, in order. */
+  readonly latencies: number[] = [];
   private readonly projects: readonly string[];
   private readonly begun = new Set<string>();
 
@@ -59,6 +61,7 @@ export class Ledger {
     this.inFlight.delete(description);
     this.slowest = Math.max(this.slowest, took);
     if (outcome.kind === 'acknowledged') {
+      this.latencies.push(took);
       this.unknown.delete(description);
       this.acknowledged.set(description, outcome.log);
     } else if (outcome.kind === 'unexpected') this.unexpected.push(outcome.what);

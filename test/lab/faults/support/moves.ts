@@ -5,7 +5,7 @@ import { expect } from '@jest/globals';
 import { entities, migrations, note, afterRestore } from '../../../../src/app.module.js';
 import { backup, restore } from '../../../../src/backup/index.js';
 import { migrate } from '../../../../src/database-setup/index.js';
-import { eventually } from '../../../../src/time-log/contract/eventually.js';
+import { eventually } from '../../eventually.js';
 import { PostgresCluster, queryOnce } from '../../../support/postgres-cluster.js';
 
 /**

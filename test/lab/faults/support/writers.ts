@@ -2,6 +2,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as TlsAgent, request as requestOverTls } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { WAIT_LIMIT } from '../../eventually.js';
 import type { AnsweredLog, IntendedLog, Ledger, Outcome } from './ledger.js';
 
 /** Milliseconds that a writer waits before it tries again: a short one, so that an outage meets many requests. */
@@ -65,17 +66,15 @@ export class Writers {
     this.agent.destroy();
   }
 
-  /**
-   * Resolves in the very moment that an outcome has made the condition true; rejects after the limit (milliseconds).
-   */
-  async until(holds: () => boolean, what: string, limit = 60_000): Promise<void> {
+  /** Resolves in the very moment that an outcome has made the condition true. */
+  async until(holds: () => boolean, what: string): Promise<void> {
     if (holds()) return;
     let waiter!: Waiter;
     const held = new Promise<void>((resolve) => (waiter = { holds, resolve }));
     this.waiters.add(waiter);
     const ending = new AbortController();
-    const overdue = delay(limit, undefined, { signal: ending.signal }).then(
-      () => Promise.reject(new Error(`not within ${limit} ms: ${what}`)),
+    const overdue = delay(WAIT_LIMIT, undefined, { signal: ending.signal }).then(
+      () => Promise.reject(new Error(`not within ${WAIT_LIMIT} ms: ${what}`)),
       () => undefined,
     );
     await Promise.race([held, overdue]).finally(() => {
@@ -85,10 +84,10 @@ export class Writers {
   }
 
   /** Resolves when so many more creates have been acknowledged. */
-  async acknowledge(count: number, limit?: number): Promise<void> {
+  async acknowledge(count: number): Promise<void> {
     const { acknowledged } = this.options.ledger;
     const target = acknowledged.size + count;
-    await this.until(() => acknowledged.size >= target, `${count} more acknowledged creates`, limit);
+    await this.until(() => acknowledged.size >= target, `${count} more acknowledged creates`);
   }
 
   private async write(): Promise<void> {
