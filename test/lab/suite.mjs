@@ -18,12 +18,8 @@ const SUITES = {
   estate: { files: ['test/lab/estate'] },
   faults: { environment: { EXTENT }, options: [`--maxWorkers=${WORKERS}`], files: ['test/lab/faults'] },
   fleet: { options: ['--runInBand'], files: ['test/lab/fleet'] },
-  // For MINUTES, or an hour.
-  load: {
-    environment: { EXTENT: 'full' },
-    options: ['--runInBand', '--testMatch', '**/test/lab/fleet/*.load.ts', '--'],
-    files: [],
-  },
+  // These three for MINUTES: an hour, half an hour, and 20 minutes without it.
+  load: { ...loadOf('fleet/*') },
   package: { environment: { EXTENT }, files: ['test/lab/package'] },
   properties: {
     environment: { EXTENT },
@@ -35,14 +31,14 @@ const SUITES = {
       'test/process/backup-file',
     ],
   },
+  snapshot: { ...loadOf('soak/old-snapshot') },
+  soak: { ...loadOf('soak/soak') },
   specs: { files: ['test/lab/(bench|corpora|history)/.*[.]spec'] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
 };
 /** Programs: folder in `test/lab`, and file. */
 const PROGRAMS = {
   corpora: ['corpora', 'corpora'],
-  snapshot: ['soak', 'old-snapshot'],
-  soak: ['soak', 'soak'],
 };
 const BENCHES = {
   dtos: 'dto-price',
@@ -75,6 +71,12 @@ function runAll() {
   });
   console.log(failed.length === 0 ? '\nall suites passed' : `\nfailed: ${failed.join(', ')}`);
   if (failed.length > 0) process.exit(1);
+}
+
+/** Runs what loads a service or a fleet for a while. */
+function loadOf(file) {
+  const options = ['--runInBand', '--testMatch', `**/test/lab/${file}.load.ts`, '--'];
+  return { environment: { EXTENT: 'full' }, options, files: [] };
 }
 
 function runSuite({ config = 'test/lab/jest.config.mjs', environment = {}, options = [], files }, args) {

@@ -6,18 +6,28 @@ export type Loss =
   | { readonly lost: 'statement'; readonly by: 'close' | 'reset' }
   | { readonly lost: 'answer'; readonly by: 'close' | 'reset' | 'silence' };
 
+/** From the client, or to it. */
+export type Direction = 'there' | 'back';
+const BOTH: readonly Direction[] = ['there', 'back'];
+/** The sockets from which data of each direction come. */
+type Pair = Readonly<Record<Direction, Socket>>;
+
 /** ReadyForQuery of a server that stands outside of any transaction: what was sent is committed. */
 const COMMITTED = Buffer.from('Z\0\0\0\x05I', 'latin1');
 
-/** Stands between service and database on a port of loopback, and can lose what it carries. */
+/**
+ * Stands between service and database on a port of loopback. It can lose what it carries, and carry nothing for a while,
+ * as a broken network: connections do not learn that the other end has closed, and what was sent arrives when it is mended.
+ */
 export class LossyProxy {
   private readonly server: Server;
-  private readonly sockets = new Set<Socket>();
+  private readonly pairs = new Set<Pair>();
+  private readonly broken = new Set<Direction>();
   private next: { readonly marker: Buffer; readonly loss: Loss; readonly done: () => void } | undefined;
 
   /** Path of the socket of a server. */
   constructor(private target: string) {
-    this.server = createServer((client) => this.carry(client, connect(this.target)));
+    this.server = createServer((client) => this.carry({ there: client, back: connect(this.target) }));
   }
 
   /** Begins to carry; the port. */
@@ -32,9 +42,10 @@ export class LossyProxy {
     return databaseUrl.replace(/@[^/]+/, `@127.0.0.1:${port}`);
   }
 
-  /** Has new connections lead to another server, as an address does after a failover; those that there are stay. */
+  /** Has new connections lead to another server, as an address does after a failover; existing ones stay as they are. */
   aim(target: string): void {
     this.target = target;
+    this.broken.clear();
   }
 
   /** Loses the next statement that holds a text, or the word that it is committed; resolves when that has happened. */
@@ -42,20 +53,46 @@ export class LossyProxy {
     return new Promise((done) => (this.next = { marker: Buffer.from(text), loss, done }));
   }
 
-  close(): void {
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
+  break(directions: readonly Direction[] = BOTH): void {
+    for (const direction of directions) {
+      this.broken.add(direction);
+      for (const pair of this.pairs) pair[direction].pause();
+    }
   }
 
-  private carry(client: Socket, upstream: Socket): void {
+  mend(): void {
+    this.broken.clear();
+    for (const pair of this.pairs) {
+      if (BOTH.some((direction) => pair[direction].destroyed)) this.drop(pair);
+      for (const direction of BOTH) pair[direction].resume();
+    }
+  }
+
+  /** Ends all connections. */
+  cut(): void {
+    for (const pair of this.pairs) this.drop(pair);
+  }
+
+  close(): void {
+    this.server.close();
+    this.cut();
+  }
+
+  private drop(pair: Pair): void {
+    this.pairs.delete(pair);
+    for (const direction of BOTH) pair[direction].destroy();
+  }
+
+  private carry(pair: Pair): void {
     let lossOfAnswer: typeof this.next;
     let isSilent = false;
-    for (const socket of [client, upstream]) {
-      this.sockets.add(socket);
+    const { there: client, back: upstream } = pair;
+    this.pairs.add(pair);
+    for (const direction of BOTH) {
+      const socket = pair[direction];
       socket.on('error', () => undefined);
       socket.once('close', () => {
-        this.sockets.delete(socket);
-        if (!isSilent) for (const end of [client, upstream]) end.destroy();
+        if (!isSilent && this.broken.size === 0) this.drop(pair);
       });
     }
     client.on('data', (bytes) => {
@@ -63,7 +100,7 @@ export class LossyProxy {
       if (next && bytes.includes(next.marker)) {
         this.next = undefined;
         if (next.loss.lost === 'statement') {
-          cut(client, next.loss.by);
+          end(client, next.loss.by);
           next.done();
           return;
         }
@@ -78,13 +115,14 @@ export class LossyProxy {
       }
       const { loss, done } = lossOfAnswer;
       isSilent = loss.by === 'silence';
-      if (loss.by !== 'silence') cut(client, loss.by);
+      if (loss.by !== 'silence') end(client, loss.by);
       done();
     });
+    for (const direction of this.broken) pair[direction].pause();
   }
 }
 
-function cut(socket: Socket, by: 'close' | 'reset'): void {
+function end(socket: Socket, by: 'close' | 'reset'): void {
   if (by === 'reset') socket.resetAndDestroy();
   else socket.destroy();
 }

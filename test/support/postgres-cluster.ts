@@ -164,6 +164,13 @@ export class PostgresCluster {
     return queryOnce<Row>(this.url, sql, parameters);
   }
 
+  /** Changes settings of the running server; null takes one back. Sessions get them a moment later. */
+  async configure(settings: Readonly<Record<string, string | null>>): Promise<void> {
+    for (const [name, value] of Object.entries(settings))
+      await this.query(`alter system ${value === null ? `reset ${name}` : `set ${name} = '${value}'`}`);
+    await this.query('select pg_reload_conf()');
+  }
+
   /** How many lines of the server's own log match. */
   logged(pattern: RegExp): number {
     return this.log.filter((line) => pattern.test(line)).length;
@@ -212,6 +219,11 @@ export async function queryOnce<Row extends pg.QueryResultRow>(
   } finally {
     await client.end();
   }
+}
+
+/** The first column of what a statement returns, on a connection of its own. */
+export async function firstColumn(url: string, sql: string): Promise<unknown[]> {
+  return (await queryOnce<pg.QueryResultRow>(url, sql)).map((row) => (Object.values(row) as unknown[])[0]);
 }
 
 /** A connection of an outsider; whoever opens it ends it. */

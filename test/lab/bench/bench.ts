@@ -31,8 +31,7 @@ async function measure(options: Options): Promise<Results> {
   const { signal } = stop;
   try {
     await mkdir(directory, { recursive: true });
-    const { BENCH_DATABASE_URL: url } = process.env;
-    const server = await Server.open(url ? { url } : { directory }, signal);
+    const server = await Server.open(directory, signal);
     try {
       const results = await run(options, { server, folder, progress, signal });
       if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(results, null, 2)}\n`);

@@ -65,13 +65,6 @@ export async function prepareDatabases(
   return { spread, size, serviceUrl, baselineUrl, totalOfProjectInYears, events };
 }
 
-export async function dropDatabases(
-  server: Server,
-  { spread, size }: Pick<DataSet, 'spread' | 'size'>,
-): Promise<void> {
-  for (const owner of [SERVICE, BASELINE]) await server.drop(nameOf(owner, spread, size));
-}
-
 function nameOf({ name }: Owner, spread: Spread, size: number): string {
   return `time_logs_bench_${name}_${spread}_${sizeName(size)}`;
 }

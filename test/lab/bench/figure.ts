@@ -4,7 +4,7 @@ import { published } from './published.js';
 
 // Usage: npm run bench -- figure. Writes the picture and the tables of the results that are in this folder.
 
-const FOLDER = join('test', 'bench');
+const FOLDER = join('test', 'lab', 'bench');
 
 for (const [file, text] of Object.entries(await published(FOLDER))) {
   await writeFile(join(FOLDER, file), text);

@@ -1,16 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { EntityManager } from 'typeorm';
 import { migrate } from '../../../src/database-setup/index.js';
-import { removeLibpqVariables } from '../../../src/config.js';
 import { type TimeLogHooks, timeLogMigrations, TimeLogModule } from '../../../src/time-log/index.js';
-import { Driver } from './driver.js';
-import { connect, Server } from './server.js';
+import { connect, type Server } from './server.js';
+import { withBench } from './side-by-side.js';
 import { median } from './statistics.js';
 
 // What hooks cost a create: hosts with and without them, in turn, on databases of their own.
@@ -34,15 +30,10 @@ const BODY = JSON.stringify({
   date: '2026-01-31',
 });
 
-removeLibpqVariables(process.env);
-const { signal } = new AbortController();
-const folder = await mkdtemp(join(tmpdir(), 'time-logs-bench-'));
-const server = await Server.open({ directory: folder }, signal);
-const driver = Driver.start(signal);
-const hosts: { readonly name: string; readonly port: number; readonly close: () => Promise<void> }[] = [];
-try {
+await withBench(async ({ server, driver }) => {
+  const hosts: { readonly name: string; readonly port: number; readonly close: () => Promise<void> }[] = [];
   for (const [name, hooks] of Object.entries(HOOKS))
-    hosts.push({ name, ...(await start(`hooks_${hosts.length}`, hooks)) });
+    hosts.push({ name, ...(await start(server, `hooks_${hosts.length}`, hooks)) });
   const throughput = new Map(hosts.map(({ name }) => [name, [] as number[]]));
   for (let round = 0; round <= rounds; round++) {
     for (const { name, port } of hosts) {
@@ -56,15 +47,11 @@ try {
   console.log('| hooks | creates/s | of those without |\n|---|---|---|');
   for (const [name, all] of throughput)
     console.log(`| ${name} | ${Math.round(median(all))} | ${(median(all) / none).toFixed(2)} |`);
-} finally {
   for (const { close } of hosts) await close();
-  driver.stop();
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-}
+});
 
 /** A host whose driver sends a transaction at once, as the service's does. */
-async function start(database: string, hooks: TimeLogHooks | undefined) {
+async function start(server: Server, database: string, hooks: TimeLogHooks | undefined) {
   await server.create(database);
   const url = server.urlOf(database);
   await migrate({ url, migrations: timeLogMigrations });

@@ -2,34 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED, YEARS } from './data-set.js';
 import { FRESH_UUID } from './drive.js';
 
-/** In the order in which they run: creates come last, because they change what is listed. */
-export const LOAD_NAMES = [
-  'list-project',
-  'list-first',
-  'list-last',
-  'list-middle',
-  'list-period',
-  'list-project-period-middle',
-  'feed-first',
-  'feed-middle',
-  'feed-last',
-  'totals-all',
-  'totals-project-month',
-  'totals-project-day',
-  'totals-week',
-  'totals-by-project',
-  'bound-first-1',
-  'bound-first-10',
-  'bound-first-100',
-  'bound-middle-100',
-  'bound-month-100',
-  'list-alone',
-  'create',
-  'create-keyed',
-  'create-alone',
-] as const;
-export type LoadName = (typeof LOAD_NAMES)[number];
-
 /** What is sent again and again in one measurement. */
 export interface Load {
   readonly status: number;
@@ -53,89 +25,58 @@ const YEAR = { from: '2020-01-01', to: '2020-12-31' };
 /** Of the pages of all logs: the 100 largest projects have 0.38 of the logs. */
 const MIDDLE_OF_BOUND = 0.19;
 const MONTH = { from: '2020-03-01', to: '2020-03-31' };
+const LARGEST = { projectId: projectId(1) };
+
+/** In the order in which they run: creates come last, because they change what is listed. */
+const LOADS = {
+  'list-project': () => list(LARGEST),
+  'list-first': () => list({}),
+  'list-last': ({ size }) => list({ page: String(pagesOf(size)) }),
+  'list-middle': ({ size }) => list({ page: middleOf(pagesOf(size)) }),
+  'list-period': () => list(PERIOD),
+  'list-project-period-middle': ({ totalOfProjectInYears }) =>
+    list({ ...LARGEST, ...YEARS, page: middleOf(pagesOf(totalOfProjectInYears)) }),
+  'feed-first': () => feed(),
+  'feed-middle': ({ events }) => feed(events.middle),
+  'feed-last': ({ events }) => feed(events.last),
+  'totals-all': () => totals({}),
+  'totals-project-month': () => totals({ ...LARGEST, ...YEAR, by: 'month' }),
+  'totals-project-day': () => totals({ ...LARGEST, ...MONTH, by: 'day' }),
+  'totals-week': () => totals({ from: '2019-01-01', to: YEAR.to, by: 'week' }),
+  'totals-by-project': () => totals({ ...MONTH, by: 'project' }),
+  'bound-first-1': () => bound(1, list({})),
+  'bound-first-10': () => bound(10, list({})),
+  'bound-first-100': () => bound(100, list({})),
+  'bound-middle-100': ({ size }) =>
+    bound(100, list({ page: String(Math.ceil(MIDDLE_OF_BOUND * pagesOf(size))) })),
+  'bound-month-100': () => bound(100, totals({ ...YEAR, by: 'month' })),
+  'list-alone': () => ({ ...list(LARGEST), isAlone: true }),
+  create: (data) => create(data),
+  // The baselines do not know the header: they do what they do without.
+  'create-keyed': (data) => create(data, [`Idempotency-Key: ${FRESH_UUID}`]),
+  'create-alone': (data) => ({ ...create(data), isAlone: true }),
+} satisfies Record<string, (data: DataSet) => Load>;
+export type LoadName = keyof typeof LOADS;
+export const LOAD_NAMES = Object.keys(LOADS) as readonly LoadName[];
 
 export function loadOf(name: LoadName, data: DataSet): Load {
-  switch (name) {
-    case 'create':
-      return create(data);
-    case 'create-alone':
-      return { ...create(data), isAlone: true };
-    case 'list-alone':
-      return { ...list(queryOf('list-project', data)), isAlone: true };
-    case 'create-keyed':
-      // The baselines do not know the header: they do what they do without.
-      return create(data, [`Idempotency-Key: ${FRESH_UUID}`]);
-    case 'feed-first':
-      return feed();
-    case 'feed-middle':
-      return feed(data.events.middle);
-    case 'feed-last':
-      return feed(data.events.last);
-    case 'totals-all':
-      return totals({});
-    case 'totals-project-month':
-      return totals({ projectId: projectId(1), ...YEAR, by: 'month' });
-    case 'totals-project-day':
-      return totals({ projectId: projectId(1), ...MONTH, by: 'day' });
-    case 'totals-week':
-      return totals({ from: '2019-01-01', to: YEAR.to, by: 'week' });
-    case 'totals-by-project':
-      return totals({ ...MONTH, by: 'project' });
-    case 'bound-first-1':
-      return bound(1, list({}));
-    case 'bound-first-10':
-      return bound(10, list({}));
-    case 'bound-first-100':
-      return bound(100, list({}));
-    case 'bound-middle-100':
-      return bound(100, list({ page: String(Math.ceil(MIDDLE_OF_BOUND * pagesOf(data.size))) }));
-    case 'bound-month-100':
-      return bound(100, totals({ ...YEAR, by: 'month' }));
-    default:
-      return list(queryOf(name, data));
-  }
-}
-
-function queryOf(
-  name: Exclude<`list-${string}` & LoadName, 'list-alone'>,
-  data: DataSet,
-): Record<string, string> {
-  const pages = pagesOf(data.size);
-  const project = { projectId: projectId(1) };
-  switch (name) {
-    case 'list-project':
-      return project;
-    case 'list-first':
-      return {};
-    case 'list-last':
-      return { page: String(pages) };
-    case 'list-middle':
-      return { page: middleOf(pages) };
-    case 'list-period':
-      return PERIOD;
-    case 'list-project-period-middle':
-      return { ...project, ...YEARS, page: middleOf(pagesOf(data.totalOfProjectInYears)) };
-  }
+  return LOADS[name](data);
 }
 
 const pagesOf = (logs: number) => Math.max(1, Math.ceil(logs / PAGE));
 const middleOf = (pages: number) => String(Math.ceil(pages / 2));
 
-function list(query: Record<string, string>): Load {
-  const text = new URLSearchParams(query).toString();
-  const path = text === '' ? PATH : `${PATH}?${text}`;
-  return { status: 200, path, requests: (token) => [requestText('GET', path, token)] };
-}
-
+const list = (query: Record<string, string>) => get('', query);
+const totals = (query: Record<string, string>) => get('/totals', query);
 /** A page of events after the one with an id. */
-function feed(lastEventId?: string): Load {
-  const path = `${PATH}/events${lastEventId === undefined ? '' : `?lastEventId=${lastEventId}`}`;
-  return { status: 200, path, isOurs: true, requests: (token) => [requestText('GET', path, token)] };
-}
+const feed = (lastEventId?: string): Load => ({
+  ...get('/events', lastEventId === undefined ? {} : { lastEventId }),
+  isOurs: true,
+});
 
-function totals(query: Record<string, string>): Load {
+function get(resource: string, query: Record<string, string>): Load {
   const text = new URLSearchParams(query).toString();
-  const path = `${PATH}/totals${text === '' ? '' : `?${text}`}`;
+  const path = `${PATH}${resource}${text === '' ? '' : `?${text}`}`;
   return { status: 200, path, requests: (token) => [requestText('GET', path, token)] };
 }
 

@@ -1,22 +1,19 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 
 /** What a process has used since its start. */
 export interface Usage {
   /** Microseconds, of all threads. */
   readonly cpu: number;
-  /** Bytes of memory at its highest; on macOS of this moment. */
+  /** Bytes of memory at its highest. */
   readonly memory: number;
 }
 
 // USER_HZ, which is 100 on every architecture that Node runs on.
 const MICROSECONDS_PER_TICK = 10_000;
 
-/** Undefined where the system does not tell. */
+/** Undefined if the system does not tell, as all but Linux. */
 export async function measureProcess(pid: number): Promise<Usage | undefined> {
   try {
-    if (process.platform !== 'linux') return await usageFromPs(pid);
     const { own } = await statOf(pid);
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     return { cpu: own, memory: Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024 };
@@ -58,14 +55,4 @@ async function statOf(pid: number) {
     own: ticks(11),
     ofEnded: ticks(13),
   };
-}
-
-async function usageFromPs(pid: number): Promise<Usage> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'time=,rss=', '-p', String(pid)]);
-  const [time = '', kilobytes] = stdout.trim().split(/\s+/);
-  // [[days-]hours:]minutes:seconds, with hundredths on macOS.
-  const seconds = time.split(/[-:]/).reduce((sum, part, index, parts) => {
-    return sum * (parts.length === 4 && index === 1 ? 24 : 60) + Number(part);
-  }, 0);
-  return { cpu: seconds * 1_000_000, memory: Number(kilobytes) * 1_024 };
 }

@@ -14,10 +14,7 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
   --seconds N         of a round of one program (5)
   --rounds N          measured rounds of each program (3)
   --data DIR          folder for PostgreSQL, kept and used again; without it a temporary one
-  --keep              leave the databases in the PostgreSQL of BENCH_DATABASE_URL, to be used again
-  --json FILE         write all raw results there
-
-BENCH_DATABASE_URL: a PostgreSQL to use instead of the embedded one, with a user who may create databases.`;
+  --json FILE         write all raw results there`;
 
 /** A command line that cannot be followed; its message says why. */
 export class UsageError extends Error {}
@@ -33,7 +30,6 @@ export interface Options {
   readonly seconds: number;
   readonly rounds: number;
   readonly data: string | undefined;
-  readonly keep: boolean;
   readonly json: string | undefined;
 }
 
@@ -55,7 +51,6 @@ export function parseOptions(args: string[]): Options | undefined {
     seconds: positive('seconds', values.seconds),
     rounds: positive('rounds', values.rounds),
     data: values.data,
-    keep: values.keep,
     json: values.json,
   };
 }
@@ -73,7 +68,6 @@ function parse(args: string[]) {
         seconds: { type: 'string', default: '5' },
         rounds: { type: 'string', default: '3' },
         data: { type: 'string' },
-        keep: { type: 'boolean', default: false },
         json: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },

@@ -17,7 +17,7 @@ it('the numbers of the README are those of the results', async () => {
   const results = JSON.parse(await readFile(join(HERE, 'results.json'), 'utf8')) as Results;
   const times = (load: LoadName, size: number) =>
     `${Number(ratio(results, { size, load }, 'idiomatic', 'perSecond')!.toPrecision(3))} × as many`;
-  const text = (await readFile(join(HERE, '..', '..', 'README.md'), 'utf8')).replaceAll(/\s+/g, ' ');
+  const text = (await readFile(join(HERE, '..', '..', '..', 'README.md'), 'utf8')).replaceAll(/\s+/g, ' ');
   expect(text).toContain(
     `it answers ${times('create', 1e4)} creates and ${times('list-project', 1e4)} lists of a project with 10 thousand logs, and ${times('list-last', 1e6)} last pages of a million.`,
   );

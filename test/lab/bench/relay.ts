@@ -1,14 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { removeLibpqVariables } from '../../../src/config.js';
 import type { DataSet } from './data-set.js';
-import { Driver } from './driver.js';
+import type { Driver } from './driver.js';
 import { loadOf } from './loads.js';
 import { measureProcess } from './measure.js';
-import { makeToken, Program, runCommand } from './program.js';
-import { connect, Server } from './server.js';
+import type { Program } from './program.js';
+import { connect, type Server } from './server.js';
+import { withBench } from './side-by-side.js';
 import { median } from './statistics.js';
 
 /*
@@ -44,26 +41,12 @@ interface Service {
   readonly rounds: Record<string, Round[]>;
 }
 
-async function measure(url: string): Promise<void> {
-  const { signal } = new AbortController();
-  const folder = await mkdtemp(join(tmpdir(), 'time-logs-bench-'));
-  const server = await Server.open({ directory: folder }, signal);
-  const driver = Driver.start(signal);
-  const services: Service[] = [];
-  try {
-    for (const [name, env] of [
-      [WITHOUT, {}],
-      [WITH, { EVENTS_URL: url }],
-    ] as const) {
-      const database = `time_logs_bench_relay_${services.length}`;
-      await server.create(database);
-      const databaseUrl = server.urlOf(database);
-      await runCommand('migrate', [], databaseUrl);
-      const token = await makeToken(databaseUrl);
-      const logFile = join(folder, `${name}.log`);
-      const program = await Program.start({ name: 'service', databaseUrl, token, logFile, signal, env });
-      services.push({ name, program, databaseUrl, rounds: {} });
-    }
+const measure = (url: string) =>
+  withBench(async ({ server, driver, start }) => {
+    const services: Service[] = [
+      { name: WITHOUT, rounds: {}, ...(await start('without')) },
+      { name: WITH, rounds: {}, ...(await start('events', { EVENTS_URL: url })) },
+    ];
     for (let round = 0; round <= ROUNDS; round++) {
       for (const [load, act] of Object.entries({ fast: atFullSpeed, steady: atSteadyPace })) {
         for (const service of round % 2 === 0 ? services : services.toReversed()) {
@@ -75,13 +58,7 @@ async function measure(url: string): Promise<void> {
       }
     }
     report(services);
-  } finally {
-    driver.stop();
-    await Promise.all(services.map(({ program }) => program.stop()));
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+  });
 
 /** The creates that were answered. */
 type Act = (driver: Driver, program: Program) => Promise<number>;
@@ -170,7 +147,6 @@ function report(services: readonly Service[]): void {
   console.log(`\nCreates at full speed with events over those without, pair by pair: ${ratio.toFixed(2)}`);
 }
 
-removeLibpqVariables(process.env);
 const [brokerUrl] = process.argv.slice(2);
 if (brokerUrl === undefined) {
   console.error(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ProgressLine } from '../../../src/commands/progress-line.js';
 import { type Bench, compare } from './compare.js';
 import type { DataSet } from './data-set.js';
-import { dropDatabases, prepareDatabases } from './databases.js';
+import { prepareDatabases } from './databases.js';
 import { Driver } from './driver.js';
 import type { Options } from './options.js';
 import { makeToken, Program, type ProgramName } from './program.js';
@@ -31,14 +31,10 @@ export async function run(options: Options, surroundings: Surroundings): Promise
   const driver = Driver.start(signal);
   try {
     for (const size of options.sizes) {
-      try {
-        const data = await prepareDatabases(server, { spread, size, withBaselines, progress, signal });
-        spaces.push(await measureSpace(data));
-        if (starts.length === 0) starts.push(...(await measureStarts(data, surroundings)));
-        measurements.push(...(await measureSize(data, options, driver, surroundings)));
-      } finally {
-        if (options.data === undefined && !options.keep) await dropDatabases(server, { spread, size });
-      }
+      const data = await prepareDatabases(server, { spread, size, withBaselines, progress, signal });
+      spaces.push(await measureSpace(data));
+      if (starts.length === 0) starts.push(...(await measureStarts(data, surroundings)));
+      measurements.push(...(await measureSize(data, options, driver, surroundings)));
     }
   } finally {
     driver.stop();

@@ -17,22 +17,18 @@ export class Server {
     private readonly stopServer: () => Promise<void>,
   ) {}
 
-  /** Connects to an external server, or starts the embedded one in a folder. */
-  static async open(from: { url: string } | { directory: string }, signal: AbortSignal): Promise<Server> {
-    const embedded =
-      'directory' in from
-        ? await EmbeddedPostgres.start({ dataDirectory: join(from.directory, 'postgres'), signal })
-        : undefined;
-    const url = 'url' in from ? from.url : embedded!.url;
+  /** Starts the embedded PostgreSQL in a folder. */
+  static async open(directory: string, signal: AbortSignal): Promise<Server> {
+    const embedded = await EmbeddedPostgres.start({ dataDirectory: join(directory, 'postgres'), signal });
     try {
-      const client = await connect(url);
+      const client = await connect(embedded.url);
       const { rows } = await client.query<{ version: string; backend: number }>(
         `select split_part(current_setting('server_version'), ' ', 1) as version, pg_backend_pid() as backend`,
       );
       const { version, backend } = rows[0]!;
-      return new Server(url, client, version, backend, async () => embedded?.stop());
+      return new Server(embedded.url, client, version, backend, () => embedded.stop());
     } catch (error) {
-      await embedded?.stop();
+      await embedded.stop();
       throw error;
     }
   }
@@ -63,12 +59,8 @@ export class Server {
 
   /** Makes a database, in place of one of this name. */
   async create(database: string): Promise<void> {
-    await this.drop(database);
-    await this.client.query(`create database ${database}`);
-  }
-
-  async drop(database: string): Promise<void> {
     await this.client.query(`drop database if exists ${database} with (force)`);
+    await this.client.query(`create database ${database}`);
   }
 
   /** Waits until nothing is left of the round before; what nobody waits for any longer is cancelled. */

@@ -11,7 +11,7 @@ import { statusOf } from './judge.js';
 
 /** Milliseconds: without an answer for so long a message hangs. */
 const ANSWER_LIMIT = 5_000;
-const HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+const HEADERS = new Headers({ 'content-type': 'application/json; charset=utf-8' });
 
 export type DoorName = 'TCP' | 'NATS' | 'RabbitMQ';
 
@@ -99,12 +99,13 @@ function asOverHttp(text: string, { pattern }: Message): Exchange['answers'][num
     readonly response?: unknown;
   };
   const success = pattern === 'time-log.record.v1' ? 201 : 200;
-  if (!err) return { status: success, headers: HEADERS, body: JSON.stringify(response) };
+  const answer = (status: number, body: unknown) => ({ status, headers: HEADERS, text, body });
+  if (!err) return answer(success, response);
   const message = err.message
     .replace(/^the message must be valid/, 'the request body must be valid')
     .replace(
       'the message must not be nested deeper than 9',
       'the request body must not be nested deeper than 8',
     );
-  return { status: statusOf(err.error), headers: HEADERS, body: JSON.stringify({ ...err, message }) };
+  return answer(statusOf(err.error), { ...err, message });
 }

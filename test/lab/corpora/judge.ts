@@ -1,4 +1,5 @@
-import type { Answer, Exchange } from './exchange.js';
+import type { Answer } from '../../support/raw-http.js';
+import type { Exchange } from './exchange.js';
 import type { Expectation } from './inputs.js';
 
 /** The answers that a request alone can bring about. */
@@ -25,7 +26,7 @@ export function faultOf(expected: Expectation, { answers, isHung }: Exchange): s
   const [answer] = answers;
   const statuses = `answered ${answers.map(({ status }) => status).join() || 'nothing'}`;
   const broken = answers.find((one) => !isOfContract(one));
-  if (broken) return `${statuses}: not as the contract has it: ${broken.body.slice(0, 200)}`;
+  if (broken) return `${statuses}: not as the contract has it: ${broken.text.slice(0, 200)}`;
   if (isHung) return `hangs, ${statuses}`;
   if (expected.kind === 'raw') return expected.isMalformed && isServed(answers) ? statuses : undefined;
   if (!answer || answers.length > 1) return statuses;
@@ -33,14 +34,14 @@ export function faultOf(expected: Expectation, { answers, isHung }: Exchange): s
     case 'stored':
       return answer.status === 201 && holds(dataOf(answer), expected.values)
         ? undefined
-        : `${statuses}, where it must be stored: ${answer.body.slice(0, 200)}`;
+        : `${statuses}, where it must be stored: ${answer.text.slice(0, 200)}`;
     case 'refused':
       return expected.statuses.includes(answer.status) && (expected.message ?? /./).test(messageOf(answer))
         ? undefined
-        : `${statuses}, where it must be ${expected.statuses.join(' or ')}: ${answer.body.slice(0, 200)}`;
+        : `${statuses}, where it must be ${expected.statuses.join(' or ')}: ${answer.text.slice(0, 200)}`;
     case 'served':
       if (answer.status !== 200) return `${statuses}, where it must be served`;
-      return (expected.requestId ?? answer.headers['x-request-id']) === answer.headers['x-request-id']
+      return [undefined, answer.headers.get('x-request-id')].includes(expected.requestId)
         ? undefined
         : 'the request id was changed';
   }
@@ -55,7 +56,7 @@ function isServed(answers: readonly Answer[]): boolean {
 
 /** The members of the log in an answer. */
 export function dataOf({ body }: Answer): Readonly<Record<string, unknown>> {
-  return (JSON.parse(body) as { data: Readonly<Record<string, unknown>> }).data;
+  return (body as { data: Readonly<Record<string, unknown>> }).data;
 }
 
 /** The answer to an input as far as it must be the same under every time zone. */
@@ -69,22 +70,14 @@ function holds(data: Readonly<Record<string, unknown>>, values: Readonly<Record<
 }
 
 function messageOf({ body }: Answer): string {
-  return (JSON.parse(body) as { message: string }).message;
+  return (body as { message: string }).message;
 }
 
 /** No status but those of the contract, and with each error exactly its body. */
 function isOfContract({ status, headers, body }: Answer): boolean {
   if (status === 200 || status === 201) return true;
-  if (headers['content-type'] !== 'application/json; charset=utf-8') return false;
-  const { success, error, message, ...rest } = parsed(body);
+  if (headers.get('content-type') !== 'application/json; charset=utf-8') return false;
+  const { success, error, message, ...rest } = Object(body) as Record<string, unknown>;
   const isWhole = typeof message === 'string' && Object.keys(rest).length === 0;
   return success === false && error !== undefined && error === CODES[status] && isWhole;
-}
-
-function parsed(body: string): Record<string, unknown> {
-  try {
-    return JSON.parse(body) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { type DoorName, DOORS, type Sending } from './doors.js';
-import { type Answer, exchange, type Exchange } from './exchange.js';
+import { type Answer, parsed } from '../../support/raw-http.js';
+import { exchange, type Exchange } from './exchange.js';
 import { type Input, inputsOf } from './inputs.js';
 import { dataOf, faultOf, verdictOf } from './judge.js';
 import type { Corpora } from './read.js';
@@ -60,8 +60,6 @@ export async function run(
       TZ: zone,
       ...(door && { MESSAGES_URL: door.url }),
     });
-    const agent = new Agent({ keepAlive: true });
-    const target = { port: service.port, agent };
     let sending: Sending | undefined;
     try {
       if (door && name !== 'TCP') await said(service, 'messages: connected to');
@@ -84,7 +82,7 @@ export async function run(
           const fault =
             faultOf(input.expected, sent) ??
             (isSame
-              ? await faultAfter(target, input, sent)
+              ? await faultAfter(service.url, input, sent)
               : `answered ${verdictOf(sent)}, but ${first} elsewhere`);
           if (fault !== undefined) faults.push(`${zone}: ${input.name}: ${fault}`);
         }
@@ -93,7 +91,6 @@ export async function run(
       const errors = service.output().match(/^.*"level":"(error|fatal)".*$/gm) ?? [];
       faults.push(...errors.map((line) => `${zone}: logged: ${line}`));
     } finally {
-      agent.destroy();
       await sending?.close();
       const code = await service.end();
       await door?.close();
@@ -140,58 +137,34 @@ function count(counts: Counts, { answers, isHung }: Exchange): void {
  * else.
  */
 async function faultAfter(
-  target: Target,
+  url: string,
   { projectId }: Input,
   { answers }: Exchange,
 ): Promise<string | undefined> {
   const log = { projectId, duration: 1, date: '2026-01-31', description: NEXT };
-  const next = await ask(target, 'POST', TIME_LOGS, JSON.stringify(log));
+  const next = await ask(url + TIME_LOGS, { method: 'POST', body: JSON.stringify(log) });
   if (next?.status !== 201) return `then a valid create was answered ${next?.status ?? 'nothing'}`;
-  const list = await ask(target, 'GET', `${TIME_LOGS}?projectId=${projectId}`);
+  const list = await ask(`${url}${TIME_LOGS}?projectId=${projectId}`);
   if (list?.status !== 200) return `then a list was answered ${list?.status ?? 'nothing'}`;
   const created = answers.filter(({ status }) => status === 201);
   const expected = [next, ...created].map(dataOf);
   const listed = dataOf(list) as unknown as Parameters<typeof textsOf>[0];
   const isSame = textsOf(listed).join('\n') === textsOf(expected).join('\n');
-  return isSame ? undefined : `then the list showed ${list.body.slice(0, 300)}`;
+  return isSame ? undefined : `then the list showed ${list.text.slice(0, 300)}`;
 }
 
 /** The members of logs that a list shows, in one order. */
 const textsOf = (logs: readonly Readonly<Record<string, unknown>>[]) =>
   logs.map((log) => JSON.stringify(SHOWN.map((name) => log[name]))).sort();
 
-interface Target {
-  readonly port: number;
-  readonly agent: Agent;
-}
-
 /** Sends a valid request; undefined where there is no answer in time. */
-function ask(
-  { port, agent }: Target,
-  method: string,
-  path: string,
-  body?: string,
-): Promise<Answer | undefined> {
-  return new Promise((resolve) => {
-    const headers = {
-      authorization: `Bearer ${TOKEN}`,
-      ...(body !== undefined && {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      }),
-    };
-    const signal = AbortSignal.timeout(ANSWER_LIMIT);
-    const outgoing = request(
-      { host: '127.0.0.1', port, agent, method, path, headers, signal },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-        incoming.on('error', () => resolve(undefined));
-        incoming.on('end', () =>
-          resolve({ status: incoming.statusCode!, headers: {}, body: Buffer.concat(chunks).toString() }),
-        );
-      },
-    );
-    outgoing.on('error', () => resolve(undefined)).end(body);
-  });
+async function ask(url: string, init: RequestInit = {}): Promise<Answer | undefined> {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  try {
+    const response = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(ANSWER_LIMIT) });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parsed(text) };
+  } catch {
+    return undefined;
+  }
 }

@@ -25,8 +25,7 @@ describe('a service whose commits wait for a standby that is away', () => {
       keyedWriters.aim(service.port);
       keyedWriters.start();
       try {
-        await postgres.query(`alter system set synchronous_standby_names = 'nobody'`);
-        await postgres.query('select pg_reload_conf()');
+        await postgres.configure({ synchronous_standby_names: 'nobody' });
         let most = 0;
         while (ledger.count('refused') < REFUSED) {
           expect(await ask(`${service.url}/api/v1/time-logs?limit=1`)).toMatchObject({ status: 200 });
@@ -34,8 +33,7 @@ describe('a service whose commits wait for a standby that is away', () => {
           most = Math.max(most, await connections());
         }
         expect(most).toBeLessThanOrEqual(MOST);
-        await postgres.query('alter system reset synchronous_standby_names');
-        await postgres.query('select pg_reload_conf()');
+        await postgres.configure({ synchronous_standby_names: null });
         await writers.acknowledge(1);
         await keyedWriters.acknowledge(100);
       } finally {

@@ -19,8 +19,6 @@ import { TOKEN } from './support/service-under-writes.js';
 const FIXTURE = join(import.meta.dirname, 'support', 'broker-abusers.fixture.mjs');
 /** Megabytes that a service may need. */
 const MOST_MEMORY = 320;
-/** Milliseconds in which `/livez` must answer nine times of ten: a stall of the machine does not decide. */
-const SOON = 700;
 
 interface Abuse {
   readonly messages: number;
@@ -53,7 +51,6 @@ const BROKERS: Readonly<Record<string, AbusedBroker>> = {
   },
 };
 
-// In the full run alone: times tell nothing while other tests run beside this one.
 for (const [program, { start, clientOf, abuses }] of Object.entries(BROKERS)) {
   describeWith(program)(`a service whose messages come by ${program}, and are sent without a token`, () => {
     let broker: Broker;
@@ -109,7 +106,6 @@ for (const [program, { start, clientOf, abuses }] of Object.entries(BROKERS)) {
           `${before.toFixed()} to ${peak.toFixed()} MB, ${JSON.stringify(answers)}`,
       );
       expect(Object.keys(answers!).sort()).toEqual(errors);
-      expect(percentile(times, 0.9)).toBeLessThan(SOON);
       expect(peak).toBeLessThan(MOST_MEMORY);
       expect(await record()).toMatchObject(recorded);
       await served('/health');

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { ask, expectUnavailable } from './support/ask.js';
 import { connected } from '../../support/postgres-cluster.js';
-import { recovered, underWrites } from './support/service-under-writes.js';
+import { recovered, refusedCreates, underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
 /** Creates that may wait, and creates at once. */
@@ -18,12 +18,12 @@ describe('a service whose database has no room for it', () => {
   it('answers 503 in bounded time while the table is locked and the pool exhausted, but not to what needs no connection', async () => {
     const url = await postgres.createDatabase();
     await underWrites({ url, writers: 40 }, async (scene) => {
-      const { service, writers, ledger } = scene;
+      const { service } = scene;
       const list = `${service.url}/api/v1/time-logs`;
       const owner = await connected(url);
       try {
         await owner.query('begin; lock table time_logs in access exclusive mode');
-        await writers.until(() => ledger.count('refused') >= 40, '40 creates refused with 503');
+        await refusedCreates(scene, 40);
         for (let round = 0; round < 5; round++) {
           const needless = await Promise.all([
             ask(list, { token: undefined }),
@@ -62,12 +62,12 @@ describe('a service whose database has no room for it', () => {
   it('answers 503 while others hold every connection of the server, does not storm it, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
     await underWrites({ url }, async (scene) => {
-      const { service, writers, ledger } = scene;
+      const { service, ledger } = scene;
       const others: pg.Client[] = [];
       try {
         await takeEveryConnection(others, postgres.asSuperuser(url), service.child);
         const [knocks, refused] = [postgres.logged(/too many clients/), ledger.count('refused')];
-        await writers.until(() => ledger.count('refused') >= refused + 100, '100 creates refused with 503');
+        await refusedCreates(scene, 100);
         expectUnavailable(await ask(`${service.url}/health`));
         // Each request knocks once; those that are under way may have knocked and not be answered yet.
         const more = ledger.count('refused') - refused;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { TimeLogClient } from '@time-logs/client';
 import { digestOf, newToken } from '../../../src/access-token/token-text.js';
 import { scopes } from '../../../src/app.module.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
@@ -9,6 +8,7 @@ import { ask, expectUnavailable } from './support/ask.js';
 import { timesOf } from '../../support/extent.js';
 import { type Loss, LossyProxy } from '../../support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { patientClient } from './support/patient-client.js';
 import { count } from './support/tally.js';
 
 const ROUNDS = timesOf(5, 1);
@@ -52,16 +52,7 @@ describe('a correction or deletion', () => {
     service = await startService({ DATABASE_URL: proxy.url(url) });
   };
   const kill = () => service.end('SIGKILL');
-  const client = () =>
-    new TimeLogClient({
-      baseUrl: 'http://service.example',
-      token,
-      // The name stays, as behind a balancer; the port is another one after each start.
-      fetch: (address, init) => fetch(address.replace('http://service.example', service.url), init),
-      // A start may be slow where much else runs.
-      tries: 100,
-      deadline: 60_000,
-    });
+  const client = () => patientClient(token, () => service.url);
   const valuesOf = (description: string) => ({ projectId, duration: 1.5, description, date: '2026-01-31' });
   const record = async () => (await client().record(valuesOf('recorded'))).id;
   const send = (method: 'PUT' | 'DELETE', id: string, description?: string) =>

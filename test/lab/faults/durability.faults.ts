@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Durability, plainOptions } from '../../../src/database-setup/index.js';
 import { startService } from '../../support/service-process.js';
 import { ask, expectUnavailable } from './support/ask.js';
 import { eventually } from '../eventually.js';
-import { PostgresCluster } from '../../support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
 
 const LOG = JSON.stringify({
   projectId: crypto.randomUUID(),
@@ -17,19 +17,12 @@ const LOG = JSON.stringify({
 const OWN_DISK = "a commit waits for the database's own disk";
 
 describe('what a commit waits for', () => {
-  let postgres: PostgresCluster;
+  const postgres = useCluster();
   let url: string;
-
-  beforeAll(async () => {
-    postgres = await PostgresCluster.create();
-    url = await postgres.createDatabase();
-  });
-  afterAll(() => postgres.remove());
+  beforeAll(async () => void (url = await postgres.createDatabase()));
 
   const withSettings = async (settings: Record<string, string>, act: () => Promise<void>) => {
-    for (const [name, value] of Object.entries(settings))
-      await postgres.query(`alter system set ${name} = '${value}'`);
-    await postgres.query('select pg_reload_conf()');
+    await postgres.configure(settings);
     await eventually(async () => {
       for (const [name, value] of Object.entries(settings))
         expect(await postgres.query('select current_setting($1) as is', [name])).toEqual([{ is: value }]);
@@ -37,8 +30,7 @@ describe('what a commit waits for', () => {
     try {
       await act();
     } finally {
-      for (const name of Object.keys(settings)) await postgres.query(`alter system reset ${name}`);
-      await postgres.query('select pg_reload_conf()');
+      await postgres.configure(Object.fromEntries(Object.keys(settings).map((name) => [name, null])));
     }
   };
   const told = async () => {

@@ -5,7 +5,6 @@ import { chmod, chown, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, stat
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import pg from 'pg';
 import {
   otherUser,
   otherUserWithCapability,
@@ -17,6 +16,7 @@ import { findBinaries, type Binaries } from '../../../libs/embedded-postgres/src
 import { openDirectory } from '../../../libs/embedded-postgres/src/data-directory.js';
 import { EmbeddedPostgres } from '../../../libs/embedded-postgres/src/embedded-postgres.js';
 import { thisMachine } from '../../../libs/embedded-postgres/src/installation.js';
+import { firstColumn as query } from '../../support/postgres-cluster.js';
 
 const isRoot = process.getuid?.() === 0;
 const asRoot = isRoot ? describe : describe.skip;
@@ -71,16 +71,6 @@ async function installHere(): Promise<Binaries> {
   const own = join(place, 'project', 'native');
   await copyBinaries(own);
   return binariesIn(own);
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query({ text: sql, rowMode: 'array' })).rows.map((row: unknown[]) => row[0]);
-  } finally {
-    await client.end();
-  }
 }
 
 /** What a process of another user meets when it connects to the server's socket. */

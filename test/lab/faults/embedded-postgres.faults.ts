@@ -1,19 +1,19 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, open, readFile, readdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
 import {
   EmbeddedPostgres,
   type EmbeddedPostgresError,
   type EmbeddedPostgresOptions,
 } from '../../../libs/embedded-postgres/src/index.js';
-
-const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0 && process.getuid?.() === 0;
+import { firstColumn as query } from '../../support/postgres-cluster.js';
+import { eventually } from '../eventually.js';
+import { canMount, SmallDisk } from './support/full-disk.js';
 
 let place: string;
 let dataDirectory: string;
@@ -63,28 +63,6 @@ async function end(service: ChildProcess, signal: NodeJS.Signals): Promise<void>
 
 async function postmasterPid(): Promise<number> {
   return Number((await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0]);
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query({ text: sql, rowMode: 'array' })).rows.map((row: unknown[]) => row[0]);
-  } finally {
-    await client.end();
-  }
-}
-
-async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let left = 200; ; left -= 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (left === 0) throw error;
-      await delay(50);
-    }
-  }
 }
 
 describe('EmbeddedPostgres after the service was killed', () => {
@@ -187,15 +165,6 @@ describe('EmbeddedPostgres when the server dies', () => {
     expect(log.filter((line) => line.includes('ready to accept connections'))).toHaveLength(1);
     await expect(postmasterPid()).rejects.toThrow('ENOENT');
   });
-
-  it('stops while it is being started again', async () => {
-    const postgres = await start();
-    process.kill(await postmasterPid(), 'SIGKILL');
-    await delay(130);
-    await postgres.stop();
-    await delay(300);
-    await expect(query(postgres.url, 'select 1')).rejects.toThrow();
-  });
 });
 
 describe('EmbeddedPostgres after a crash of the machine', () => {
@@ -228,13 +197,12 @@ describe('EmbeddedPostgres after a crash of the machine', () => {
 });
 
 (canMount ? describe : describe.skip)('EmbeddedPostgres on a full disk (where a disk can be mounted)', () => {
-  const mount = (size: string) => {
-    expect(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'tmpfs', place]).status).toBe(0);
-  };
+  let disk: SmallDisk;
+  const mount = (size: string) => (disk = SmallDisk.mount(place, size, undefined, '755'));
 
   afterEach(async () => {
     await Promise.all(started.map((postgres) => postgres.stop()));
-    expect(spawnSync('umount', [place]).status).toBe(0);
+    disk.unmount();
   });
 
   it('tells that there is no room for a new database, and leaves nothing behind', async () => {
@@ -253,15 +221,12 @@ describe('EmbeddedPostgres after a crash of the machine', () => {
     const first = await start();
     await query(first.url, 'create table committed as select 42 as answer');
     await first.stop();
-    const ballast = join(place, 'ballast');
-    const file = await open(ballast, 'w');
-    const { bsize, bavail } = await statfs(place);
-    await file.write(Buffer.alloc(bsize * bavail)).finally(() => file.close());
+    await disk.fill();
     await expect(start()).rejects.toMatchObject({
       name: 'EmbeddedPostgresError',
       message: expect.stringMatching(/^PostgreSQL did not start in [^\n]*No space left on device[^\n]*$/),
     });
-    await rm(ballast);
+    await disk.relieve();
     expect(await query((await start()).url, 'select answer from committed')).toEqual([42]);
   });
 });

@@ -1,27 +1,14 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { environment } from '../../support/environment.js';
+import { runCommand } from '../../support/commands.js';
 import { spawnService, startService } from '../../support/service-process.js';
 import { createTestDatabase } from '../../support/test-database.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 
 const TOKEN = 'a-token-that-the-deployment-declares';
-const COMMANDS = join(import.meta.dirname, '..', '..', '..', 'dist', 'src', 'commands');
-
-/** Runs a command in a directory and resolves with its exit code and what it printed. */
-function run(command: string, args: string[], databaseUrl: string, cwd: string): Promise<unknown[]> {
-  return new Promise((resolve) => {
-    const all = [join(COMMANDS, `${command}.command.js`), ...args];
-    const env = environment({ DATABASE_URL: databaseUrl });
-    execFile(process.execPath, all, { env, cwd }, (error, stdout, stderr) =>
-      resolve([error ? error.code : 0, stdout, stderr]),
-    );
-  });
-}
 
 describe.each(['LATIN1', 'SQL_ASCII'])('a database whose encoding is %s', (encoding) => {
   const server = process.env.TEST_DATABASE_URL!;
@@ -44,20 +31,23 @@ describe.each(['LATIN1', 'SQL_ASCII'])('a database whose encoding is %s', (encod
     const directory = await mkdtemp(join(tmpdir(), 'time-logs-encoding-'));
     const sound = await createTestDatabase();
     try {
-      await run('migrate', [], sound.url, directory);
-      await run('backup', ['sound'], sound.url, directory);
+      const file = join(directory, 'sound');
+      await runCommand('migrate', [], { DATABASE_URL: sound.url });
+      await runCommand('backup', [file], { DATABASE_URL: sound.url });
       const commands: [string, ...string[]][] = [
         ['migrate'],
         ['token', 'create', '--name', 'Ada'],
         ['token', 'list'],
         ['counts', 'verify'],
         ['counts', 'rebuild'],
-        ['backup', 'file'],
+        ['backup', join(directory, 'file')],
       ];
-      const refused = commands.map(([command, ...args]) => run(command, args, url, directory));
-      expect(await Promise.all(refused)).toEqual(commands.map(() => [1, '', refusal]));
-      const [code, , words] = await run('restore', ['sound'], url, directory);
-      expect([code, String(words).endsWith(refusal)]).toEqual([1, true]);
+      const refused = commands.map(([command, ...args]) => runCommand(command, args, { DATABASE_URL: url }));
+      expect(await Promise.all(refused)).toEqual(
+        commands.map(() => ({ code: 1, stdout: '', stderr: refusal })),
+      );
+      const { code, stderr } = await runCommand('restore', [file], { DATABASE_URL: url });
+      expect([code, stderr.endsWith(refusal)]).toEqual([1, true]);
       expect(await readdir(directory)).toEqual(['sound']);
     } finally {
       await sound.drop();

@@ -1,30 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { Database } from '../../../src/database/index.js';
 import { migrate, plainOptions } from '../../../src/database-setup/index.js';
 import { DataSource } from 'typeorm';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { connected, queryOnce } from '../../support/postgres-cluster.js';
-import { resultOf, StruckServer, VICTIMS } from './support/strikes.js';
+import { resultOf, useStruckServer, VICTIMS } from './support/strikes.js';
 
 /** Transactions that are open at once, each of which takes a slot. */
 const SLOTS = 5;
 
 describe('counts and sums are true', () => {
-  let server: StruckServer;
+  const server = useStruckServer();
   let url: string;
   let logs: number;
 
-  beforeAll(async () => {
-    server = await StruckServer.start();
-  });
   beforeEach(async () => {
     url = await server.cluster.createDatabase();
     await migrate({ url, migrations });
     logs = 0;
     await write(500);
   });
-  afterAll(() => server.remove());
 
   const write = async (more: number) => {
     await withSql(url, (sql) => addRows(sql, logs + 1, logs + more));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { functionsIn } from '../../support/count-functions.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
@@ -10,7 +10,7 @@ import { ask } from './support/ask.js';
 import { eventually } from '../eventually.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { oneOf, resultOf, StruckServer, VICTIMS } from './support/strikes.js';
+import { oneOf, resultOf, useStruckServer, VICTIMS } from './support/strikes.js';
 import { TOKEN } from './support/service-under-writes.js';
 
 /** Logs that are there before the migrations that move data, and those that somebody adds after each strike. */
@@ -18,11 +18,7 @@ const LOGS = 300;
 const NAMES = migrations.map((Migration) => new Migration().name);
 
 describe('a database of which somebody ends', () => {
-  let server: StruckServer;
-  beforeAll(async () => {
-    server = await StruckServer.start();
-  });
-  afterAll(() => server.remove());
+  const server = useStruckServer();
 
   /** A database of version 0.1, or an empty one. */
   const create = async (version: string) => {

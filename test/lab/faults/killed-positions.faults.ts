@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database-setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
@@ -8,18 +8,14 @@ import { isAll } from '../../support/extent.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
-import { StruckServer, VICTIMS } from './support/strikes.js';
+import { useStruckServer, VICTIMS } from './support/strikes.js';
 
 /** By so much the server from which the database has come was ahead. */
 const AHEAD = 1_000_000_000_000;
 const KEEP = 'keep_time_log_positions';
 
 describe('a database that has come from another server', () => {
-  let server: StruckServer;
-  beforeAll(async () => {
-    server = await StruckServer.start();
-  });
-  afterAll(() => server.remove());
+  const server = useStruckServer();
 
   it.each(VICTIMS)(
     'keeps its positions where the %s is killed in any statement of the first start: a follower gets what is new',

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { MemorySink } from '../../events/memory-sink.js';
 import { migrateForRelay, startRelayHost } from '../../events/relay-host.js';
 import { auditEvents } from './support/event-audit.js';
 import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { StruckServer, VICTIMS } from './support/strikes.js';
+import { useStruckServer, VICTIMS } from './support/strikes.js';
 
 const PROJECTS = 4;
 const LOGS = 20;
 
 describe('a relay that takes over from one that has died', () => {
-  let server: StruckServer;
-  beforeAll(async () => {
-    server = await StruckServer.start();
-  });
-  afterAll(() => server.remove());
+  const server = useStruckServer();
 
   it.each(VICTIMS)(
     'publishes every log, in order, where the %s is killed in any of its statements',

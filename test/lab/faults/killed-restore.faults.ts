@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database-setup/index.js';
 import { addOddRows, addRows, everything, withSql } from '../../support/backup-rows.js';
-import { oneOf, resultOf, StruckServer, VICTIMS } from './support/strikes.js';
+import { oneOf, resultOf, useStruckServer, VICTIMS } from './support/strikes.js';
 
 describe('a restore', () => {
-  let server: StruckServer;
+  const server = useStruckServer();
   let directory: string;
   let file: string;
   let saved: Record<string, string[]>;
@@ -20,7 +20,6 @@ describe('a restore', () => {
   };
 
   beforeAll(async () => {
-    server = await StruckServer.start();
     directory = await mkdtemp(join(tmpdir(), 'killed-restore-'));
     file = join(directory, 'file');
     const source = await migrated();
@@ -38,7 +37,6 @@ describe('a restore', () => {
     await resultOf('backup', [file], source);
   });
   afterAll(async () => {
-    await server.remove();
     await rm(directory, { recursive: true, force: true });
   });
 

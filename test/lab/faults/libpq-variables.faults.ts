@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { environment } from '../../support/environment.js';
+import { runCommand } from '../../support/commands.js';
 import { expectedLog } from '../../support/expected-logs.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
-const run = promisify(execFile);
-const COMMANDS = join(import.meta.dirname, '..', '..', '..', 'dist', 'src', 'commands');
 const TOKEN = 'a-token-that-the-deployment-declares';
 
 /** What the shell of somebody who works with other databases may hold. */
@@ -57,11 +53,7 @@ describe.each(['embedded', 'external'])('libpq’s variables in the shell, with 
   });
 
   it('change nothing of how the commands connect', async () => {
-    const command = async (name: string, ...args: string[]): Promise<string> => {
-      const file = join(COMMANDS, `${name}.command.js`);
-      const options = { env: environment(env) };
-      return (await run(process.execPath, [file, ...args], options)).stdout;
-    };
+    const command = async (name: string, ...args: string[]) => (await runCommand(name, args, env)).stdout;
     const backup = join(directory, 'backup');
     expect(await command('migrate')).toMatch(/^migrated /);
     expect(await command('counts', 'verify')).toBe('the counts are right: 0 logs\n');

@@ -5,7 +5,7 @@ import { ask } from './support/ask.js';
 import { eventually } from '../eventually.js';
 import { canMount, SmallDisk } from './support/full-disk.js';
 import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
-import { recovered, type ServiceUnderWrites, underWrites } from './support/service-under-writes.js';
+import { recovered, refusedCreates, underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
 /** What a database may answer to a statement instead of taking it, with its SQLSTATE. */
@@ -24,12 +24,10 @@ describe('a service whose database refuses what it is asked', () => {
   it('answers 503 to creates of a read-only database, lists on, and recovers by itself', async () => {
     const url = await postgres.createDatabase();
     await underWrites({ url }, async (scene) => {
-      await postgres.query('alter system set default_transaction_read_only = on');
-      await postgres.query('select pg_reload_conf()');
+      await postgres.configure({ default_transaction_read_only: 'on' });
       await refusedCreates(scene, 40);
       expect(await ask(`${scene.service.url}/api/v1/time-logs`)).toMatchObject({ status: 200 });
-      await postgres.query('alter system reset default_transaction_read_only');
-      await postgres.query('select pg_reload_conf()');
+      await postgres.configure({ default_transaction_read_only: null });
       await recovered(scene);
     });
   });
@@ -185,8 +183,3 @@ describe('a service whose database refuses what it is asked', () => {
     });
   });
 });
-
-async function refusedCreates({ writers, ledger }: ServiceUnderWrites, count: number): Promise<void> {
-  const enough = ledger.count('refused') + count;
-  await writers.until(() => ledger.count('refused') >= enough, `${count} creates refused with 503`);
-}

@@ -22,8 +22,6 @@ const FIXTURE = join(import.meta.dirname, 'support', 'tcp-abusers.fixture.mjs');
 const SMALL_MACHINE = 512;
 /** Megabytes that a service may need. */
 const MOST_MEMORY = 320;
-/** Milliseconds in which `/livez` must answer nine times of ten: a stall of the machine does not decide. */
-const SOON = 700;
 /** Milliseconds. */
 const WINDOW = 5_000;
 /** Descriptors that processes have on many machines. */
@@ -36,7 +34,6 @@ const byDescriptors = ['prlimit', `--nofile=${DESCRIPTORS}`] as const;
 const canStart = (wrapper: readonly [string, string]) =>
   spawnSync(wrapper[0], [wrapper[1], process.execPath, '-e', '0']).status === 0;
 
-// In the full run alone: times tell nothing while other tests run beside this one.
 describe('a service whose port for messages is abused without a token', () => {
   let postgres: PostgresCluster;
   let url: string;
@@ -141,7 +138,6 @@ describe('a service whose port for messages is abused without a token', () => {
           `${connections} × ${kind}: livez p50 ${p50}, p90 ${p90}, longest ${times.at(-1)!.toFixed()} ms, ` +
             `${before.toFixed()} to ${peak.toFixed()} MB`,
         );
-        expect(percentile(times, 0.9)).toBeLessThan(SOON);
         expect(peak).toBeLessThan(MOST_MEMORY);
       });
     },

@@ -9,15 +9,13 @@ import { eventually } from '../eventually.js';
 import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { environment } from '../../support/environment.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { describeWith } from './daemon.js';
-import { type Exporter, exportPostgres, Prometheus, SmallDisk } from './prometheus.js';
+import { type Exporter, exportPostgres, Prometheus, SmallDisk, tokenOfPrometheus } from './prometheus.js';
 
 const run = promisify(execFile);
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const RULES = join(PROJECT, 'docker', 'fleet', 'alerts.yaml');
-const TOKENS = join(PROJECT, 'dist', 'src', 'commands', 'token.command.js');
 const LOG = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' });
 
 const PROGRAMS = ['prometheus', 'promtool', 'prometheus-postgres-exporter', 'prometheus-node-exporter'];
@@ -31,22 +29,15 @@ describeWith(...PROGRAMS)('the rules of Prometheus', () => {
   let disk: SmallDisk;
   let exporter: Exporter;
 
-  const set = async (setting: string, value: string) => {
-    await postgres.query(`alter system set ${setting} = ${value}`);
-    await postgres.query('select pg_reload_conf()');
-  };
-
   beforeAll(async () => {
     place = await mkdtemp(join(tmpdir(), 'alerts-'));
     postgres = await PostgresCluster.create({ max_prepared_transactions: '1', archive_mode: 'on' });
-    await set('archive_command', `'true'`);
+    await postgres.configure({ archive_command: 'true' });
     databaseUrl = await postgres.createDatabase();
     // No broker listens there.
     const env = { ACCESS_TOKEN: TOKEN, EVENTS_URL: `nats://127.0.0.1:${await unusedPort()}` };
     service = await startService({ DATABASE_URL: databaseUrl, ...env });
-    const args = [TOKENS, 'create', '--name', 'Prometheus', '--scope', 'metrics:read'];
-    const token = await run(process.execPath, args, { env: environment({ DATABASE_URL: databaseUrl }) });
-    await writeFile(join(place, 'token'), token.stdout.trim().split('\n').at(-1)!);
+    await writeFile(join(place, 'token'), await tokenOfPrometheus(databaseUrl));
     exporter = await exportPostgres(`host=${dirname(postgres.socket)} user=postgres sslmode=disable`);
     disk = await SmallDisk.start(place);
     prometheus = await Prometheus.start(
@@ -101,7 +92,7 @@ scrape_configs:
     await prometheus.fire('TimeLogsErrors');
     await queryOnce(databaseUrl, 'alter function away rename to time_log_page_v2');
 
-    await set('synchronous_standby_names', `'nobody'`);
+    await postgres.configure({ synchronous_standby_names: 'nobody' });
     let isDone = false;
     const clients = Array.from({ length: 60 }, async () => {
       while (!isDone) await create();
@@ -113,7 +104,7 @@ scrape_configs:
       await Promise.all(clients);
     }
 
-    await set('synchronous_standby_names', 'default');
+    await postgres.configure({ synchronous_standby_names: null });
 
     await service.end('SIGKILL');
     await prometheus.fire('TimeLogsInstanceAway', 'TimeLogsAway');
@@ -149,7 +140,7 @@ scrape_configs:
 
   it('fire where the archive takes nothing', async () => {
     expect(await prometheus.firing()).not.toContain('TimeLogsArchive');
-    await set('archive_command', `'false'`);
+    await postgres.configure({ archive_command: 'false' });
     await postgres.query('select pg_switch_wal()');
     await prometheus.fire('TimeLogsArchive');
   });

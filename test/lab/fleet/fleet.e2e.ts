@@ -7,7 +7,7 @@ import { isAll } from '../../support/extent.js';
 import { Clients, type Effect, UNNOTICED } from './clients.js';
 import { describeWith } from './daemon.js';
 import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
-import { Follower } from './follower.js';
+import type { Follower } from '../faults/support/follower.js';
 
 const KILLS = isAll ? 52 : 4;
 const ROLLS = isAll ? 4 : 1;
@@ -15,155 +15,152 @@ const FAILOVERS = isAll ? 5 : 1;
 /** Creates that the standby does not show to their author. */
 const READS = 20;
 
-describeWith(...PROGRAMS)(
-  'four instances behind the balancer, on PostgreSQL with a synchronous standby',
-  () => {
-    let fleet: Fleet;
-    let clients: Clients;
-    let follower: Follower;
-    const stops: (() => Promise<void>)[] = [];
-    const table: [string, Effect][] = [];
+describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronous standby', () => {
+  let fleet: Fleet;
+  let clients: Clients;
+  let follower: Follower;
+  const stops: (() => Promise<void>)[] = [];
+  const table: [string, Effect][] = [];
 
-    beforeAll(async () => {
-      fleet = await Fleet.start();
-      stops.push(() => fleet.stop());
-      await fleet.startInstances();
-      clients = new Clients(fleet);
-      follower = new Follower(fleet);
-      stops.push(
-        () => clients.stop(),
-        () => follower.stop(),
-      );
+  beforeAll(async () => {
+    fleet = await Fleet.start();
+    stops.push(() => fleet.stop());
+    await fleet.startInstances();
+    clients = new Clients(fleet);
+    follower = fleet.follow();
+    stops.push(
+      () => clients.stop(),
+      () => follower.stop(),
+    );
+  });
+  afterAll(async () => {
+    for (const stop of stops.reverse()) await stop();
+  });
+
+  const through = async (what: string, act: () => Promise<void>) => {
+    const effect = await clients.through(act);
+    table.push([what, effect]);
+    expect(effect).toMatchObject({ withKeys: { closed: 0 }, without: { closed: 0 } });
+    for (const { unexpected } of clients.ledgers) expect(unexpected).toEqual([]);
+    return effect;
+  };
+  const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+    fleet.fetch(path, {
+      ...init,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
     });
-    afterAll(async () => {
-      for (const stop of stops.reverse()) await stop();
+
+  it('acknowledges every create of a client with keys while instances are killed', async () => {
+    const effect = await through(`SIGKILL of an instance, ${KILLS} times`, async () => {
+      for (let kill = 0; kill < KILLS; kill++) {
+        const instance = fleet.instances[kill % fleet.instances.length]!;
+        await instance.end('SIGKILL');
+        await clients.without.writers.acknowledge(20);
+        await instance.start();
+      }
     });
+    expect(effect.withKeys).toEqual(UNNOTICED.withKeys);
+  });
 
-    const through = async (what: string, act: () => Promise<void>) => {
-      const effect = await clients.through(act);
-      table.push([what, effect]);
-      expect(effect).toMatchObject({ withKeys: { closed: 0 }, without: { closed: 0 } });
-      for (const { unexpected } of clients.ledgers) expect(unexpected).toEqual([]);
-      return effect;
-    };
-    const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
-      fleet.fetch(path, {
-        ...init,
-        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
-      });
-
-    it('acknowledges every create of a client with keys while instances are killed', async () => {
-      const effect = await through(`SIGKILL of an instance, ${KILLS} times`, async () => {
-        for (let kill = 0; kill < KILLS; kill++) {
-          const instance = fleet.instances[kill % fleet.instances.length]!;
-          await instance.end('SIGKILL');
-          await clients.without.writers.acknowledge(20);
+  it('acknowledges every create while instances are replaced one after the other', async () => {
+    const effect = await through(`each instance replaced, ${ROLLS} times`, async () => {
+      for (let roll = 0; roll < ROLLS; roll++)
+        for (const instance of [...fleet.instances, fleet.reader]) {
+          await instance.end();
           await instance.start();
         }
-      });
-      expect(effect.withKeys).toEqual(UNNOTICED.withKeys);
     });
+    expect(effect).toMatchObject(UNNOTICED);
+  });
 
-    it('acknowledges every create while instances are replaced one after the other', async () => {
-      const effect = await through(`each instance replaced, ${ROLLS} times`, async () => {
-        for (let roll = 0; roll < ROLLS; roll++)
-          for (const instance of [...fleet.instances, fleet.reader]) {
-            await instance.end();
-            await instance.start();
-          }
-      });
-      expect(effect).toMatchObject(UNNOTICED);
+  it('shows an author what they wrote, where they ask for it', async () => {
+    const { standby } = await fleet.postgres.whole();
+    const total = async (projectId: string, headers = {}) => {
+      const listed = await ask(`/api/v1/time-logs?projectId=${projectId}`, headers);
+      return ((await listed.json()) as { meta: { total: number } }).meta.total;
+    };
+    await standby.withoutReplay(async () => {
+      // Who does not ask for it reads from the standby, wherever the balancer reaches the reader.
+      for (let stale = 0; stale < READS;) {
+        const projectId = crypto.randomUUID();
+        const body = JSON.stringify({
+          projectId,
+          duration: 1,
+          description: projectId,
+          date: '2026-01-31',
+        });
+        const created = await ask(
+          '/api/v1/time-logs',
+          { 'idempotency-key': projectId },
+          { method: 'POST', body },
+        );
+        expect([created.status, await created.json()]).toMatchObject([201, { success: true }]);
+        if ((await total(projectId)) === 0) stale++;
+        expect(await total(projectId, { 'cache-control': 'no-cache' })).toBe(1);
+      }
     });
+  });
 
-    it('shows an author what they wrote, where they ask for it', async () => {
-      const { standby } = await fleet.postgres.whole();
-      const total = async (projectId: string, headers = {}) => {
-        const listed = await ask(`/api/v1/time-logs?projectId=${projectId}`, headers);
-        return ((await listed.json()) as { meta: { total: number } }).meta.total;
-      };
-      await standby.withoutReplay(async () => {
-        // Who does not ask for it reads from the standby, wherever the balancer reaches the reader.
-        for (let stale = 0; stale < READS;) {
-          const projectId = crypto.randomUUID();
-          const body = JSON.stringify({
-            projectId,
-            duration: 1,
-            description: projectId,
-            date: '2026-01-31',
-          });
-          const created = await ask(
-            '/api/v1/time-logs',
-            { 'idempotency-key': projectId },
-            { method: 'POST', body },
-          );
-          expect([created.status, await created.json()]).toMatchObject([201, { success: true }]);
-          if ((await total(projectId)) === 0) stale++;
-          expect(await total(projectId, { 'cache-control': 'no-cache' })).toBe(1);
-        }
-      });
-    });
-
-    it('loses nothing where the primary is killed', async () => {
-      await through(`SIGKILL of the primary, ${FAILOVERS} times`, async () => {
-        for (let kill = 0; kill < FAILOVERS; kill++) {
-          await fleet.postgres.failOver();
-          await clients.withKeys.writers.acknowledge(20);
-          await fleet.verifyCounts();
-          await fleet.postgres.whole();
-        }
-      });
-    });
-
-    it('loses nothing where primary and standby change places', async () => {
-      await through('switchover', async () => {
-        const { primary, standby } = await fleet.postgres.whole();
-        await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
+  it('loses nothing where the primary is killed', async () => {
+    await through(`SIGKILL of the primary, ${FAILOVERS} times`, async () => {
+      for (let kill = 0; kill < FAILOVERS; kill++) {
+        await fleet.postgres.failOver();
         await clients.withKeys.writers.acknowledge(20);
         await fleet.verifyCounts();
-        expect((await fleet.postgres.whole()).primary.name).toBe(standby.name);
-      });
-    });
-
-    it('goes on creating where the standby is behind', async () => {
-      const effect = await through('a standby that replays nothing for 5 s', async () => {
-        const { standby } = await fleet.postgres.whole();
-        await standby.withoutReplay(() => delay(5_000));
-      });
-      expect(effect).toMatchObject(UNNOTICED);
-    });
-
-    it('loses nothing where the machine of the primary is gone', async () => {
-      await through('the machine of the primary is gone', async () => {
-        const { primary, standby } = await fleet.postgres.whole();
-        await primary.killMachine();
-        await eventually(async () => expect(await standby.is('primary')).toBe(true));
-        await clients.withKeys.writers.acknowledge(20);
-        await fleet.verifyCounts();
-        primary.start();
         await fleet.postgres.whole();
-      });
+      }
     });
+  });
 
-    it('has every acknowledged log once, and its feed too', async () => {
-      await clients.stop();
-      const stored = await queryOnce<{ id: string }>(fleet.databaseUrl, 'select id from time_logs');
-      await eventually(() => expect(follower.ids.length).toBeGreaterThanOrEqual(stored.length));
-      await follower.stop();
-      const again = new Follower(fleet);
-      await eventually(() => expect(again.ids.length).toBeGreaterThanOrEqual(stored.length));
-      await again.stop();
-
-      const findings = await Promise.all(clients.ledgers.map((ledger) => audit(fleet.databaseUrl, ledger)));
-      const lost = findings.flatMap((finding) => finding.lost);
-      const { doubled } = findings[0]!;
-      report(table, { lost: lost.length, doubled: doubled.length, failedReads: follower.failed });
-      expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
-      expect(again.ids).toEqual(follower.ids);
-      expect([...again.logs].sort()).toEqual(stored.map(({ id }) => id).sort());
+  it('loses nothing where primary and standby change places', async () => {
+    await through('switchover', async () => {
+      const { primary, standby } = await fleet.postgres.whole();
+      await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
+      await clients.withKeys.writers.acknowledge(20);
       await fleet.verifyCounts();
+      expect((await fleet.postgres.whole()).primary.name).toBe(standby.name);
     });
-  },
-);
+  });
+
+  it('goes on creating where the standby is behind', async () => {
+    const effect = await through('a standby that replays nothing for 5 s', async () => {
+      const { standby } = await fleet.postgres.whole();
+      await standby.withoutReplay(() => delay(5_000));
+    });
+    expect(effect).toMatchObject(UNNOTICED);
+  });
+
+  it('loses nothing where the machine of the primary is gone', async () => {
+    await through('the machine of the primary is gone', async () => {
+      const { primary, standby } = await fleet.postgres.whole();
+      await primary.killMachine();
+      await eventually(async () => expect(await standby.is('primary')).toBe(true));
+      await clients.withKeys.writers.acknowledge(20);
+      await fleet.verifyCounts();
+      primary.start();
+      await fleet.postgres.whole();
+    });
+  });
+
+  it('has every acknowledged log once, and its feed too', async () => {
+    await clients.stop();
+    const stored = await queryOnce<{ id: string }>(fleet.databaseUrl, 'select id from time_logs');
+    await eventually(() => expect(follower.ids.length).toBeGreaterThanOrEqual(stored.length));
+    await follower.stop();
+    const again = fleet.follow();
+    await eventually(() => expect(again.ids.length).toBeGreaterThanOrEqual(stored.length));
+    await again.stop();
+
+    const findings = await Promise.all(clients.ledgers.map((ledger) => audit(fleet.databaseUrl, ledger)));
+    const lost = findings.flatMap((finding) => finding.lost);
+    const { doubled } = findings[0]!;
+    report(table, { lost: lost.length, doubled: doubled.length, failedReads: follower.failed });
+    expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
+    expect(again.ids).toEqual(follower.ids);
+    expect([...again.logs].sort()).toEqual(stored.map(({ id }) => id).sort());
+    await fleet.verifyCounts();
+  });
+});
 
 /** Prints what each fault did. */
 function report(

@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from '@jest/globals';
 import { eventually } from '../eventually.js';
+import { Follower } from '../faults/support/follower.js';
 import { memoryOf } from '../faults/support/process-usage.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { environment } from '../../support/environment.js';
+import { runCommand } from '../../support/commands.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { startBalancer } from './balancer.js';
 import { Certificates, fetchOver } from './certificates.js';
@@ -20,7 +19,6 @@ const SHUTDOWN_DELAY = '3';
 /** Where the balancers listen, and what gives them one name in the instances. */
 const ADDRESSES = ['127.0.0.1', '127.0.0.2'] as const;
 const TWO_ADDRESSES = join(import.meta.dirname, 'two-addresses.fixture.mjs');
-const COUNTS = join(import.meta.dirname, '..', '..', '..', 'dist', 'src', 'commands', 'counts.command.js');
 
 /** What a fleet is made of. */
 export const PROGRAMS = [
@@ -161,15 +159,23 @@ export class Fleet {
     await eventually(async () => expect((await ask(`${this.urls[index]}/livez`)).status).toBe(200));
   }
 
-  /** Rejects where a count or a sum is not that of the logs. */
+  /** Fails if a count or a sum is not that of the logs. */
   async verifyCounts(): Promise<void> {
-    const env = environment({ DATABASE_URL: this.databaseUrl });
-    await promisify(execFile)(process.execPath, [COUNTS, 'verify'], { env });
+    const verified = await runCommand('counts', ['verify'], { DATABASE_URL: this.databaseUrl });
+    expect(verified).toMatchObject({ code: 0 });
   }
 
   /** Asks at the first balancer. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return fetchOver({ ca: this.ca })(`${this.urls[0]}${path}`, init);
+  }
+
+  /** A consumer of the feed that asks at the first balancer. */
+  follow(): Follower {
+    return new Follower(async (path) => {
+      const answer = await this.fetch(path, { headers: { authorization: `Bearer ${TOKEN}` } });
+      return { status: answer.status, body: await answer.json() };
+    });
   }
 
   async stop(): Promise<void> {

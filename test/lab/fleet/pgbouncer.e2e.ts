@@ -1,73 +1,95 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ask } from '../faults/support/ask.js';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { migrations } from '../../../src/app.module.js';
+import { migrate } from '../../../src/database-setup/index.js';
 import { eventually } from '../eventually.js';
-import { LossyProxy } from '../../support/lossy-proxy.js';
-import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { ask } from '../faults/support/ask.js';
 import { TOKEN } from '../faults/support/service-under-writes.js';
+import { runCommand } from '../../support/commands.js';
+import { LossyProxy } from '../../support/lossy-proxy.js';
+import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { endProcess, type ServiceProcess, startService } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
-import { Daemon, describeWith, give, postgresAccount } from './daemon.js';
+import { Daemon, describeWith, give, type Owner, postgresAccount } from './daemon.js';
+
+const NAMES = migrations.map((Migration) => new Migration().name);
 
 describeWith('pgbouncer')('the service behind PgBouncer in transaction mode', () => {
   let place: string;
+  let owner: Owner;
   /** Leads from a port to the socket of the server. */
   let proxy: LossyProxy;
+  let proxyPort: number;
   let postgres: PostgresCluster;
-  let pooler: Daemon;
+  let pooler: Daemon | undefined;
   let databaseUrl: string;
-  let pooledUrl: string;
   let services: ServiceProcess[] = [];
 
   beforeAll(async () => {
     postgres = await PostgresCluster.create();
-    databaseUrl = await postgres.createDatabase();
-    const name = new URL(databaseUrl.replace(/@[^/]*/, '@localhost')).pathname.slice(1);
-    for (const [setting, value] of [
-      ['statement_timeout', '1.5s'],
-      ['idle_in_transaction_session_timeout', '2.5s'],
-      // A pooler's sessions may have anything.
-      ['synchronous_commit', 'off'],
-    ])
-      await postgres.query(`alter role ${name} set ${setting} = '${value}'`);
     place = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
-    const owner = await postgresAccount();
+    owner = await postgresAccount();
     await give(place, owner);
     proxy = new LossyProxy(postgres.socket);
+    proxyPort = await proxy.listen();
+  });
+  afterEach(async () => {
+    for (const service of services.splice(0)) await service.end('SIGKILL');
+    await pooler?.end('SIGINT');
+  });
+  afterAll(async () => {
+    proxy.close();
+    await postgres.remove();
+    await rm(place, { recursive: true, force: true });
+  });
+
+  /** Makes a database whose role has settings, and puts a pooler with a number of sessions before it; its URL there. */
+  const pool = async (sessions: number, settings: Readonly<Record<string, string>> = {}) => {
+    databaseUrl = await postgres.createDatabase();
+    const name = new URL(databaseUrl.replace(/@[^/]*/, '@localhost')).pathname.slice(1);
+    for (const [setting, value] of Object.entries(settings))
+      await postgres.query(`alter role ${name} set ${setting} = '${value}'`);
     const port = await unusedPort();
     await writeFile(
       join(place, 'pgbouncer.ini'),
       `[databases]
-${name} = host=127.0.0.1 port=${await proxy.listen()} user=${name}
+${name} = host=127.0.0.1 port=${proxyPort} user=${name}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = 3
+default_pool_size = ${sessions}
 ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout
 `,
     );
-    pooler = Daemon.start(['pgbouncer', join(place, 'pgbouncer.ini')], {}, owner);
-    pooledUrl = `postgres://${name}@127.0.0.1:${port}/${name}`;
-    await eventually(async () =>
-      expect(await queryOnce(pooledUrl, 'select 1 as one')).toEqual([{ one: 1 }]),
-    ).catch((error: unknown) => {
-      throw new Error(`${String(error)}\n${pooler.output}`);
-    });
-  });
-  afterAll(async () => {
-    for (const service of services) await service.end('SIGKILL');
-    await pooler.end('SIGINT');
-    proxy.close();
-    await postgres.remove();
-    await rm(place, { recursive: true, force: true });
-  });
+    const started = Daemon.start(['pgbouncer', join(place, 'pgbouncer.ini')], {}, owner);
+    pooler = started;
+    const url = `postgres://${name}@127.0.0.1:${port}/${name}`;
+    await eventually(async () => expect(await queryOnce(url, 'select 1 as one')).toEqual([{ one: 1 }])).catch(
+      (error: unknown) => {
+        throw new Error(`${String(error)}\n${started.output}`);
+      },
+    );
+    return url;
+  };
+  const locks = () =>
+    queryOnce(
+      databaseUrl,
+      `select pid from pg_locks join pg_database on pg_database.oid = database
+        where locktype = 'advisory' and datname = current_database()`,
+    );
 
   it('migrates directly, answers every request, and keeps its time limit and its durability', async () => {
+    const pooledUrl = await pool(3, {
+      statement_timeout: '1.5s',
+      idle_in_transaction_session_timeout: '2.5s',
+      // A pooler's sessions may have anything.
+      synchronous_commit: 'off',
+    });
     const env = { DATABASE_URL: pooledUrl, MIGRATION_DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN };
     services = await Promise.all([startService(env), startService(env)]);
     await queryOnce(
@@ -89,5 +111,35 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
     expect(listed.body).toMatchObject({ meta: { total: 60 } });
     expect(await queryOnce(databaseUrl, 'select distinct mode from commits')).toEqual([{ mode: 'on' }]);
     expect(await queryOnce(pooledUrl, 'show statement_timeout')).toEqual([{ statement_timeout: '1500ms' }]);
+    const told = services.map(({ output }) => output().split('statements are no longer prepared').length - 1);
+    expect(Math.max(...told)).toBe(1);
+  });
+
+  it.each([1, 3])(
+    'migrates once where several start at the same time over %d sessions, and leaves no lock',
+    async (sessions) => {
+      const url = await pool(sessions);
+      const runs = Array.from({ length: 3 }, () => migrate({ url, migrations }));
+      expect((await Promise.all(runs)).flat().sort()).toEqual([...NAMES].sort());
+      expect(await locks()).toEqual([]);
+      expect(await migrate({ url, migrations })).toEqual([]);
+    },
+  );
+
+  it('goes on with migrations after one that was killed, which leaves no lock', async () => {
+    const url = await pool(2);
+    const first = migrations.filter((Migration) => new Migration().name === 'CreateTimeLogs1763683200000');
+    await migrate({ url, migrations: first });
+    const holder = await connected(databaseUrl);
+    await holder.query('begin; lock table time_logs in access exclusive mode');
+    const { child } = runCommand('migrate', [], { DATABASE_URL: url });
+    const waiting = `select from pg_locks where not granted and relation = 'time_logs'::regclass`;
+    await eventually(async () => expect((await holder.query(waiting)).rowCount).toBeGreaterThan(0));
+    expect(await locks()).toHaveLength(1);
+    await endProcess(child, 'SIGKILL');
+    await holder.end();
+    expect(await migrate({ url, migrations })).not.toEqual([]);
+    expect(await queryOnce(databaseUrl, 'select from migrations')).toHaveLength(NAMES.length);
+    expect(await locks()).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { eventually } from '../eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
+import { lastLineOf, runCommand } from '../../support/commands.js';
 import { Daemon } from './daemon.js';
 
 const FLEET = join(import.meta.dirname, '..', '..', '..', 'docker', 'fleet');
@@ -98,6 +99,12 @@ function hastened(rules: string): string {
       // A hundred thousand have been used.
       .replaceAll('< 15e8', `< ${2 ** 31 - 100_000}`)
   );
+}
+
+/** Makes a token with which Prometheus may read the metrics of a service. */
+export async function tokenOfPrometheus(databaseUrl: string): Promise<string> {
+  const args = ['create', '--name', 'Prometheus', '--scope', 'metrics:read'];
+  return lastLineOf(await runCommand('token', args, { DATABASE_URL: databaseUrl }));
 }
 
 /** An exporter, and where Prometheus finds it. */

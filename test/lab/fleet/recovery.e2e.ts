@@ -1,18 +1,13 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { environment } from '../../support/environment.js';
 import { isAll } from '../../support/extent.js';
 import { Clients } from './clients.js';
 import { describeWith } from './daemon.js';
 import { Fleet, PROGRAMS } from './fleet.js';
-import { Follower } from './follower.js';
+import type { Follower } from '../faults/support/follower.js';
 import type { PostgresPair } from './postgres-pair.js';
 
-const COUNTS = join(import.meta.dirname, '..', '..', '..', 'dist', 'src', 'commands', 'counts.command.js');
 /** Logs that are there before the backup. */
 const LOGS = isAll ? 100_000 : 20_000;
 /** How often primary and standby change places after the moment. */
@@ -48,7 +43,7 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     return [...clients.acknowledged.values()].map(({ id }) => id);
   };
   const follow = () => {
-    const follower = new Follower(fleet);
+    const follower = fleet.follow();
     stops.push(() => follower.stop());
     return follower;
   };
@@ -110,9 +105,7 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     expect(before.filter((id) => !stored.has(id))).toEqual([]);
     expect(undone.filter((id) => stored.has(id))).toEqual([]);
     expect(stored.size).toBe(LOGS + before.length + after.length);
-    await promisify(execFile)(process.execPath, [COUNTS, 'verify'], {
-      env: environment({ DATABASE_URL: fleet.databaseUrl }),
-    });
+    await fleet.verifyCounts();
 
     // Who goes on gets what is new, once, at places that nobody was given before.
     await hasRead(follower, after);

@@ -1,16 +1,11 @@
-import { execFile } from 'node:child_process';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audit } from '../faults/support/audit.js';
 import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { environment } from '../../support/environment.js';
 import { Clients } from './clients.js';
 import { Fleet } from './fleet.js';
-import { Follower } from './follower.js';
 
-const COUNTS = join(import.meta.dirname, '..', '..', '..', 'dist', 'src', 'commands', 'counts.command.js');
 /** A folder with an earlier version, built; and how many logs it has. By hand: see docker/FLEET.md. */
 const { UPDATE_FROM, UPDATE_LOGS = '20000' } = process.env;
 
@@ -64,7 +59,7 @@ if (!UPDATE_FROM)
     await clients.stop();
 
     const stored = await queryOnce<{ id: string }>(fleet.databaseUrl, 'select id from time_logs');
-    const follower = new Follower(fleet);
+    const follower = fleet.follow();
     stops.push(() => follower.stop());
     await eventually(() => expect(follower.ids.length).toBeGreaterThanOrEqual(stored.length));
     expect(new Set(follower.logs)).toEqual(new Set(stored.map(({ id }) => id)));
@@ -73,7 +68,6 @@ if (!UPDATE_FROM)
       const { lost, doubled } = await audit(fleet.databaseUrl, ledger);
       expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
     }
-    const env = environment({ DATABASE_URL: fleet.databaseUrl });
-    await promisify(execFile)(process.execPath, [COUNTS, 'verify'], { env });
+    await fleet.verifyCounts();
   });
 });

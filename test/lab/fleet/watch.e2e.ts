@@ -1,19 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { environment } from '../../support/environment.js';
 import { describeWith } from './daemon.js';
 import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
-import { type Exporter, exportPostgres, Prometheus, SmallDisk } from './prometheus.js';
+import { type Exporter, exportPostgres, Prometheus, SmallDisk, tokenOfPrometheus } from './prometheus.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const SHIPPED = join(PROJECT, 'docker', 'fleet');
-const TOKENS = join(PROJECT, 'dist', 'src', 'commands', 'token.command.js');
 const LOG = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' });
 /** Pages that a checkpoint must write: its share of 5 minutes would take longer than a wait may. */
 const PAGES = 4_000;
@@ -45,10 +41,7 @@ describeWith(
     fleet = await Fleet.start({ EVENTS_URL: `nats://127.0.0.1:${await unusedPort()}` });
     stops.push(() => fleet.stop());
     await fleet.startInstances();
-    const args = [TOKENS, 'create', '--name', 'Prometheus', '--scope', 'metrics:read'];
-    const env = environment({ DATABASE_URL: fleet.databaseUrl });
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-    await writeFile(join(place, 'token'), stdout.trim().split('\n').at(-1)!);
+    await writeFile(join(place, 'token'), await tokenOfPrometheus(fleet.databaseUrl));
     exporter = await exportPostgres(fleet.postgres.watchUrl(fleet.ports.primary));
     stops.push(() => exporter.daemon.end());
     disk = await SmallDisk.start(place);

@@ -6,7 +6,7 @@ import { meets, States } from './states.js';
  * what this service promises).
  */
 export function contradictions(writes: Writes, answers: readonly Answer[]): string[] {
-  return new Checker(writes, answers).check(answers);
+  return new Checker(writes).check(answers);
 }
 
 class Checker {
@@ -17,12 +17,8 @@ class Checker {
   /** Of each page: the moment before which all that was seen to be done is in it. */
   private readonly sinceOf = new Map<Page, number>();
 
-  constructor(
-    private readonly writes: Writes,
-    answers: readonly Answer[],
-  ) {
-    const begins = [...writes.values(), answers].flatMap((all) => all.map(({ begin }) => begin));
-    this.states = new States(writes, [-Infinity, ...begins]);
+  constructor(private readonly writes: Writes) {
+    this.states = new States(writes);
   }
 
   check(answers: readonly Answer[]): string[] {
@@ -59,8 +55,6 @@ class Checker {
   private checkAbsent(page: Page, names: ReadonlySet<string>): void {
     const isCertain = (name: string) =>
       this.states.of(name, this.since(page)).every(({ values }) => meets(values, page.projectId));
-    const { least } = this.states.boundsOf('count', page.projectId, this.since(page));
-    if ([...names].filter(isCertain).length === least) return;
     for (const name of this.writes.keys())
       if (!names.has(name) && isCertain(name)) this.say(page, `no ${name}, which must be there`);
   }

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { digestOf } from '../../../src/access-token/token-text.js';
 import { scopes } from '../../../src/app.module.js';
-import { BreakableNetwork, type Direction } from '../faults/support/breakable-network.js';
 import { eventually } from '../eventually.js';
+import { type Direction, LossyProxy } from '../../support/lossy-proxy.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 
@@ -35,7 +35,7 @@ export class Estate {
   private constructor(
     private primary: PostgresCluster,
     private standby: PostgresCluster,
-    private readonly networks: readonly BreakableNetwork[],
+    private readonly networks: readonly LossyProxy[],
     private readonly ports: readonly number[],
     /** The URL of the database. */
     private readonly url: string,
@@ -46,7 +46,7 @@ export class Estate {
   /** Of the token. */
   static async create(token: string): Promise<Estate> {
     const primary = await PostgresCluster.create();
-    const networks = [...TO_PRIMARY, READER].map(() => new BreakableNetwork(primary.socket));
+    const networks = [...TO_PRIMARY, READER].map(() => new LossyProxy(primary.socket));
     const ports = await Promise.all(networks.map((network) => network.listen()));
     const standby = await primary.createStandby(ports[REPLICATION]);
     networks[READER]!.aim(standby.socket);
@@ -119,11 +119,16 @@ export class Estate {
     if (how === 'killed') await old.end('SIGKILL');
     await this.standby.query('select pg_promote()');
     this.primary = this.standby;
-    for (const network of networks) network.aim(this.primary.socket, how === 'cut off');
+    for (const network of networks) {
+      network.aim(this.primary.socket);
+      // Connections that are cut off stay, and are silent.
+      if (how === 'killed') network.cut();
+    }
     await goOn().finally(() => old.remove());
     for (const network of networks) network.mend();
     this.standby = await this.primary.createStandby(this.ports[REPLICATION]);
     this.networks[READER]!.aim(this.standby.socket);
+    this.networks[READER]!.cut();
     this.standbyStarts++;
     await this.replicate(true);
   }
@@ -204,9 +209,7 @@ export class Estate {
 
   /** Has every commit wait for the standby, or none. */
   private async replicate(isSynchronous: boolean): Promise<void> {
-    const change = isSynchronous ? `set synchronous_standby_names = '*'` : 'reset synchronous_standby_names';
-    await this.primary.query(`alter system ${change}`);
-    await this.primary.query('select pg_reload_conf()');
+    await this.primary.configure({ synchronous_standby_names: isSynchronous ? '*' : null });
     await eventually(async () =>
       expect(await this.primary.query('select sync_state as state from pg_stat_replication')).toEqual([
         { state: isSynchronous ? 'sync' : 'async' },

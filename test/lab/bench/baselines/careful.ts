@@ -2,19 +2,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import pg from 'pg';
 import type * as Fastify from '../../tools/node_modules/fastify/fastify.js';
-import { totalsOf, type TotalsQuery } from './totals.js';
+import { listOf, totalsOf, type TotalsQuery } from './queries.js';
 
-const tools = createRequire(join(process.cwd(), 'test', 'tools', 'package.json'));
+const tools = createRequire(join(process.cwd(), 'test', 'lab', 'tools', 'package.json'));
 const { fastify } = tools('fastify') as typeof Fastify;
-
-/** Of the columns that a list shows. */
-interface Row {
-  readonly id: string;
-  readonly project_id: string;
-  readonly duration: string;
-  readonly description: string;
-  readonly created_at: Date;
-}
 
 interface NewLog {
   readonly projectId: string;
@@ -79,6 +70,8 @@ const PAGE_OF_LOGS = {
 const AUTHORIZATION = `Bearer ${process.env.ACCESS_TOKEN}`;
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const app = fastify();
+const run = async (sql: string, values: unknown[]) =>
+  (await pool.query<Record<string, string>>(sql, values)).rows;
 
 app.addHook('onRequest', async (request, reply) => {
   if (request.headers.authorization === AUTHORIZATION) return;
@@ -90,7 +83,7 @@ app.post<{ Body: NewLog }>(
   { schema: { body: BODY, response: { 201: CREATED } } },
   async (request, reply) => {
     const { projectId, duration, description, date } = request.body;
-    const { rows } = await pool.query<Pick<Row, 'id' | 'created_at'>>({
+    const { rows } = await pool.query<{ id: string; created_at: Date }>({
       name: 'create',
       text: `insert into time_logs (project_id, duration, description, date) values ($1, $2, $3, $4)
              returning id, created_at`,
@@ -106,37 +99,9 @@ app.post<{ Body: NewLog }>(
 app.get<{ Querystring: Query }>(
   '/api/v1/time-logs',
   { schema: { querystring: QUERY, response: { 200: PAGE_OF_LOGS } } },
-  async ({ query: { projectId, from, to, page, limit } }) => {
-    const conditions: string[] = [];
-    const values: unknown[] = [];
-    if (projectId !== undefined) conditions.push(`project_id = $${values.push(projectId)}`);
-    if (from !== undefined) conditions.push(`date >= $${values.push(from)}`);
-    if (to !== undefined) conditions.push(`date <= $${values.push(to)}`);
-    const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
-    const [logs, counted] = await Promise.all([
-      pool.query<Row>(
-        `select id, project_id, duration, description, created_at from time_logs ${where}
-          order by date desc, created_at desc, id desc
-          limit $${values.length + 1} offset $${values.length + 2}`,
-        [...values, limit, (page - 1) * limit],
-      ),
-      pool.query<{ count: string }>(`select count(*) from time_logs ${where}`, values),
-    ]);
-    const data = logs.rows.map((row) => ({
-      id: row.id,
-      projectId: row.project_id,
-      duration: Number(row.duration),
-      description: row.description,
-      createdAt: row.created_at,
-    }));
-    return { success: true, data, meta: { total: Number(counted.rows[0]!.count), page, limit } };
-  },
+  ({ query }) => listOf(query, run),
 );
 
-app.get<{ Querystring: TotalsQuery }>('/api/v1/time-logs/totals', async ({ query }) => {
-  const run = async (sql: string, values: unknown[]) =>
-    (await pool.query<Record<string, string>>(sql, values)).rows;
-  return totalsOf(query, run);
-});
+app.get<{ Querystring: TotalsQuery }>('/api/v1/time-logs/totals', ({ query }) => totalsOf(query, run));
 
 await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });

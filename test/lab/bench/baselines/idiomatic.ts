@@ -39,7 +39,7 @@ import {
   PrimaryGeneratedColumn,
   Repository,
 } from 'typeorm';
-import { totalsOf } from './totals.js';
+import { totalsOf } from './queries.js';
 
 @Entity('time_logs')
 @Index(['projectId', 'date'])

@@ -1,21 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { queryOnce } from '../../../support/postgres-cluster.js';
-import { ask } from './ask.js';
 import { eventually } from '../../eventually.js';
+import { logOf } from './feed.js';
 
-/** Milliseconds between two looks where there is nothing new, or no answer. */
+/** Milliseconds until the next look at a feed that had no full page, or gave no answer. */
 const PAUSE = 20;
+/** Events of a page. */
+const PAGE = 1_000;
 
-/** Follows the feed of a service whatever happens, as a consumer does. */
+/** A consumer of the feed that goes on from the last event that it got, whatever happens. */
 export class Follower {
   /** The ids of events in the order in which they came. */
   readonly ids: string[] = [];
+  /** How many requests had no answer, or another one. */
+  failed = 0;
   private isFollowing = true;
   private readonly following: Promise<void>;
 
-  constructor(private readonly url: string) {
+  /** Asks the service for a path; may reject. */
+  constructor(private readonly ask: (path: string) => Promise<{ status: number; body: unknown }>) {
     this.following = this.follow();
+  }
+
+  /** The ids of their logs. */
+  get logs(): string[] {
+    return this.ids.map(logOf);
   }
 
   /** Reads on until it has every log of a database, and holds what it has seen against the table itself. */
@@ -26,7 +36,6 @@ export class Follower {
           databaseUrl,
           `select position || '-' || id as id from time_logs order by position, id`,
         );
-        expect(this.ids).toHaveLength(rows.length);
         expect(this.ids).toEqual(rows.map(({ id }) => id));
       });
     } finally {
@@ -40,17 +49,14 @@ export class Follower {
   }
 
   private async follow(): Promise<void> {
-    while (this.isFollowing) if ((await this.readOn()) === 0) await delay(PAUSE);
-  }
-
-  /** How many events have come. None where the service or its database is away. */
-  private async readOn(): Promise<number> {
-    const last = this.ids.at(-1);
-    const place = last === undefined ? '' : `&lastEventId=${last}`;
-    const answer = await ask(`${this.url}/api/v1/time-logs/events?limit=100${place}`).catch(() => undefined);
-    if (answer?.status !== 200) return 0;
-    const events = answer.body as { readonly id: string }[];
-    this.ids.push(...events.map(({ id }) => id));
-    return events.length;
+    while (this.isFollowing) {
+      const last = this.ids.at(-1);
+      const query = `limit=${PAGE}${last === undefined ? '' : `&lastEventId=${last}`}`;
+      const answer = await this.ask(`/api/v1/time-logs/events?${query}`).catch(() => undefined);
+      const events = answer?.status === 200 ? (answer.body as { readonly id: string }[]) : undefined;
+      if (events === undefined) this.failed++;
+      this.ids.push(...(events ?? []).map(({ id }) => id));
+      if ((events?.length ?? 0) < PAGE) await delay(PAUSE);
+    }
   }
 }

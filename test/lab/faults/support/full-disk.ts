@@ -10,8 +10,8 @@ export class SmallDisk {
   private constructor(readonly path: string) {}
 
   /** Puts a new disk of a size (such as `2m`) in the place of a directory. */
-  static mount(path: string, size: string, { uid, gid } = { uid: 0, gid: 0 }): SmallDisk {
-    const options = `size=${size},mode=700,uid=${uid},gid=${gid}`;
+  static mount(path: string, size: string, { uid, gid } = { uid: 0, gid: 0 }, mode = '700'): SmallDisk {
+    const options = `size=${size},mode=${mode},uid=${uid},gid=${gid}`;
     const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]);
     if (status !== 0) throw new Error(`mount: ${String(stderr)}`);
     return new SmallDisk(path);

@@ -14,6 +14,8 @@ export interface UnderWritesOptions {
   /** How the outside reader does; by default the same. */
   readonly readerUrl?: string;
   readonly areKeyed?: boolean;
+  /** False if the database takes no creates at first. */
+  readonly isWritable?: boolean;
   readonly writers?: number;
   readonly pace?: number;
   /** Of how many projects the logs are. */
@@ -43,6 +45,7 @@ export async function underWrites(
     url,
     readerUrl = url,
     areKeyed = false,
+    isWritable = true,
     writers: size = 8,
     pace = 0,
     projects = 1,
@@ -68,7 +71,7 @@ export async function underWrites(
   let total: unknown;
   writers.start();
   try {
-    await writers.acknowledge(50);
+    if (isWritable) await writers.acknowledge(50);
     await inject(scene);
     await writers.acknowledge(50);
     await writers.stop();
@@ -95,6 +98,15 @@ export async function underWrites(
     unexpected: [],
     total: stored,
   });
+}
+
+/** Waits until a number of further creates have been refused with 503. */
+export async function refusedCreates(
+  { writers, ledger }: Pick<ServiceUnderWrites, 'writers' | 'ledger'>,
+  count: number,
+): Promise<void> {
+  const enough = ledger.count('refused') + count;
+  await writers.until(() => ledger.count('refused') >= enough, `${count} creates refused with 503`);
 }
 
 /**

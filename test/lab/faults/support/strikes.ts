@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { expect } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { type CommandName, runHere } from '../../../support/commands-here.js';
 import { isAll } from '../../../support/extent.js';
 import { PostgresCluster } from '../../../support/postgres-cluster.js';
@@ -12,8 +12,16 @@ export type Victim = (typeof VICTIMS)[number];
 /** Of how many steps one is struck: each in the full run, one of so many in CI. */
 export const oneOf = (many: number) => (isAll ? 1 : many);
 
+/** A server for the tests of a file: its members are there from the first of them on. */
+export function useStruckServer(): StruckServer {
+  const server = Object.create(StruckServer.prototype) as StruckServer;
+  beforeAll(async () => void Object.assign(server, await StruckServer.start()));
+  afterAll(() => server.remove());
+  return server;
+}
+
 /** A server whose databases are reached through a proxy that strikes. */
-export class StruckServer {
+class StruckServer {
   private constructor(
     readonly cluster: PostgresCluster,
     readonly proxy: StatementProxy,
