@@ -15,8 +15,8 @@ import { createTestDatabase } from './test-database.js';
 
 /** Milliseconds between two looks at a server that starts. */
 const POLL = 10;
-/** Milliseconds that the processes of a killed server may take to let go of its memory. */
-const PATIENCE = 10_000;
+/** Milliseconds that the processes of a killed server may take to let go of its memory: the limit ends what hangs. */
+const PATIENCE = 300_000;
 
 /** Settings of a server (`postgres -c name=value`). */
 type Settings = Readonly<Record<string, string>>;

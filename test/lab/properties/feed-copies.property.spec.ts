@@ -12,6 +12,7 @@ import { tellTimeLogCorrectionV1 } from '../../../src/time-log/infrastructure/fe
 import { tellTimeLogDeletionsV1 } from '../../../src/time-log/infrastructure/feed/tell-time-log-deletions.v1.js';
 import { timeLogEventsV1 } from '../../../src/time-log/infrastructure/feed/time-log-events.v1.js';
 import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { WAIT_LIMIT } from '../eventually.js';
 import { timesOf } from '../../support/extent.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { Copy, ROWS } from './copies.js';
@@ -122,7 +123,7 @@ describe('whoever applies the events of the feed', () => {
   /**
    * Each kind of change at least once, with reads in between; then many at a time, while the followers read and stop.
    */
-  async function round(patience = 20_000, beside?: () => Promise<unknown>): Promise<void> {
+  async function round(patience = WAIT_LIMIT, beside?: () => Promise<unknown>): Promise<void> {
     const readAll = () => Promise.all(copies.map((copy) => copy.readOn()));
     // Enough that each change finds some.
     for (let left = 10; left > 0; left--)
@@ -170,7 +171,7 @@ describe('whoever applies the events of the feed', () => {
     };
     await eventually(async () => expect(await forget()).toBeGreaterThan(0));
     copies = [...copies, away];
-    await expectRight(20_000);
+    await expectRight(WAIT_LIMIT);
     expect(copies.map(({ begun }) => begun)).toEqual([0, 0, 0, 0, 1]);
     await round();
     await sql().query('truncate time_logs');
@@ -197,7 +198,7 @@ describe('whoever applies the events of the feed', () => {
 
   it('has them also where old logs are dropped, and nobody tells it', async () => {
     await round();
-    for (let left = Math.ceil(ROUNDS / 4); left > 0; left--) await round(20_000, dropOld);
+    for (let left = Math.ceil(ROUNDS / 4); left > 0; left--) await round(WAIT_LIMIT, dropOld);
     expect(copies.every(({ begun }) => begun > 0)).toBe(true);
   });
 
@@ -226,78 +227,64 @@ describe('whoever applies the events of the feed', () => {
   });
 
   describe('would see that it is wrong', () => {
+    const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift';
+    const [corrections, deletions, events] = [
+      tellTimeLogCorrectionV1,
+      tellTimeLogDeletionsV1,
+      timeLogEventsV1,
+    ];
+
     /** Has the database do something else until the rounds have shown that. */
-    async function isSeen(...statements: readonly string[]): Promise<boolean> {
-      const texts = [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1, timeLogEventsV1];
+    async function isSeen(text: FeedText, from: string, to: string | FeedText): Promise<boolean> {
+      const runner = sql().createQueryRunner();
+      const names = await feedNamesIn(runner);
+      await runner.release();
+      const statement = text(names).replace('create function', 'create or replace function');
+      expect(statement).toContain(from);
       try {
-        for (const statement of statements) await sql().query(statement);
+        await sql().query(statement.replaceAll(from, typeof to === 'string' ? to : to(names)));
         for (let left = MOST; left > 0; left--) await round(0);
         return false;
       } catch (error) {
         if (/toEqual|told/.test((error as Error).message)) return true;
         throw error;
       } finally {
-        for (const text of texts) await sql().query(await replacing(text));
+        await sql().query(statement);
       }
     }
-    async function replacing(text: FeedText, ...changes: readonly (readonly [string, string])[]) {
-      const runner = sql().createQueryRunner();
-      const names = await feedNamesIn(runner);
-      await runner.release();
-      let changed = text(names).replace('create function', 'create or replace function');
-      for (const [from, to] of changes) {
-        expect(changed).toContain(from);
-        changed = changed.replaceAll(from, to);
-      }
-      return changed;
-    }
-    const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift';
 
-    it.each([
-      ['corrections', tellTimeLogCorrectionV1, 'begin\n', 'begin\n return new;\n'],
-      ['deletions', tellTimeLogDeletionsV1, 'begin\n', 'begin\n return null;\n'],
-      ['changes of the id', tellTimeLogDeletionsV1, 'ids := array[old.id]', 'return null'],
-    ])('without the trigger of %s', async (_what, text, from, to) => {
-      expect(await isSeen(await replacing(text, [from, to]))).toBe(true);
-    });
-
-    it.each([
-      ['one before the last', `${HORIZON} - 1`],
+    it.each<[what: string, text: FeedText, from: string, to: string | FeedText]>([
+      ['without the trigger of corrections', corrections, 'begin\n', 'begin\n return new;\n'],
+      ['without the trigger of deletions', deletions, 'begin\n', 'begin\n return null;\n'],
+      ['without the trigger of changes of the id', deletions, 'ids := array[old.id]', 'return null'],
+      ['with a horizon that ends with one before the last', events, HORIZON, `${HORIZON} - 1`],
       // The oldest transaction under way itself is not seen by anybody else.
-      ['the one after the oldest transaction under way', `${HORIZON} + 2`],
-      ['the next transaction', HORIZON.replace('xmin', 'xmax')],
-    ])('with a horizon that ends with %s', async (_what, horizon) => {
-      expect(await isSeen(await replacing(timeLogEventsV1, [HORIZON, horizon]))).toBe(true);
-    });
-
-    it('if the deletion won where a log is stored again at once', async () => {
-      const isLast = [
+      ['with a horizon after the oldest transaction under way', events, HORIZON, `${HORIZON} + 2`],
+      ['with the next transaction as horizon', events, HORIZON, HORIZON.replace('xmin', 'xmax')],
+      [
+        'if the deletion won where a log is stored again at once',
+        events,
         'order by place, id, deletion is not null',
         'order by place, id, deletion is null',
-      ] as const;
-      expect(await isSeen(await replacing(timeLogEventsV1, isLast))).toBe(true);
-      const both = ['select distinct on (place, id)', 'select'] as const;
-      expect(await isSeen(await replacing(timeLogEventsV1, both))).toBe(true);
-    });
-
-    it('if a deletion stayed where a log was stored again, and left that place', async () => {
-      const stays = ['and id = old.id and project_id is not null', 'and false'] as const;
-      expect(await isSeen(await replacing(tellTimeLogCorrectionV1, stays))).toBe(true);
-      const stays2 = ['and deletion.id = gone.id', 'and false'] as const;
-      expect(await isSeen(await replacing(tellTimeLogDeletionsV1, stays2))).toBe(true);
-    });
-
-    it('if a mark that readers have passed kept deletions from being told', async () => {
-      const passed = ['>= (', '>= (-'] as const;
-      expect(await isSeen(await replacing(tellTimeLogDeletionsV1, passed))).toBe(true);
-    });
-
-    it('if the shift were read in the snapshot of whoever writes', async () => {
-      const runner = sql().createQueryRunner();
-      const shift = storedShift(await feedNamesIn(runner));
-      await runner.release();
-      for (const text of [tellTimeLogCorrectionV1, tellTimeLogDeletionsV1])
-        expect(await isSeen(await replacing(text, ['tg_argv[0]::bigint', shift]))).toBe(true);
+      ],
+      ['if both were told where a log is stored again', events, 'select distinct on (place, id)', 'select'],
+      [
+        'if a deletion stayed where a log was stored again',
+        corrections,
+        'and id = old.id and project_id is not null',
+        'and false',
+      ],
+      [
+        'if a deletion stayed where its log left that place',
+        deletions,
+        'and deletion.id = gone.id',
+        'and false',
+      ],
+      ['if a mark that readers have passed kept deletions from being told', deletions, '>= (', '>= (-'],
+      ['if corrections read the shift in their own snapshot', corrections, 'tg_argv[0]::bigint', storedShift],
+      ['if deletions read the shift in their own snapshot', deletions, 'tg_argv[0]::bigint', storedShift],
+    ])('%s', async (_what, text, from, to) => {
+      expect(await isSeen(text, from, to)).toBe(true);
     });
   });
 });
