@@ -1,10 +1,8 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { timesOf } from '../../support/extent.js';
-import { startService } from '../../support/service-process.js';
-import { patientClient } from './support/patient-client.js';
-import { TOKEN, underWrites } from './support/service-under-writes.js';
+import { underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
 const KILLS = timesOf(50, 2);
@@ -46,30 +44,4 @@ describe('a service that is killed', () => {
       expect(ledger.count('refused')).toBe(0);
     });
   }
-
-  it('is found again by a client of the package, whose logs are each stored once, after SIGKILL and SIGTERM', async () => {
-    const url = await postgres.createDatabase();
-    const start = () => startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
-    let service = await start();
-    const client = patientClient(TOKEN, () => service.url);
-    const projectId = randomUUID();
-    const record = async () => (await client.record({ projectId, duration: 1, date: '2026-01-31' })).id;
-    const recorded: string[] = [];
-    try {
-      for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-        const records = Array.from({ length: 200 }, record);
-        const all = Promise.allSettled(records);
-        await Promise.race(records);
-        await service.end(signal);
-        service = await start();
-        await all;
-        recorded.push(...(await Promise.all(records)));
-      }
-      const { data, meta } = await client.listPage({ projectId, limit: 1_000 });
-      expect(meta.total).toBe(400);
-      expect(data.map(({ id }) => id).toSorted()).toEqual(recorded.toSorted());
-    } finally {
-      await service.end();
-    }
-  });
 });

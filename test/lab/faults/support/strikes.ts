@@ -7,7 +7,7 @@ import { StatementProxy, type Strikes } from './statement-proxy.js';
 
 /** Whoever dies; of a client the database sees the end of its connections, whatever the reason. */
 export const VICTIMS = ['server', 'client'] as const;
-export type Victim = (typeof VICTIMS)[number];
+type Victim = (typeof VICTIMS)[number];
 
 /** Of how many steps one is struck: each in the full run, one of so many in CI. */
 export const oneOf = (many: number) => (isAll ? 1 : many);
