@@ -1,89 +1,81 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { systemQueues } from './system-queues.js';
 import { UnreadAnswers } from './unread-answers.js';
 
 /** More than systems take ahead of a client. */
 const ANSWER = Buffer.alloc(30_000_000);
-/** Milliseconds that a client has. */
+/** Milliseconds that a client has, and those between two looks at it. */
 const TIME = 2_000;
-
-/** Waits until the system has taken nothing more for a connection in twice the time between two looks. */
-async function untilStill(socket: Socket): Promise<void> {
-  const { _handle: handle } = socket as unknown as { _handle: { writeQueueSize: number } };
-  for (let left = -1; left !== handle.writeQueueSize;) {
-    left = handle.writeQueueSize;
-    await delay(1_000);
-  }
-}
+const PERIOD = 500;
 
 describe('UnreadAnswers', () => {
   const servers: Server[] = [];
   const sockets: Socket[] = [];
+  // The timer and the clock of what is tested; those of Node go on.
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
   afterEach(() => {
+    jest.useRealTimers();
     for (const socket of sockets.splice(0)) socket.destroy();
     for (const server of servers.splice(0)) server.close();
   });
 
-  /** A server that sends an answer to whoever connects. */
-  async function serve(unread: UnreadAnswers): Promise<Server> {
-    const server = createServer((socket) => {
-      sockets.push(socket);
-      socket.on('error', () => undefined);
-      socket.write(ANSWER);
-    });
+  /** A client of a server that sends an answer to each, and takes nothing of it by itself. */
+  async function openClient(unread: UnreadAnswers) {
+    const server = createServer();
     servers.push(server);
     unread.watch(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    return server;
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    const [served] = (await once(server, 'connection')) as [Socket];
+    for (const socket of [client, served]) sockets.push(socket.on('error', () => undefined));
+    served.write(ANSWER);
+    return { client, served };
   }
 
-  /** A client that takes so many bytes a second, for so many milliseconds; after that it takes all. */
-  async function read(server: Server, rate: number, time = Infinity): Promise<number> {
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
-    sockets.push(socket);
-    const begun = performance.now();
-    let received = 0;
-    socket.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-      if (received === ANSWER.length) socket.destroy();
-      if (performance.now() - begun > time) return;
-      socket.pause();
-      setTimeout(() => socket.resume(), (chunk.length / rate) * 1_000);
-    });
-    await new Promise((resolve) => socket.once('close', resolve));
-    return received;
+  /** Takes at least this number of bytes. */
+  async function take(client: Socket, bytes: number): Promise<void> {
+    for (let taken = 0; taken < bytes;) {
+      const chunk = client.read() as Buffer | null;
+      if (chunk) taken += chunk.length;
+      else await once(client, 'readable');
+    }
+  }
+
+  /** Has the time between two looks pass, and waits for the end of the look. */
+  async function look(): Promise<void> {
+    jest.advanceTimersByTime(PERIOD);
+    await systemQueues();
+    await new Promise(setImmediate);
   }
 
   it('cuts a client that takes less than the least rate, although it always takes some', async () => {
-    const server = await serve(new UnreadAnswers(TIME, 4_000_000));
-    expect(await read(server, 1_000_000)).toBeLessThan(ANSWER.length);
+    const { client, served } = await openClient(new UnreadAnswers(TIME, 4_000_000));
+    for (let looks = 0; looks < 20 && !served.destroyed; looks++) {
+      await take(client, 100_000);
+      await look();
+    }
+    expect(served.destroyed).toBe(true);
   });
 
-  it('leaves a client alone that takes more', async () => {
-    const server = await serve(new UnreadAnswers(TIME, 100_000));
-    // Systems tell of room in pieces of megabytes: who takes little has told of none for seconds. On a busy machine the
-    // client itself may take nothing for so long: then again.
-    for (let left = 5; left > 1; left--)
-      if ((await read(server, 5_000_000, 2.5 * TIME)) === ANSWER.length) return;
-    expect(await read(server, 5_000_000, 2.5 * TIME)).toBe(ANSWER.length);
+  it('leaves a client alone that takes more, until it takes nothing', async () => {
+    const { client, served } = await openClient(new UnreadAnswers(TIME, 100_000));
+    for (let looks = 0; looks < 8; looks++) {
+      await take(client, 3_000_000);
+      await look();
+      expect(served.destroyed).toBe(false);
+    }
+    for (let looks = 0; looks < 20 && !served.destroyed; looks++) await look();
+    expect(served.destroyed).toBe(true);
   });
 
   it('cuts who took nothing for longest where too much waits in all, over all servers', async () => {
     const unread = new UnreadAnswers(60_000, 1, 1.5 * ANSWER.length);
-    const [one, other] = [await serve(unread), await serve(unread)];
-    const ignore = async (server: Server) => {
-      const connected = once(server, 'connection') as Promise<[Socket]>;
-      sockets.push(connect((server.address() as AddressInfo).port, '127.0.0.1').pause());
-      const [socket] = await connected;
-      return socket;
-    };
-    const first = await ignore(one);
-    // The system takes no more of it.
-    await untilStill(first);
-    const second = await ignore(other);
-    await once(first, 'close');
-    expect(second.destroyed).toBe(false);
+    const { served: first } = await openClient(unread);
+    for (let looks = 0; looks < 3; looks++) await look();
+    const { served: second } = await openClient(unread);
+    await look();
+    expect([first.destroyed, second.destroyed]).toEqual([true, false]);
   });
 });
