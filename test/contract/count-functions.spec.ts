@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { plainOptions } from '../../src/database-setup/index.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { functionsIn } from '../support/count-functions.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+import { type DataSource, untilWaiting, useDatabase } from '../support/storage.js';
 
 const LOGS = `
   insert into time_logs (id, project_id, duration, description, date)
@@ -10,23 +8,17 @@ const LOGS = `
          n, 'work', date '2026-01-01' + n from generate_series(1, 9) n`;
 
 describe('the functions of counts and pages', () => {
-  let database: TestDatabase;
+  const database = useDatabase({ poolSize: 1 });
   /** Of one session, which keeps the plans that it has made. */
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
-    dataSource = await new DataSource({ ...plainOptions(database.url), poolSize: 1 }).initialize();
+    ({ dataSource } = database);
     await dataSource.query(LOGS);
-  });
-  afterAll(async () => {
-    await dataSource.destroy();
-    await database.drop();
   });
 
   it('count and find pages as the README of their folder shows', async () => {
-    const runner = dataSource.createQueryRunner();
-    await runner.startTransaction();
+    const runner = await database.transaction();
     await runner.query('truncate time_logs');
     await runner.query(`
       insert into time_logs (id, project_id, duration, description, date)
@@ -52,8 +44,6 @@ describe('the functions of counts and pages', () => {
       { total: '5', id: null },
       { total: null, id: '019c1370-4e1b-7000-8000-000000000001' },
     ]);
-    await runner.rollbackTransaction();
-    await runner.release();
   });
 
   it('are those of the newest texts', async () => {
@@ -92,28 +82,17 @@ describe('the functions of counts and pages', () => {
   });
 
   it('give a page also to a statement that waits while a column is added', async () => {
-    const writing = await new DataSource({ ...plainOptions(database.url), poolSize: 3 }).initialize();
-    const [migrating, reading] = [writing.createQueryRunner(), writing.createQueryRunner()];
-    try {
-      const page = () =>
-        reading.query('select total, (log).id, (log).duration from time_log_page_v2(null, null, null, 0, 4)');
-      const before = (await page()) as unknown[];
-      await migrating.startTransaction();
-      await migrating.query('alter table time_logs add column later boolean not null default true');
-      const waiting = page();
-      for (let isWaiting = false; !isWaiting;) {
-        const rows = await writing.query<unknown[]>(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        isWaiting = rows.length > 0;
-      }
-      await migrating.commitTransaction();
-      expect(await waiting).toEqual(before);
-    } finally {
-      await migrating.release();
-      await reading.release();
-      await writing.query('alter table time_logs drop column if exists later');
-      await writing.destroy();
-    }
+    const writing = await database.open({ poolSize: 3 });
+    const page = () =>
+      writing.query<object[]>(
+        'select total, (log).id, (log).duration from time_log_page_v2(null, null, null, 0, 4)',
+      );
+    const before = await page();
+    const migrating = await database.transaction(undefined, writing);
+    await migrating.query('alter table time_logs add column later boolean not null default true');
+    const waiting = page();
+    await untilWaiting(dataSource);
+    await migrating.commitTransaction();
+    expect(await waiting).toEqual(before);
   });
 });

@@ -1,12 +1,25 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Logger } from '@nestjs/common';
-import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { Database, LoneChange, TextStatement } from '../../src/database/index.js';
-import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { queryOnce } from '../support/postgres-cluster.js';
+import {
+  connectionOptions,
+  Database,
+  DataSource,
+  Logger,
+  LoneChange,
+  migrate,
+  plainOptions,
+  TextStatement,
+} from '../support/storage.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const ISOLATION = `current_setting('transaction_isolation')`;
+
+/** What synchronous_commit is set to, and what a change makes of it. */
+const MODES = [
+  ...['off', 'local', 'remote_write', 'on'].map((mode) => [mode, 'on']),
+  ['remote_apply', 'remote_apply'],
+];
 
 class NoteIsolation1763683100000 implements MigrationInterface {
   readonly name = 'NoteIsolation1763683100000';
@@ -34,12 +47,12 @@ beforeEach(() => {
   Logger.overrideLogger({ log: keep, warn: keep, error: keep });
 });
 afterAll(async () => {
-  Logger.overrideLogger(['error', 'warn']);
+  Logger.overrideLogger(false);
   await database.drop();
 });
 
 describe.each([
-  ['as the service connects', () => connectionOptions(database.url, [], { poolSize: 1, deadline: 2_500 })],
+  ['as the service connects', () => connectionOptions(database.url, [], { poolSize: 1, deadline: 25_000 })],
   ['as commands and hosts connect', () => plainOptions(database.url)],
 ])('a change, %s', (_how, options) => {
   let dataSource: DataSource;
@@ -63,13 +76,7 @@ describe.each([
     expect(await tables.query('select name from isolations')).toEqual([{ name: 'read committed' }]);
   });
 
-  it.each([
-    ['off', 'on'],
-    ['local', 'on'],
-    ['remote_write', 'on'],
-    ['on', 'on'],
-    ['remote_apply', 'remote_apply'],
-  ])('waits for the disk where its role is told to wait for %s', async (told, kept) => {
+  it.each(MODES)('waits for the disk where its role is told to wait for %s', async (told, kept) => {
     const mode = `select current_setting('synchronous_commit') as mode`;
     await tables.query(`set synchronous_commit = ${told}`);
     expect(await tables.change(mode)).toEqual([{ mode: kept }]);
@@ -110,16 +117,13 @@ describe.each([
       },
     );
 
-    it.each([
-      ['off', 'on'],
-      ['local', 'on'],
-      ['remote_write', 'on'],
-      ['on', 'on'],
-      ['remote_apply', 'remote_apply'],
-    ])('waits for the disk alone too, where its role is told to wait for %s', async (mode, kept) => {
-      await told(`set default_transaction_isolation = 'read committed'; set synchronous_commit = ${mode}`);
-      expect(await new Database(dataSource).change(note)).toEqual([['read committed', kept, 'true']]);
-    });
+    it.each(MODES)(
+      'waits for the disk alone too, where its role is told to wait for %s',
+      async (mode, kept) => {
+        await told(`set default_transaction_isolation = 'read committed'; set synchronous_commit = ${mode}`);
+        expect(await new Database(dataSource).change(note)).toEqual([['read committed', kept, 'true']]);
+      },
+    );
 
     it.each(['40001', '0A000'])(
       'is in a transaction too where the level shows in %s, before the condition does',

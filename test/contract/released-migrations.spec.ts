@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from '@jest/globals';
-import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
-import { plainOptions } from '../../src/database-setup/index.js';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { DataSource, migrations, plainOptions } from '../support/storage.js';
 
 /**
  * The first half of the SHA-256 of the SQL that each migration emits. Databases have been made by it: it never changes,

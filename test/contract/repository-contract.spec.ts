@@ -1,12 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Access } from '../../src/time-log/domain/access.js';
-import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import type { TimeLogPage } from '../../src/time-log/domain/time-log.repository.js';
 import type { TimeLog } from '../../src/time-log/domain/time-log.js';
-import { timeLogRepositoryContract } from '../../src/time-log/contract/index.js';
-import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { ALL_PROJECTS, InMemoryTimeLogRepository, timeLogRepositoryContract } from '../support/storage.js';
 
-type Asked = Parameters<InMemoryTimeLogRepository['find']>;
+type Asked = Parameters<InstanceType<typeof InMemoryTimeLogRepository>['find']>;
 
 class OldestFirst extends InMemoryTimeLogRepository {
   override async find(...asked: Asked): Promise<TimeLogPage> {

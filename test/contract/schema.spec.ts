@@ -1,17 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { accessTokens } from '../../src/access-token/index.js';
-import { migrations } from '../../src/app.module.js';
-import { loadConfig } from '../../src/config.js';
-import { connectionOptions, migrate, plainOptions } from '../../src/database-setup/index.js';
-import { eventRelayEntities } from '../../src/event-relay/index.js';
-import { timeLogEntities } from '../../src/time-log/index.js';
-import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  connectionOptions,
+  DataSource,
+  entities,
+  limits,
+  migrate,
+  migrations,
+  plainOptions,
+  useDatabase,
+} from '../support/storage.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-const { limits } = loadConfig({}, false);
-const entities = [...accessTokens.entities, ...timeLogEntities, ...eventRelayEntities];
 /** In the order in which they run, by the time in each name. `released-migrations.spec.ts` has them written down. */
 const NAMES = migrations
   .map((Migration) => new Migration().name)
@@ -65,26 +66,17 @@ describe('the migrations', () => {
     await database.drop();
   });
 
-  it('make the tables that the entities describe', async () => {
-    await migrate({ url: database.url, migrations });
+  it('make the tables that the entities describe, once; an index, a column or a check less would be seen', async () => {
+    expect(await migrate({ url: database.url, migrations })).toEqual(NAMES);
+    expect(await migrate({ url: database.url, migrations })).toEqual([]);
     const service = new DataSource(connectionOptions(database.url, entities, limits));
     opened.push(await service.initialize());
     expect(await differences(service)).toEqual([]);
     expect(await tablesOf(service, 'public')).toEqual(TABLES);
-  });
-
-  it('would not make them if an index, a column or a check were missing', async () => {
-    await migrate({ url: database.url, migrations });
-    const dataSource = await open();
-    await dataSource.query('drop index time_logs_date_id_idx');
-    await dataSource.query('alter table access_tokens drop column last_used_at');
-    await dataSource.query('alter table time_logs drop constraint time_logs_duration_is_positive');
-    expect(await differences(dataSource)).toHaveLength(3);
-  });
-
-  it('run once: with nothing pending nothing is run', async () => {
-    expect(await migrate({ url: database.url, migrations })).toEqual(NAMES);
-    expect(await migrate({ url: database.url, migrations })).toEqual([]);
+    await service.query('drop index time_logs_date_id_idx');
+    await service.query('alter table access_tokens drop column last_used_at');
+    await service.query('alter table time_logs drop constraint time_logs_duration_is_positive');
+    expect(await differences(service)).toHaveLength(3);
   });
 
   it('can be undone and run again', async () => {
@@ -154,17 +146,10 @@ async function insert(
 }
 
 describe('the table of time logs', () => {
-  let migrated: TestDatabase;
+  const migrated = useDatabase();
   let dataSource: DataSource;
-  beforeAll(async () => {
-    migrated = await createMigratedDatabase();
-    dataSource = await new DataSource(plainOptions(migrated.url)).initialize();
-  });
+  beforeAll(() => void ({ dataSource } = migrated));
   afterEach(() => dataSource.query('truncate time_logs'));
-  afterAll(async () => {
-    await dataSource.destroy();
-    await migrated.drop();
-  });
 
   it.each([
     ['a log', {}],

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { Database } from '../../src/database/index.js';
-import { connectionOptions, plainOptions } from '../../src/database-setup/index.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import type { FeedPlace } from '../../src/time-log/index.js';
 import {
-  type FeedPlace,
+  connectionOptions,
+  Database,
+  type DataSource,
   keepTimeLogPositions,
   timeLogEntities,
   TypeOrmTimeLogRepository,
-} from '../../src/time-log/index.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+  useDatabase,
+} from '../support/storage.js';
 
 /** By how much positions move with the database. */
 const RANGE = 2n ** 40n;
@@ -20,21 +20,11 @@ const NOTE = `obj_description('keep_time_log_positions()'::regprocedure, 'pg_pro
 // What another server, a recovery or a copy of the files looks like to a start is written into the note of the last
 // one; test/lab/faults/moved-feed.faults.ts has servers.
 describe('after a move of the database', () => {
-  let database: TestDatabase;
+  const database = useDatabase({}, [beforeEach, afterEach]);
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
   let lastId = 0;
-
-  beforeEach(async () => {
-    database = await createMigratedDatabase();
-    const options = { ...plainOptions(database.url), entities: timeLogEntities };
-    dataSource = await new DataSource(options).initialize();
-    repository = new TypeOrmTimeLogRepository(new Database(dataSource));
-  });
-  afterEach(async () => {
-    await dataSource.destroy();
-    await database.drop();
-  });
+  beforeEach(() => void ({ dataSource, repository } = database));
 
   const INSERT = `insert into time_logs (id, project_id, duration, description, date) values ($1, $1, 1, '', '2026-01-31')`;
   const newId = () => `019c1370-4e1b-7000-8000-${String(++lastId).padStart(12, '0')}`;
@@ -46,13 +36,10 @@ describe('after a move of the database', () => {
   const start = () => repository.keepPositions();
   /** As the service, whose statements have so many milliseconds each. */
   const startWithin = async (milliseconds: number) => {
-    const limits = { poolSize: 1, deadline: milliseconds / 0.6 };
-    const service = new DataSource(connectionOptions(database.url, timeLogEntities, limits));
-    try {
-      await new TypeOrmTimeLogRepository(new Database(await service.initialize())).keepPositions();
-    } finally {
-      await service.destroy();
-    }
+    const service = await database.open(
+      connectionOptions(database.url, timeLogEntities, { poolSize: 1, deadline: milliseconds / 0.6 }),
+    );
+    await new TypeOrmTimeLogRepository(new Database(service)).keepPositions();
   };
   /** As at the end of a restore. */
   const move = (...notes: [Parameters<typeof keepTimeLogPositions>[1]?]) =>
@@ -237,10 +224,7 @@ describe('after a move of the database', () => {
       const id = await write();
       await dataSource.query(`update time_logs set position = ${position} where id = $1`, [id]);
     }
-    const refusal = await start().then(
-      () => '',
-      (error: unknown) => (error as Error).message,
-    );
+    const refusal = await start().then(String, (error: unknown) => (error as Error).message);
     expect(refusal).toMatch(
       /^there is no room for new positions after 9223372036854775807: run update [^\n]+$/,
     );
@@ -256,14 +240,12 @@ describe('after a move of the database', () => {
     await start();
     const place = await placeOfReader();
     await forge((text) => text.replace(/server \d+/, 'server 1'));
-    const reader = dataSource.createQueryRunner();
-    await reader.startTransaction();
+    const reader = await database.transaction();
     await reader.query('select from time_logs');
     await expect(startWithin(3_000)).rejects.toThrow(
       /^the database has moved, .* others use the table "public"/,
     );
     await reader.commitTransaction();
-    await reader.release();
     await start();
     expect((await readOn(place)) / RANGE).toBe(1n);
   });
@@ -273,13 +255,11 @@ describe('after a move of the database', () => {
     const place = await placeOfReader();
     await forge((text) => text.replace(/up since \d+/, 'up since 1'));
     const forged = await note();
-    const reader = dataSource.createQueryRunner();
-    await reader.startTransaction();
+    const reader = await database.transaction();
     await reader.query('select from time_logs');
     await startWithin(6_000);
     expect([await note(), await isDefaultPlain()]).toEqual([forged, true]);
     await reader.commitTransaction();
-    await reader.release();
     await start();
     expect(await isDefaultPlain()).toBe(false);
     await readOn(place);

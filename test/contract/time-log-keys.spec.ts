@@ -1,44 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { loadConfig } from '../../src/config.js';
-import { Database } from '../../src/database/index.js';
-import { connectionOptions, plainOptions } from '../../src/database-setup/index.js';
-import type { IdempotencyKey } from '../../src/time-log/domain/idempotency-key.js';
-import { TimeLog } from '../../src/time-log/domain/time-log.js';
-import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
-import { timeLogEntities } from '../../src/time-log/index.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import type { IdempotencyKey } from '../../src/time-log/index.js';
+import {
+  connectionOptions,
+  Database,
+  type DataSource,
+  limits,
+  TimeLog,
+  timeLogEntities,
+  TypeOrmTimeLogRepository,
+  useDatabase,
+} from '../support/storage.js';
 
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
-const { limits } = loadConfig({}, false);
 let lastId = 0;
 const newLog = () =>
   TimeLog.record(values, `019c1370-4e1b-7000-8000-${String((lastId += 1)).padStart(12, '0')}`);
 const newKey = (): IdempotencyKey => ({ principal: 'alice', text: randomUUID() });
 
 describe('idempotency keys in PostgreSQL', () => {
-  let database: TestDatabase;
-  /** As of several instances of the service, and one of the test's own. */
-  let dataSources: DataSource[];
+  const database = useDatabase();
+  /** As of several instances of the service. */
   let instances: TypeOrmTimeLogRepository[];
+  /** The test's own: without limits, so that it can stand still in the middle of a transaction. */
   let sql: DataSource;
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
-    const [own, ...theirs] = [
-      // Without limits, so that it can stand still in the middle of a transaction.
-      { ...plainOptions(database.url), entities: timeLogEntities },
-      ...Array.from({ length: 3 }, () => connectionOptions(database.url, timeLogEntities, limits)),
-    ].map((options) => new DataSource(options));
-    sql = own!;
-    dataSources = [sql, ...theirs];
-    await Promise.all(dataSources.map((dataSource) => dataSource.initialize()));
-    instances = theirs.map((dataSource) => new TypeOrmTimeLogRepository(new Database(dataSource)));
-  });
-  afterAll(async () => {
-    await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
-    await database.drop();
+    sql = database.dataSource;
+    const options = connectionOptions(database.url, timeLogEntities, limits);
+    instances = await Promise.all(
+      [1, 2, 3].map(async () => new TypeOrmTimeLogRepository(new Database(await database.open(options)))),
+    );
   });
 
   const count = async (table: string) => {
@@ -53,7 +46,7 @@ describe('idempotency keys in PostgreSQL', () => {
     );
 
   it('make one log of many creates over several instances', async () => {
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 5; round++) {
       const key = newKey();
       const before = await count('time_logs');
       const ids = await Promise.all(
@@ -84,25 +77,18 @@ describe('idempotency keys in PostgreSQL', () => {
     const [used, free] = [newKey(), newKey()];
     const log = newLog();
     // An instance that has written and is stopped before its commit.
-    const stopped = sql.createQueryRunner();
-    await stopped.startTransaction();
-    try {
-      await new TypeOrmTimeLogRepository(new Database(sql)).within(stopped.manager).addOnce(log, used);
-      const unavailable = { code: 'SERVICE_UNAVAILABLE' };
-      let isWaiting = true;
-      const held = instances[0]!.addOnce(newLog(), used).finally(() => (isWaiting = false));
-      const waiting = expect(held).rejects.toMatchObject(unavailable);
-      const other = newLog();
-      expect(await instances[0]!.addOnce(other, free)).toBe(other.id);
-      expect(isWaiting).toBe(true);
-      await waiting;
-      const last = instances[2]!.addOnce(newLog(), used);
-      await stopped.commitTransaction();
-      expect(await last).toBe(log.id);
-    } finally {
-      if (stopped.isTransactionActive) await stopped.rollbackTransaction();
-      await stopped.release();
-    }
+    const stopped = await database.transaction();
+    await new TypeOrmTimeLogRepository(new Database(sql)).within(stopped.manager).addOnce(log, used);
+    let isWaiting = true;
+    const held = instances[0]!.addOnce(newLog(), used).finally(() => (isWaiting = false));
+    const waiting = expect(held).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const other = newLog();
+    expect(await instances[0]!.addOnce(other, free)).toBe(other.id);
+    expect(isWaiting).toBe(true);
+    await waiting;
+    const last = instances[2]!.addOnce(newLog(), used);
+    await stopped.commitTransaction();
+    expect(await last).toBe(log.id);
   });
 
   it('bring the first log, whatever SQL has made of it, and wait for nobody who is changing it', async () => {
@@ -153,7 +139,7 @@ describe('idempotency keys in PostgreSQL', () => {
     // An instance looks for expired keys with its first keyed create, and then once a minute at most.
     await new TypeOrmTimeLogRepository(new Database(sql)).addOnce(newLog(), newKey());
     const expired = `time_log_keys where created_at < now() - interval '1 day'`;
-    while ((await count(expired)) > 0) await sql.query('select pg_sleep(0.01)');
+    await eventually(async () => expect(await count(expired)).toBe(0));
     expect(await count(`time_log_keys where principal = 'bob'`)).toBe(0);
     const plan = await sql.query<{ 'QUERY PLAN': string }[]>(
       `explain select principal, text from ${expired} order by created_at limit 1000 for update skip locked`,

@@ -1,40 +1,30 @@
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { Database } from '../../src/database/index.js';
-import { plainOptions } from '../../src/database-setup/index.js';
-import { placeOf, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+import {
+  type DataSource,
+  placeOf,
+  type TypeOrmTimeLogRepository,
+  untilWaiting,
+  useDatabase,
+} from '../support/storage.js';
 
 /** What other servers may have reached: more than any server of a test. */
 const FAR = 10n ** 12n;
 
 describe('the positions of logs', () => {
-  const opened: { dataSource: DataSource; database: TestDatabase }[] = [];
+  const database = useDatabase({}, [beforeEach, afterEach]);
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
   let lastId = 0;
-
-  beforeEach(async () => {
-    const database = await createMigratedDatabase();
-    dataSource = await new DataSource({
-      ...plainOptions(database.url),
-      entities: timeLogEntities,
-    }).initialize();
-    opened.push({ dataSource, database });
-    repository = new TypeOrmTimeLogRepository(new Database(dataSource));
-  });
-  afterAll(async () => {
-    for (const { dataSource, database } of opened) {
-      await dataSource.destroy();
-      await database.drop();
-    }
-  });
+  beforeEach(() => void ({ dataSource, repository } = database));
 
   /** Writes a log by SQL, with a position as a restore does, or with that of its transaction. */
-  async function write(position?: bigint): Promise<string> {
+  async function write(
+    position?: bigint,
+    connection: Pick<DataSource, 'query'> = dataSource,
+  ): Promise<string> {
     const id = `019c1370-4e1b-7000-8000-${String(++lastId).padStart(12, '0')}`;
-    await dataSource.query(
+    await connection.query(
       `insert into time_logs (id, project_id, duration, description, date${position === undefined ? '' : ', position'})
        values ($1, $1, 1, '', '2026-01-31'${position === undefined ? '' : `, ${position}`})`,
       [id],
@@ -86,22 +76,11 @@ describe('the positions of logs', () => {
 
   it('move once where several instances start, and only after a writer who has begun has ended', async () => {
     await write(FAR);
-    const writer = dataSource.createQueryRunner();
-    await writer.startTransaction();
-    const own = [`019c1370-4e1b-7000-8000-ffffffffffff`];
-    await writer.query(
-      `insert into time_logs (id, project_id, duration, description, date) values ($1, $1, 1, '', '2026-01-31')`,
-      own,
-    );
+    const writer = await database.transaction();
+    await write(undefined, writer);
     const starts = Promise.all([keep(), keep(), keep()]);
-    await eventually(async () => {
-      const waiting = await dataSource.query<unknown[]>(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      expect(waiting).toHaveLength(3);
-    });
+    await untilWaiting(dataSource, 3);
     await writer.commitTransaction();
-    await writer.release();
     expect((await starts).filter((moved) => moved > 0n)).toHaveLength(1);
     const last = await write();
     expect((await told(3)).at(-1)).toBe(last);

@@ -1,87 +1,70 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { type Access, ALL_PROJECTS } from '../../src/time-log/domain/access.js';
-import { loadConfig } from '../../src/config.js';
-import { Database } from '../../src/database/index.js';
-import { connectionOptions } from '../../src/database-setup/index.js';
-import { timeLogEntities } from '../../src/time-log/index.js';
-import { TimeLogAttributes } from '../../src/time-log/domain/attributes.js';
-import { Page } from '../../src/time-log/domain/page.js';
-import { Period } from '../../src/time-log/domain/period.js';
-import { type Attributes, TimeLog } from '../../src/time-log/domain/time-log.js';
+import type { ContractCase } from '../../src/time-log/contract/index.js';
+import type { Access, Attributes } from '../../src/time-log/index.js';
 import { AddTimeLogAttributes1764892800000 } from '../../src/time-log/infrastructure/migrations/1764892800000-add-time-log-attributes.js';
-import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
-import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
-import {
-  type ContractCase,
-  timeLogAttributesContract,
-  timeLogRepositoryContract,
-} from '../../src/time-log/contract/index.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
+import {
+  ALL_PROJECTS,
+  connectionOptions,
+  Database,
+  type DataSource,
+  InMemoryTimeLogRepository,
+  limits,
+  Page,
+  Period,
+  TimeLog,
+  TimeLogAttributes,
+  timeLogAttributesContract,
+  timeLogEntities,
+  timeLogRepositoryContract,
+  TypeOrmTimeLogRepository,
+  untilWaiting,
+  useDatabase,
+  UsedDatabase,
+} from '../support/storage.js';
 
-// Outages are made here on purpose.
-Logger.overrideLogger(false);
-
-const { limits } = loadConfig({}, false);
 const ANY_ATTRIBUTES = new TimeLogAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
 });
-const databases: TestDatabase[] = [];
-const dataSources: DataSource[] = [];
+const made: UsedDatabase[] = [];
+afterAll(() => Promise.all(made.map((database) => database.end())));
 
-async function openDataSource(): Promise<DataSource> {
-  const database = await createMigratedDatabase();
-  databases.push(database);
-  const dataSource = await new DataSource(
-    connectionOptions(database.url, timeLogEntities, limits),
-  ).initialize();
-  dataSources.push(dataSource);
-  return dataSource;
-}
-
-afterAll(async () => {
-  await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
-  await Promise.all(databases.map((database) => database.drop()));
-});
-
-function holds(name: string, cases: readonly ContractCase[]): void {
-  describe(name, () => {
-    it.each(cases.map((one) => [one.name, one] as const))('%s', (_name, one) => one.run());
-  });
+/** Over a database of its own, as the service connects, but with more time. */
+async function makeRepository(attributes?: TimeLogAttributes): Promise<TypeOrmTimeLogRepository> {
+  const database = new UsedDatabase();
+  await database.begin();
+  made.push(database);
+  const patient = { ...limits, deadline: 10 * limits.deadline };
+  const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, patient));
+  return new TypeOrmTimeLogRepository(new Database(dataSource), undefined, attributes);
 }
 
 const inMemory = { make: () => new InMemoryTimeLogRepository() };
-holds('InMemoryTimeLogRepository', timeLogRepositoryContract(inMemory));
-holds('InMemoryTimeLogRepository, of logs with attributes,', timeLogAttributesContract(inMemory));
-holds(
-  'TypeOrmTimeLogRepository',
-  timeLogRepositoryContract({
-    make: async () => new TypeOrmTimeLogRepository(new Database(await openDataSource())),
-  }),
-);
-holds(
-  'TypeOrmTimeLogRepository, of logs with attributes,',
-  timeLogAttributesContract({
-    make: async () =>
-      new TypeOrmTimeLogRepository(new Database(await openDataSource()), undefined, ANY_ATTRIBUTES),
-  }),
-);
+describe.each<[string, readonly ContractCase[]]>([
+  ['InMemoryTimeLogRepository', timeLogRepositoryContract(inMemory)],
+  ['InMemoryTimeLogRepository, of logs with attributes,', timeLogAttributesContract(inMemory)],
+  ['TypeOrmTimeLogRepository', timeLogRepositoryContract({ make: () => makeRepository() })],
+  [
+    'TypeOrmTimeLogRepository, of logs with attributes,',
+    timeLogAttributesContract({ make: () => makeRepository(ANY_ATTRIBUTES) }),
+  ],
+])('%s', (_name, cases) => {
+  it.each(cases.map((one) => [one.name, one] as const))('%s', (_case, one) => one.run());
+});
 
 describe('the column of attributes', () => {
+  const database = useDatabase();
   const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
   const idOf = (number: number) => `019c1370-4e1b-7000-8000-${String(number).padStart(12, '0')}`;
   const everything = { period: Period.of() };
 
   it('is added while sessions of before go on, and stays as it is where an instance of before corrects a log', async () => {
-    const migrator = await openDataSource();
+    const { dataSource: migrator } = database;
     // One session each: what it has prepared must outlive the change of the table.
     const sessionOf = async (attributes?: TimeLogAttributes) => {
-      const { url } = databases.at(-1)!;
-      const options = connectionOptions(url, timeLogEntities, { ...limits, poolSize: 1 });
-      const dataSource = await new DataSource(options).initialize();
-      dataSources.push(dataSource);
+      const dataSource = await database.open(
+        connectionOptions(database.url, timeLogEntities, { ...limits, poolSize: 1 }),
+      );
       return new TypeOrmTimeLogRepository(new Database(dataSource), undefined, attributes);
     };
     const before = await sessionOf();
@@ -128,11 +111,12 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   const logNumber = (number: number, duration = 0.1) =>
     TimeLog.record({ ...values, duration }, `019c1370-4e1b-7000-8000-${String(number).padStart(12, '0')}`);
   const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
+  const database = useDatabase();
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
 
   beforeAll(async () => {
-    dataSource = await openDataSource();
+    dataSource = await database.open(connectionOptions(database.url, timeLogEntities, limits));
     repository = new TypeOrmTimeLogRepository(new Database(dataSource));
   });
 
@@ -164,16 +148,12 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     await dataSource.query(
       `do $$ begin execute format('alter database %I set datestyle = ''SQL, DMY''', current_database()); end $$`,
     );
-    const styled = await new DataSource(dataSource.options).initialize();
-    try {
-      const found = { period: Period.of('2026-01-31', '2026-01-31') };
-      expect(await styled.query(`select date '2026-01-31'::text as date`)).toEqual([{ date: '31/01/2026' }]);
-      const other = new TypeOrmTimeLogRepository(new Database(styled));
-      await other.add(logNumber(5));
-      expect(await other.find(found, Page.of(1, 1), ALL_PROJECTS)).toMatchObject({ logs: [logNumber(5)] });
-    } finally {
-      await styled.destroy();
-    }
+    const styled = await database.open();
+    const found = { period: Period.of('2026-01-31', '2026-01-31') };
+    expect(await styled.query(`select date '2026-01-31'::text as date`)).toEqual([{ date: '31/01/2026' }]);
+    const other = new TypeOrmTimeLogRepository(new Database(styled));
+    await other.add(logNumber(5));
+    expect(await other.find(found, Page.of(1, 1), ALL_PROJECTS)).toMatchObject({ logs: [logNumber(5)] });
     await dataSource.query('delete from time_logs where id = $1', [logNumber(5).id]);
   });
 
@@ -201,18 +181,14 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
       access: Access = ALL_PROJECTS,
     ) => {
       await repository.add(log);
-      const other = dataSource.createQueryRunner();
-      await other.startTransaction();
-      try {
-        await other.query(statement, [log.id]);
-        const correction = repository.correct(logNumber(20, 1.5), access);
-        await untilSomebodyWaits(dataSource);
-        await other.query(end);
-        return [await correction, (await repository.get(log.id, ALL_PROJECTS))?.duration];
-      } finally {
-        await other.release();
-        await repository.delete(log.id, ALL_PROJECTS);
-      }
+      const other = await database.transaction();
+      await other.query(statement, [log.id]);
+      const correction = repository.correct(logNumber(20, 1.5), access);
+      await untilWaiting(dataSource);
+      await (end === 'commit' ? other.commitTransaction() : other.rollbackTransaction());
+      const outcome = [await correction, (await repository.get(log.id, ALL_PROJECTS))?.duration];
+      await repository.delete(log.id, ALL_PROJECTS);
+      return outcome;
     };
 
     it.each([
@@ -238,50 +214,50 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     it('waits for nobody who refers to the log, and never takes the log from them', async () => {
       await repository.add(log);
       await dataSource.query('create table referring (log_id uuid references time_logs on delete restrict)');
-      try {
-        await dataSource.transaction(async (other) => {
-          await other.query('insert into referring values ($1)', [log.id]);
-          expect(await repository.correct(logNumber(20, 1.5), ALL_PROJECTS)).toBe(true);
-        });
-        await expect(repository.delete(log.id, ALL_PROJECTS)).rejects.toMatchObject({ code: 'CONFLICT' });
-      } finally {
-        await dataSource.query('drop table referring');
-        await repository.delete(log.id, ALL_PROJECTS);
-      }
+      await dataSource.transaction(async (other) => {
+        await other.query('insert into referring values ($1)', [log.id]);
+        expect(await repository.correct(logNumber(20, 1.5), ALL_PROJECTS)).toBe(true);
+      });
+      await expect(repository.delete(log.id, ALL_PROJECTS)).rejects.toMatchObject({ code: 'CONFLICT' });
+      await dataSource.query('drop table referring');
+      await repository.delete(log.id, ALL_PROJECTS);
     });
 
-    it.each([
-      ['a correction', () => repository.correct(logNumber(20, 1.5), ALL_PROJECTS)],
-      ['a deletion', () => repository.delete(log.id, ALL_PROJECTS)],
-    ])('gives up with SERVICE_UNAVAILABLE where that takes long: %s', async (_what, change) => {
-      await repository.add(log);
-      await dataSource.transaction(async (other) => {
-        await other.query('select from time_logs where id = $1 for update', [log.id]);
-        await expect(change()).rejects.toMatchObject(unavailable);
-      });
-      expect(await repository.get(log.id, ALL_PROJECTS)).toEqual(log);
-      expect(await repository.delete(log.id, ALL_PROJECTS)).toBeDefined();
+    it('gives up a correction and a deletion with SERVICE_UNAVAILABLE where that takes long', async () => {
+      // Changes of one log would wait for each other.
+      const logs = [log, logNumber(21)];
+      for (const one of logs) await repository.add(one);
+      const other = await database.transaction();
+      await other.query('select from time_logs where id = any($1) for update', [logs.map(({ id }) => id)]);
+      await Promise.all([
+        expect(repository.correct(logNumber(20, 1.5), ALL_PROJECTS)).rejects.toMatchObject(unavailable),
+        expect(repository.delete(logs[1]!.id, ALL_PROJECTS)).rejects.toMatchObject(unavailable),
+      ]);
+      await other.rollbackTransaction();
+      for (const one of logs) {
+        expect(await repository.get(one.id, ALL_PROJECTS)).toEqual(one);
+        expect(await repository.delete(one.id, ALL_PROJECTS)).toBeDefined();
+      }
     });
   });
 
   it('refuses with SERVICE_UNAVAILABLE where the server ends its connection, and takes the next log', async () => {
-    const blocker = dataSource.createQueryRunner();
-    await blocker.startTransaction();
-    try {
-      await blocker.query('lock table time_logs in access exclusive mode');
-      const refusal = expect(repository.add(logNumber(3))).rejects.toMatchObject(unavailable);
-      await terminateWaiting(dataSource);
-      await refusal;
-    } finally {
-      await blocker.rollbackTransaction();
-      await blocker.release();
-    }
+    const blocker = await database.transaction();
+    await blocker.query('lock table time_logs in access exclusive mode');
+    const refusal = expect(repository.add(logNumber(3))).rejects.toMatchObject(unavailable);
+    await untilWaiting(dataSource);
+    await dataSource.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    await refusal;
+    await blocker.rollbackTransaction();
     await repository.add(logNumber(4));
     expect(await idsIn(repository)).toEqual([4, 2, 1].map((number) => logNumber(number).id));
   });
 
   it('refuses with SERVICE_UNAVAILABLE where the database is gone', async () => {
-    await databases.pop()!.drop();
+    await database.drop();
     await expect(repository.add(logNumber(5))).rejects.toMatchObject(unavailable);
     await expect(repository.find({ period: Period.of() }, Page.of(1, 1), ALL_PROJECTS)).rejects.toMatchObject(
       unavailable,
@@ -293,23 +269,6 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
 async function commits(dataSource: DataSource): Promise<number> {
   const rows = await dataSource.query<{ xmin: string }[]>('select distinct xmin from time_logs');
   return rows.length;
-}
-
-async function untilSomebodyWaits(dataSource: DataSource): Promise<void> {
-  for (let waiting = 0; waiting === 0;) {
-    const rows = await dataSource.query<unknown[]>(`select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`);
-    waiting = rows.length;
-  }
-}
-
-/** Ends the one session of this database that waits for a lock, as soon as there is one. */
-async function terminateWaiting(dataSource: DataSource): Promise<void> {
-  for (let ended = 0; ended === 0;) {
-    const rows = await dataSource.query<unknown[]>(`select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`);
-    ended = rows.length;
-  }
 }
 
 async function idsIn(repository: TypeOrmTimeLogRepository): Promise<string[]> {

@@ -1,30 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { DataSource } from 'typeorm';
-import { Database } from '../../src/database/index.js';
-import { plainOptions } from '../../src/database-setup/index.js';
-import type { Grouping, Totals } from '../../src/time-log/domain/totals.js';
-import {
-  type Access,
-  ALL_PROJECTS,
-  Page,
-  Period,
-  type TimeLogFilter,
-  timeLogEntities,
-} from '../../src/time-log/index.js';
-import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
-import {
-  randomBytesInAdvance,
-  UuidV7TimeLogIds,
-} from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+import type { Access, Grouping, TimeLogFilter, Totals } from '../../src/time-log/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+import {
+  ALL_PROJECTS,
+  beside,
+  Database,
+  type DataSource,
+  newIds,
+  Page,
+  Period,
+  TypeOrmTimeLogRepository,
+  untilWaiting,
+  useDatabase,
+} from '../support/storage.js';
 
-const RUNS = timesOf(3_000, 250);
+const RUNS = timesOf(3_000, 80);
 const PROJECTS = ['00000000-0000-0000-0000-000000000000', randomUUID(), randomUUID()];
-const ids = new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance());
+const ids = newIds();
 const YEARS = [1, 4, 1600, 1969, 1970, 2000, 2025, 2026, 9999];
 
 /** Around the edges of blocks, spans, weeks, months and years; a crowded month; the first and the last days. */
@@ -158,24 +153,11 @@ function expected(
   };
 }
 
-let database: TestDatabase;
+const database = useDatabase({ poolSize: 6 });
 let dataSource: DataSource;
 let repository: TypeOrmTimeLogRepository;
-
-beforeAll(async () => {
-  database = await createMigratedDatabase();
-  dataSource = await new DataSource({
-    ...plainOptions(database.url),
-    entities: timeLogEntities,
-    poolSize: 6,
-  }).initialize();
-  repository = new TypeOrmTimeLogRepository(new Database(dataSource));
-});
+beforeAll(() => void ({ dataSource, repository } = database));
 beforeEach(() => dataSource.query('truncate time_logs'));
-afterAll(async () => {
-  await dataSource.destroy();
-  await database.drop();
-});
 
 async function insert(logs: readonly Row[]): Promise<void> {
   await dataSource.query(
@@ -226,19 +208,14 @@ describe('totals', () => {
         fc.array(fc.tuple(anyFilter, anyGrouping, anyPage, anyAccess), { minLength: 3, maxLength: 3 }),
         async (more, change, company, questions) => {
           const fresh = more.filter(({ id }) => logs.every((log) => log.id !== id));
-          const other = dataSource.createQueryRunner();
-          try {
-            await other.startTransaction();
-            // Whoever writes meanwhile takes the second slot of counts.
-            if (company === 'beside another')
-              await other.query(`select pg_advisory_xact_lock('time_logs'::regclass::oid::integer, 0)`);
-            await insert(fresh);
-            logs = logs.concat(fresh);
-            if (change !== undefined) logs = await apply(change, logs);
-          } finally {
-            await other.commitTransaction();
-            await other.release();
-          }
+          const other = await database.transaction();
+          // Whoever writes meanwhile takes the second slot of counts.
+          if (company === 'beside another')
+            await other.query(`select pg_advisory_xact_lock('time_logs'::regclass::oid::integer, 0)`);
+          await insert(fresh);
+          logs = logs.concat(fresh);
+          if (change !== undefined) logs = await apply(change, logs);
+          await database.endTransactions();
           if (company === 'before a fold') await dataSource.query('select fold_time_log_counts(50)');
           for (const [filter, grouping, page, access] of questions) {
             const answer = await repository.totals(filter, grouping, page, access);
@@ -271,65 +248,30 @@ describe('totals', () => {
     return logs.map((log) => (some.has(log.id) ? { ...log, ...set } : log));
   }
 
-  it('of 0.1 a thousand times are 100, and of nothing 0', async () => {
-    const everything = { period: Period.of() };
-    const one = { projectId: PROJECTS[1]!, date: '2026-01-31', duration: '0.1' };
-    await insert(Array.from({ length: 1_000 }, () => ({ id: ids.next(), ...one })));
-    expect((await repository.totals(everything, undefined, Page.of(1, 1), ALL_PROJECTS)).whole).toEqual({
-      count: 1_000,
-      duration: '100',
-    });
-    await dataSource.query('delete from time_logs');
-    expect(await repository.totals(everything, 'day', Page.of(1, 1), ALL_PROJECTS)).toEqual({
-      whole: { count: 0, duration: '0' },
-      groups: [],
-      groupCount: 0,
-    });
-  });
-
   it('have counts and sums of one moment while others write, correct, delete and fold', async () => {
     await insert(fc.sample(anyLogs(300), 1)[0]!.map((log) => ({ ...log, duration: '1' })));
-    let isOver = false;
     let changes = 0;
-    const write = async () => {
-      for (; !isOver; changes++) {
-        const [logs, change] = fc.sample(fc.tuple(anyLogs(20), anyLog), 1)[0]!;
-        await insert(logs.map((log) => ({ ...log, duration: '1' })));
-        await dataSource.query(
-          `delete from time_logs where id in (select id from time_logs order by md5(id::text || $1) limit 20 for update skip locked)`,
-          [change.date],
-        );
-        await dataSource.query(
-          `update time_logs set date = $1, project_id = $2 where id in
-             (select id from time_logs order by md5(id::text || $3) limit 20 for update skip locked)`,
-          [change.date, change.projectId, change.date],
-        );
-      }
+    const change = async () => {
+      const [logs, to] = fc.sample(fc.tuple(anyLogs(20), anyLog), 1)[0]!;
+      const some = `id in (select id from time_logs order by md5(id::text || $1) limit 20 for update skip locked)`;
+      await insert(logs.map((log) => ({ ...log, duration: '1' })));
+      await dataSource.query(`delete from time_logs where ${some}`, [to.date]);
+      await dataSource.query(`update time_logs set date = $1::text::date, project_id = $2 where ${some}`, [
+        to.date,
+        to.projectId,
+      ]);
+      changes++;
     };
-    const fold = async () => {
-      while (!isOver) await dataSource.query('select fold_time_log_counts(50)');
-    };
-    const others = [write(), write(), write(), fold()];
-    try {
-      await fc.assert(
-        fc.asyncProperty(anyFilter, anyGrouping, anyAccess, async (filter, grouping, access) => {
-          const { whole, groups, groupCount } = await repository.totals(
-            filter,
-            grouping,
-            Page.of(1, 1000),
-            access,
-          );
-          for (const { count, duration } of [whole, ...groups]) expect(duration).toBe(String(count));
-          if (grouping === undefined || groupCount > 1000) return;
-          expect(groups).toHaveLength(groupCount);
-          expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(whole.count);
-        }),
-        { numRuns: RUNS },
-      );
-    } finally {
-      isOver = true;
-      await Promise.all(others);
-    }
+    const fold = () => dataSource.query('select fold_time_log_counts(50)');
+    const property = fc.asyncProperty(anyFilter, anyGrouping, anyAccess, async (filter, grouping, access) => {
+      const totals = await repository.totals(filter, grouping, Page.of(1, 1000), access);
+      const { whole, groups, groupCount } = totals;
+      for (const { count, duration } of [whole, ...groups]) expect(duration).toBe(String(count));
+      if (grouping === undefined || groupCount > 1000) return;
+      expect(groups).toHaveLength(groupCount);
+      expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(whole.count);
+    });
+    await beside([change, change, change, fold], async () => fc.assert(property, { numRuns: RUNS }));
     expect(changes).toBeGreaterThan(10);
   });
 
@@ -337,28 +279,17 @@ describe('totals', () => {
     await insert(fc.sample(anyLogs(30), 1)[0]!);
     const one = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 60_000 });
     const ask = () => one.totals({ period: Period.of() }, 'project', Page.of(1, 50), ALL_PROJECTS);
-    const holder = dataSource.createQueryRunner();
-    try {
-      await holder.startTransaction();
-      await holder.query('lock table time_log_counts in access exclusive mode');
-      const answers = [ask(), ask()];
-      await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      const waiting = () =>
-        dataSource.query<unknown[]>(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-      while ((await waiting()).length === 0);
-      // What is no sum of all projects has no turn, and waits for the table beside it.
-      const other = one.totals({ period: Period.of() }, undefined, Page.of(1, 50), ALL_PROJECTS);
-      while ((await waiting()).length === 1);
-      expect(await waiting()).toHaveLength(2);
-      await holder.commitTransaction();
-      const [first, second] = await Promise.all(answers);
-      expect(second).toEqual(first);
-      expect(await other).toMatchObject({ whole: first!.whole });
-    } finally {
-      if (holder.isTransactionActive) await holder.rollbackTransaction();
-      await holder.release();
-    }
+    const holder = await database.transaction();
+    await holder.query('lock table time_log_counts in access exclusive mode');
+    const answers = [ask(), ask()];
+    await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await untilWaiting(dataSource);
+    // What is no sum of all projects has no turn, and waits for the table beside it.
+    const other = one.totals({ period: Period.of() }, undefined, Page.of(1, 50), ALL_PROJECTS);
+    expect(await untilWaiting(dataSource, 2)).toBe(2);
+    await holder.commitTransaction();
+    const [first, second] = await Promise.all(answers);
+    expect(second).toEqual(first);
+    expect(await other).toMatchObject({ whole: first!.whole });
   });
 });

@@ -1,48 +1,36 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource, type EntityManager } from 'typeorm';
-import { loadConfig } from '../../src/config.js';
-import { Database } from '../../src/database/index.js';
-import { connectionOptions } from '../../src/database-setup/index.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { EntityManager } from 'typeorm';
+import { LOG } from '../support/requests.js';
 import {
+  connectionOptions,
+  Database,
+  type DataSource,
+  limits,
+  newIds,
   Page,
   Period,
   timeLogEntities,
   TimeLogRepository,
   TimeLogService,
   TypeOrmTimeLogRepository,
-} from '../../src/time-log/index.js';
-import {
-  randomBytesInAdvance,
-  UuidV7TimeLogIds,
-} from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
-import { LOG } from '../support/requests.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+  useDatabase,
+} from '../support/storage.js';
 
-const { limits } = loadConfig({}, false);
 const key = (text: string) => ({ principal: 'ada', text });
 
 /** What a host throws to roll back. */
 class Rollback extends Error {}
 
 describe('recording, correcting and deleting in a transaction of the caller', () => {
-  let database: TestDatabase;
+  const database = useDatabase();
   let dataSource: DataSource;
   let timeLogs: TimeLogService;
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
-    dataSource = await open();
-    timeLogs = new TimeLogService(
-      new TypeOrmTimeLogRepository(new Database(dataSource)),
-      new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
-    );
-  });
-  afterAll(async () => {
-    await dataSource.destroy();
-    await database.drop();
+    dataSource = await database.open(connectionOptions(database.url, timeLogEntities, limits));
+    timeLogs = new TimeLogService(new TypeOrmTimeLogRepository(new Database(dataSource)), newIds());
   });
 
-  const open = () => new DataSource(connectionOptions(database.url, timeLogEntities, limits)).initialize();
   /** The logs of a project, and their number from the table of counts. */
   const listed = (projectId: string) => timeLogs.list({ projectId, period: Period.of() }, Page.of(1, 50));
   const rolledBack = (act: (manager: EntityManager) => Promise<unknown>) =>
@@ -141,11 +129,9 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
     let ended: EntityManager | undefined;
     await dataSource.transaction(async (manager) => void (ended = manager));
     await expect(timeLogs.record(given, { manager: ended })).rejects.toThrow(none);
-    const other = await open();
-    await expect(other.transaction((manager) => timeLogs.record(given, { manager }))).rejects.toThrow(
-      'the transaction belongs to another DataSource: begin it in that of time logs',
-    );
-    await other.destroy();
+    await expect(
+      database.dataSource.transaction((manager) => timeLogs.record(given, { manager })),
+    ).rejects.toThrow('the transaction belongs to another DataSource: begin it in that of time logs');
     expect(await listed(given.projectId)).toEqual({ logs: [], total: 0 });
   });
 

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { plainOptions } from '../../src/database-setup/index.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+import { describe, expect, it } from '@jest/globals';
+import { useDatabase } from '../support/storage.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const read = (...names: string[]) => readFileSync(join(ROOT, ...names), 'utf8');
@@ -34,17 +32,7 @@ const TROUBLES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'ut
 const LOOKS = [...RUNBOOK.matchAll(/sql "(select (?!pg_|move_)[^"]+)"/g)].map(([, statement]) => statement!);
 
 describe('the runbook', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
-
-  beforeAll(async () => {
-    database = await createMigratedDatabase();
-    dataSource = await new DataSource(plainOptions(database.url)).initialize();
-  });
-  afterAll(async () => {
-    await dataSource.destroy();
-    await database.drop();
-  });
+  const database = useDatabase();
 
   it.each(ALERTS)('has a place for the alert %s', (alert) => {
     expect(RUNBOOK).toContain(`\`${alert}\``);
@@ -66,6 +54,6 @@ describe('the runbook', () => {
   });
 
   it.each(LOOKS)('has a statement that runs: %s', async (statement) => {
-    expect(await dataSource.query(statement)).toBeInstanceOf(Array);
+    await expect(database.dataSource.query(statement)).resolves.toBeDefined();
   });
 });

@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { ALL_PROJECTS } from '../domain/access.js';
 import { Page } from '../domain/page.js';
 import { Period } from '../domain/period.js';
+import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { TimeLogValues } from '../domain/time-log.js';
 import type { Grouping } from '../domain/totals.js';
 import type { ContractSubject, ContractSuite } from './contract-suite.js';
 import { find } from './find.js';
 
 const ALL = Page.of(1, 1000);
-const NOTHING = { count: 0, duration: '0' };
+const NO_GROUPS = { whole: { count: 0, duration: '0' }, groups: [], groupCount: 0 };
 const GROUPINGS: Grouping[] = ['project', 'day', 'week', 'month'];
 const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER } = Number;
 
@@ -95,6 +96,8 @@ const BY_PERIOD: [Grouping, string | undefined, string | undefined, string[]][] 
 /** What every repository sums. */
 export function describeTotals(suite: ContractSuite, { repository, newLog }: ContractSubject): void {
   suite.describe('totals', () => {
+    const totals = (filter: TimeLogFilter, by?: Grouping, page = ALL) =>
+      repository().totals(filter, by, page, ALL_PROJECTS);
     /** Adds logs of one new project; returns the filter for it. */
     async function addAll(values: Partial<TimeLogValues>[]) {
       const projectId = randomUUID();
@@ -106,11 +109,7 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
 
     suite.each([undefined, ...GROUPINGS], 'of no logs are nothing, without groups (by %s)', async (by) => {
       const filter = { projectId: randomUUID(), period: Period.of() };
-      deepEqual(await repository().totals(filter, by, ALL, ALL_PROJECTS), {
-        whole: NOTHING,
-        groups: [],
-        groupCount: 0,
-      });
+      deepEqual(await totals(filter, by), NO_GROUPS);
     });
 
     suite.each<[string, number[], string]>(
@@ -131,21 +130,12 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
         const sum = { count: durations.length, duration };
         const { projectId } = filter;
         const day = { from: '2026-01-31', to: '2026-01-31' };
-        deepEqual(await repository().totals(filter, undefined, ALL, ALL_PROJECTS), {
-          whole: sum,
-          groups: [],
-          groupCount: 0,
-        });
-        deepEqual(await repository().totals(filter, 'day', ALL, ALL_PROJECTS), {
-          whole: sum,
-          groups: [{ ...day, ...sum }],
-          groupCount: 1,
-        });
-        deepEqual(await repository().totals(filter, 'project', ALL, ALL_PROJECTS), {
-          whole: sum,
-          groups: [{ projectId, ...sum }],
-          groupCount: 1,
-        });
+        deepEqual(await totals(filter), { whole: sum, groups: [], groupCount: 0 });
+        for (const [by, group] of [
+          ['day', day],
+          ['project', { projectId }],
+        ] as const)
+          deepEqual(await totals(filter, by), { whole: sum, groups: [{ ...group, ...sum }], groupCount: 1 });
       },
     );
 
@@ -163,7 +153,7 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
           return { from: first!, to: last!, count: Number(count), duration: duration! };
         });
         const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0);
-        deepEqual(await repository().totals(filter, by, ALL, ALL_PROJECTS), {
+        deepEqual(await totals(filter, by), {
           whole: {
             count: sum(groups.map(({ count }) => count)),
             duration: String(sum(groups.map(({ duration }) => Number(duration)))),
@@ -186,17 +176,12 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
         ],
         'come in pages, with the whole on each: page %s of %s',
         async (number, limit, firsts) => {
-          const totals = await repository().totals(
-            { projectId, period: Period.of() },
-            'month',
-            Page.of(number, limit),
-            ALL_PROJECTS,
-          );
+          const found = await totals({ projectId, period: Period.of() }, 'month', Page.of(number, limit));
           deepEqual(
-            totals.groups.map((group) => 'from' in group && group.from),
+            found.groups.map((group) => 'from' in group && group.from),
             firsts,
           );
-          deepEqual([totals.whole, totals.groupCount], [{ count: 13, duration: '8191' }, 6]);
+          deepEqual([found.whole, found.groupCount], [{ count: 13, duration: '8191' }, 6]);
         },
       );
     });
@@ -225,7 +210,7 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
       });
 
       suite.it('are the largest duration first, then by project', async () => {
-        const { groups, ...rest } = await repository().totals({ period }, 'project', ALL, ALL_PROJECTS);
+        const { groups, ...rest } = await totals({ period }, 'project');
         deepEqual(groups, projects);
         const duration = `20.70000000000000004${MIN.slice(17)}`;
         deepEqual(rest, { whole: { count: 11, duration }, groupCount: 7 });
@@ -239,15 +224,10 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
           [4, 3],
           [MAX_SAFE_INTEGER, 1000],
         ] as const) {
-          const totals = await repository().totals(
-            { period },
-            'project',
-            Page.of(number, limit),
-            ALL_PROJECTS,
-          );
+          const found = await totals({ period }, 'project', Page.of(number, limit));
           const start = (number - 1) * limit;
-          deepEqual(totals.groups, projects.slice(start, start + limit));
-          deepEqual([totals.whole.count, totals.groupCount], [11, 7]);
+          deepEqual(found.groups, projects.slice(start, start + limit));
+          deepEqual([found.whole.count, found.groupCount], [11, 7]);
         }
       });
 
@@ -255,25 +235,18 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
         'leave out projects without logs in the period, and other projects than that of the filter',
         async () => {
           const before = { period: Period.of('3000-01-01', '3000-01-14') };
-          deepEqual(await repository().totals(before, 'project', ALL, ALL_PROJECTS), {
-            whole: NOTHING,
-            groups: [],
-            groupCount: 0,
-          });
+          deepEqual(await totals(before, 'project'), NO_GROUPS);
           const { projectId, ...sum } = projects[1]!;
-          deepEqual(await repository().totals({ projectId, period }, 'project', ALL, ALL_PROJECTS), {
+          deepEqual(await totals({ projectId, period }, 'project'), {
             whole: sum,
             groups: [projects[1]],
             groupCount: 1,
           });
-          deepEqual(
-            await repository().totals({ projectId, period }, 'project', Page.of(2, 1), ALL_PROJECTS),
-            {
-              whole: sum,
-              groups: [],
-              groupCount: 1,
-            },
-          );
+          deepEqual(await totals({ projectId, period }, 'project', Page.of(2, 1)), {
+            whole: sum,
+            groups: [],
+            groupCount: 1,
+          });
         },
       );
     });
@@ -286,7 +259,7 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
           for (let turn = 0; turn < 5; turn++) await repository().add(newLog({ projectId }));
         }),
       );
-      const looks = Array.from({ length: 30 }, () => repository().totals(filter, by, ALL, ALL_PROJECTS));
+      const looks = Array.from({ length: 30 }, () => totals(filter, by));
       for (const { whole, groups } of await Promise.all(looks)) {
         equal(whole.duration, String(whole.count));
         if (by !== undefined)
@@ -296,7 +269,7 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
           );
       }
       await adding;
-      deepEqual((await repository().totals(filter, by, ALL, ALL_PROJECTS)).whole, {
+      deepEqual((await totals(filter, by)).whole, {
         count: 41,
         duration: '41',
       });

@@ -1,0 +1,171 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import type * as Nest from '@nestjs/common';
+import type * as TypeOrm from 'typeorm';
+import type * as AccessToken from '../../src/access-token/index.js';
+import type * as App from '../../src/app.module.js';
+import type * as Config from '../../src/config.js';
+import type * as DatabaseFiles from '../../src/database/index.js';
+import type * as Setup from '../../src/database-setup/index.js';
+import type * as EventRelay from '../../src/event-relay/index.js';
+import type * as Contract from '../../src/time-log/contract/index.js';
+import type * as TimeLogFiles from '../../src/time-log/index.js';
+import type * as AttributeFiles from '../../src/time-log/domain/attributes.js';
+import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
+import type * as Testing from '../../src/time-log/testing/index.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { createMigratedDatabase, type TestDatabase } from './test-database.js';
+
+/* The compiled storage of time logs, loaded once for all files of a worker, and databases for it. See compiled.ts. */
+
+const compiled = (path: string) => importOnce(join(import.meta.dirname, '..', '..', 'dist', 'src', path));
+const from = {
+  accessToken: (await compiled('access-token/index.js')) as typeof AccessToken,
+  app: (await compiled('app.module.js')) as typeof App,
+  relay: (await compiled('event-relay/index.js')) as typeof EventRelay,
+  config: (await compiled('config.js')) as typeof Config,
+  contract: (await compiled('time-log/contract/index.js')) as typeof Contract,
+  database: (await compiled('database/index.js')) as typeof DatabaseFiles,
+  ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
+  setup: (await compiled('database-setup/index.js')) as typeof Setup,
+  attributes: (await compiled('time-log/domain/attributes.js')) as typeof AttributeFiles,
+  testing: (await compiled('time-log/testing/index.js')) as typeof Testing,
+  timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
+};
+
+export const { Logger } = (await importOnce('@nestjs/common')) as typeof Nest;
+// Tests make outages on purpose.
+Logger.overrideLogger(false);
+export const { DataSource } = (await importOnce('typeorm')) as typeof TypeOrm;
+export type DataSource = TypeOrm.DataSource;
+export const { migrations } = from.app;
+/** All that the service maps, not those of time logs alone. */
+export const entities = [
+  ...from.accessToken.accessTokens.entities,
+  ...from.timeLog.timeLogEntities,
+  ...from.relay.eventRelayEntities,
+];
+export const { limits } = from.config.loadConfig({}, false);
+export const { timeLogAttributesContract, timeLogRepositoryContract } = from.contract;
+export const { Database, LoneChange, TextStatement } = from.database;
+export type Database = DatabaseFiles.Database;
+export const { connectionOptions, migrate, plainOptions } = from.setup;
+export const { InMemoryTimeLogRepository } = from.testing;
+export const { ALL_PROJECTS, OldTimeLogs, Page, Period, TimeLog, TimeLogCounts, TimeLogDeletions } =
+  from.timeLog;
+export const { keepTimeLogPositions, placeOf, TimeLogRepository, TimeLogService, timeLogEntities } =
+  from.timeLog;
+export const { TypeOrmTimeLogRepository } = from.timeLog;
+export const { TimeLogAttributes } = from.attributes;
+export type TimeLogAttributes = AttributeFiles.TimeLogAttributes;
+export type TimeLog = TimeLogFiles.TimeLog;
+export type Page = TimeLogFiles.Page;
+export type TimeLogCounts = TimeLogFiles.TimeLogCounts;
+export type TimeLogService = TimeLogFiles.TimeLogService;
+export type TypeOrmTimeLogRepository = TimeLogFiles.TypeOrmTimeLogRepository;
+export const newIds = () => new from.ids.UuidV7TimeLogIds(() => Date.now(), from.ids.randomBytesInAdvance());
+
+type Options = Partial<ReturnType<typeof plainOptions>>;
+type QueryRunner = TypeOrm.QueryRunner;
+type Isolation = Parameters<QueryRunner['startTransaction']>[0];
+
+/** A database that has run all migrations, and what is connected to it. */
+export class UsedDatabase {
+  /** As commands connect. */
+  dataSource!: DataSource;
+  repository!: TypeOrmTimeLogRepository;
+  private database!: TestDatabase;
+  private isDropped = false;
+  private opened: DataSource[] = [];
+  private readonly sessions: QueryRunner[] = [];
+
+  async begin(options: Options = {}): Promise<void> {
+    this.database = await createMigratedDatabase();
+    this.opened = [];
+    this.dataSource = await this.open(options);
+    this.repository = new TypeOrmTimeLogRepository(new Database(this.dataSource));
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.opened.map((dataSource) => dataSource.destroy()));
+    if (!this.isDropped) await this.database.drop();
+  }
+
+  /** Drops the database under its connections. */
+  async drop(): Promise<void> {
+    this.isDropped = true;
+    await this.database.drop();
+  }
+
+  get url(): string {
+    return this.database.url;
+  }
+
+  get superuserUrl(): string {
+    return this.database.superuserUrl;
+  }
+
+  get name(): string {
+    return this.database.name;
+  }
+
+  /** Connects as commands do, but for these options; as the service with those of `connectionOptions`. */
+  async open(options: Options = {}): Promise<DataSource> {
+    const plain = { ...plainOptions(this.url), entities: timeLogEntities };
+    const dataSource = await new DataSource({ ...plain, ...options }).initialize();
+    this.opened.push(dataSource);
+    return dataSource;
+  }
+
+  /** Begins a transaction in a session of its own, which is rolled back after the test unless it has ended. */
+  async transaction(isolation: Isolation = 'READ COMMITTED', source = this.dataSource): Promise<QueryRunner> {
+    const runner = source.createQueryRunner();
+    this.sessions.push(runner);
+    await runner.startTransaction(isolation);
+    return runner;
+  }
+
+  async endTransactions(): Promise<void> {
+    for (const runner of this.sessions.splice(0)) {
+      if (runner.isTransactionActive && !runner.isReleased) await runner.rollbackTransaction();
+      await runner.release();
+    }
+  }
+}
+
+/** Makes a database before the tests of a file or a `describe` block, and drops it after them; or for each test. */
+export function useDatabase(options?: Options, [before, after] = [beforeAll, afterAll]): UsedDatabase {
+  const database = new UsedDatabase();
+  before(() => database.begin(options));
+  afterEach(() => database.endTransactions());
+  after(() => database.end());
+  return database;
+}
+
+/** Resolves as soon as this number of sessions wait for a lock. A session in a transaction would see the same each time. */
+export function untilWaiting(dataSource: DataSource, sessions = 1): Promise<number> {
+  return eventually(async () => {
+    const waiting = await dataSource.query<unknown[]>(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (waiting.length < sessions)
+      throw new Error(`${waiting.length} of ${sessions} sessions wait for a lock`);
+    return waiting.length;
+  });
+}
+
+/** Repeats acts, each one after the other, until the work has ended. */
+export async function beside<T>(
+  acts: readonly (() => Promise<unknown>)[],
+  work: () => Promise<T>,
+): Promise<T> {
+  let isOver = false;
+  const repeat = async (act: () => Promise<unknown>) => {
+    do await act();
+    while (!isOver);
+  };
+  const others = Promise.allSettled(acts.map(repeat));
+  const outcome = await work().finally(() => (isOver = true));
+  for (const other of await others) if (other.status === 'rejected') throw other.reason;
+  return outcome;
+}
