@@ -16,19 +16,12 @@ describe('a name that is no setting', () => {
     expect(misspelt([name], SETTINGS)).toEqual([`${name} is no setting and has no effect: ${meant} is one`]);
   });
 
-  it.each([
-    'POST',
-    'HOSTS',
-    'PORTS',
-    'DATABASE',
-    'DATABSE_UR',
-    'TADABASE_URL',
-    'ABDATASE_URL',
-    'database_url',
-    'EVENTS',
-    '',
-    'PATH',
-  ])('is not told where it may well be another: %s', (name) => {
+  it.each(
+    [
+      ['POST', 'HOSTS', 'PORTS', 'DATABASE', 'DATABSE_UR', 'TADABASE_URL', 'ABDATASE_URL', 'database_url'],
+      ['EVENTS', '', 'PATH'],
+    ].flat(),
+  )('is not told where it may well be another: %s', (name) => {
     expect(misspelt([name], SETTINGS)).toEqual([]);
   });
 

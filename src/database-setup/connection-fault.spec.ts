@@ -5,55 +5,20 @@ const URL_WITH_PASSWORD = 'postgres://ada:s%20cret@db.example:5433/logs?sslmode=
 const failed = (code: string | undefined, message: string) => Object.assign(new Error(message), { code });
 
 it.each([
-  [
-    '3D000',
-    'database "logs" does not exist',
-    /^there is no database logs at db[.]example:5433: make it, or /,
-  ],
-  [
-    '28P01',
-    'password authentication failed',
-    /^db[.]example:5433 refuses the role ada [(]password .*: check user/,
-  ],
-  [
-    '28000',
-    'no pg_hba.conf entry',
-    /^db[.]example:5433 refuses the role ada for the database logs [(]no pg_hba/,
-  ],
-  [
-    '42501',
-    'permission denied for database',
-    /^db[.]example:5433 refuses the role ada for the database logs/,
-  ],
-  ['22023', 'invalid value for parameter', /^db[.]example:5433 refuses the role ada for the database logs/],
-  [
-    undefined,
-    'SASL: client password must be a string',
-    /^db[.]example:5433 asks the role ada for a password: /,
-  ],
-  [
-    undefined,
-    'The server does not support SSL connections',
-    /^db[.]example:5433 has no TLS, which .* asks for: /,
-  ],
-  [
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'self-signed certificate',
-    /^the certificate of db[.]example:5433 is not accep/,
-  ],
-  [
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'Host: db.',
-    /^the certificate of db[.]example:5433 is not accepted [(]Host/,
-  ],
-  [
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    'unable',
-    /^the certificate of db[.]example:5433 is not accepted [(]una/,
-  ],
+  ['3D000', 'database "logs" does not exist', /^there is no database logs at SERVER: make it, or /],
+  ['28P01', 'password authentication failed', /^SERVER refuses the role ada [(]password .*: check user/],
+  ['28000', 'no pg_hba.conf entry', /^SERVER refuses the role ada for the database logs [(]no pg_hba/],
+  ['42501', 'permission denied for database', /^SERVER refuses the role ada for the database logs/],
+  ['22023', 'invalid value for parameter', /^SERVER refuses the role ada for the database logs/],
+  [undefined, 'SASL: client password must be a string', /^SERVER asks the role ada for a password: /],
+  [undefined, 'The server does not support SSL connections', /^SERVER has no TLS, which .* asks for: /],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', /^the certificate of SERVER is not accep/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'Host: db.', /^the certificate of SERVER is not accepted [(]Host/],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable', /^the certificate of SERVER is not accepted [(]una/],
 ])('says at once what another try would not change: %s, %s', (code, words, message) => {
   const fault = connectionFault(failed(code, words), URL_WITH_PASSWORD, 'MIGRATION_DATABASE_URL');
-  expect(fault).toMatchObject({ isFinal: true, message: expect.stringMatching(message) });
+  expect(fault.isFinal).toBe(true);
+  expect(fault.message.replace('db.example:5433', 'SERVER')).toMatch(message);
   expect(fault.message).toMatch(/^[^\n]*\bMIGRATION_DATABASE_URL\b[^\n]*$/);
   expect(fault.message).not.toMatch(/s( |%20)cret/);
 });

@@ -2,8 +2,6 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import { FailedWork, OverdueTransaction, transacted } from './transaction.js';
 
-const OPTIONS = { rowWait: 10, whole: 50, refusalOf: () => undefined };
-
 describe('a transaction of our own', () => {
   let done: string[];
   /** What fails, by the beginning of its text. */
@@ -34,16 +32,21 @@ describe('a transaction of our own', () => {
     commitTransaction: () => act('commit'),
     rollbackTransaction: () => act('rollback'),
   } as unknown as QueryRunner & { isReleased: boolean };
-  const run = (work: () => Promise<unknown> = () => act('work')) =>
-    transacted(runner, work, OPTIONS, {
-      watched: (statement) => {
-        done.push('watched:');
-        return statement();
+  const run = (work: () => Promise<unknown> = () => act('work'), whole = 600_000) =>
+    transacted(
+      runner,
+      work,
+      { rowWait: 10, whole, refusalOf: () => undefined },
+      {
+        watched: (statement) => {
+          done.push('watched:');
+          return statement();
+        },
+        giveUp: async () => {
+          done.push('given up');
+        },
       },
-      giveUp: async () => {
-        done.push('given up');
-      },
-    });
+    );
   const CHECK = `select current_setting('time_logs.transaction', true) as mark`;
   const BEGIN = ['watched:', 'begin', 'watched:', 'set transaction isolation level read committed'];
 
@@ -83,7 +86,7 @@ describe('a transaction of our own', () => {
   });
 
   it('gives the connection up, and leaves the work behind, after its time', async () => {
-    await expect(run(() => new Promise(() => undefined))).rejects.toBeInstanceOf(OverdueTransaction);
+    await expect(run(() => new Promise(() => undefined), 50)).rejects.toBeInstanceOf(OverdueTransaction);
     expect(done).toEqual([...BEGIN, 'given up']);
   });
 });

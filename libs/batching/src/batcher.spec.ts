@@ -32,6 +32,13 @@ describe('Batcher', () => {
     );
   /** Lets everything run that waits for nothing but its turn. */
   const turn = () => new Promise((resolve) => setImmediate(resolve));
+  /** Ends the runs of these numbers, one after the other. */
+  const finish = async (...numbers: number[]) => {
+    for (const number of numbers) {
+      runs[number]!.finish();
+      await turn();
+    }
+  };
 
   beforeEach(() => {
     runs = [];
@@ -60,10 +67,7 @@ describe('Batcher', () => {
   it('takes no more than the limit, however many wait', async () => {
     batcher = create({ batch: 3, queue: 20, wait: 1_000 });
     const outcomes = Array.from({ length: 13 }, (_, index) => batcher.add(2 * index));
-    for (let run = 0; run < 5; run++) {
-      runs[run]!.finish();
-      await turn();
-    }
+    await finish(0, 1, 2, 3, 4);
     expect(runs.map(({ items }) => items.length)).toEqual([1, 3, 3, 3, 3]);
     expect(await Promise.all(outcomes)).toHaveLength(13);
   });
@@ -128,8 +132,7 @@ describe('Batcher', () => {
   it('fails all of a run that fails, and goes on with the next', async () => {
     const outcomes = Promise.allSettled([2, 4, 6, 8].map((item) => batcher.add(item)));
     const reason = new Error('lost');
-    runs[0]!.finish();
-    await turn();
+    await finish(0);
     runs[1]!.fail(reason);
     await turn();
     runs[2]!.finish();
@@ -145,13 +148,9 @@ describe('Batcher', () => {
   it('refuses at once what comes when the queue is full, and takes more when there is room again', async () => {
     const taken = [0, 2, 4, 6, 8, 10].map((item) => batcher.add(item));
     await expect(batcher.add(12)).rejects.toMatchObject(unavailable);
-    runs[0]!.finish();
-    await turn();
+    await finish(0);
     const later = batcher.add(14);
-    for (let run = 1; run < 3; run++) {
-      runs[run]!.finish();
-      await turn();
-    }
+    await finish(1, 2);
     expect(runs.map(({ items }) => items)).toEqual([[0], [2, 4, 6], [8, 10, 14]]);
     expect(await Promise.all(taken)).toHaveLength(6);
     expect(await later).toBe('even 14');
@@ -161,8 +160,7 @@ describe('Batcher', () => {
     expect(batcher.length).toBe(0);
     const outcomes = [2, 4, 6].map((item) => batcher.add(item));
     expect(batcher.length).toBe(2);
-    runs[0]!.finish();
-    await turn();
+    await finish(0);
     expect(batcher.length).toBe(0);
     runs[1]!.finish();
     await Promise.all(outcomes);

@@ -17,6 +17,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { EmbeddedPostgres, EmbeddedPostgresError } from './index.js';
+import { thisMachine } from './installation.js';
 
 /** The files of a server that has run and ended. */
 let made: string;
@@ -48,8 +49,8 @@ async function start(directory = dataDirectory): Promise<EmbeddedPostgres> {
 }
 
 /** Takes the files of a server that has run and ended. */
-async function takeMade(): Promise<void> {
-  await cp(join(made, 'postgres'), dataDirectory, { recursive: true });
+async function takeMade(directory = dataDirectory): Promise<void> {
+  await cp(join(made, 'postgres'), directory, { recursive: true });
 }
 
 async function attach(): Promise<EmbeddedPostgres> {
@@ -79,50 +80,39 @@ async function race(): Promise<{ winner: EmbeddedPostgres; loser: unknown }> {
 }
 
 describe('EmbeddedPostgres', () => {
-  it('keeps its data from one start to the next', async () => {
-    const first = await start();
+  it('keeps its data from one start to the next, with its socket in a private directory where its path is long', async () => {
+    const directory = join(place, 'long'.repeat(30), 'postgres');
+    const first = await start(directory);
+    const socketDirectory = decodeURIComponent(new URL(first.url).hostname);
+    expect((await stat(socketDirectory)).mode & 0o777).toBe(0o700);
     await query(first.url, 'create table kept as select 42 as answer');
     await first.stop();
-    const second = await start();
+    const second = await start(directory);
     expect(await query(second.url, 'select answer from kept')).toEqual([42]);
     expect([first.created, second.created]).toEqual([true, false]);
     expect(second.url).toBe(first.url);
-  });
-
-  it('closes a data directory that stands open', async () => {
-    await takeMade();
-    await chmod(dataDirectory, 0o755);
-    await start();
-    expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
-  });
-
-  it('puts the socket of a long path into a private directory', async () => {
-    const { url } = await start(join(place, 'long'.repeat(30), 'postgres'));
-    const socketDirectory = decodeURIComponent(new URL(url).hostname);
-    expect(await query(url, 'select 1')).toEqual([1]);
-    expect((await stat(socketDirectory)).mode & 0o777).toBe(0o700);
+    await second.stop();
     await rm(socketDirectory, { recursive: true });
   });
 
-  it('serves two directories at once', async () => {
-    const [one, two] = await Promise.all([start(), start(join(place, 'other', 'postgres'))]);
+  it('serves two directories at once, and closes one that stands open', async () => {
+    const other = join(place, 'other');
+    await Promise.all([takeMade(), takeMade(other)]);
+    await chmod(dataDirectory, 0o755);
+    const [one, two] = await Promise.all([start(), start(other)]);
     await query(one.url, 'create table only_in_one ()');
     expect(await query(two.url, `select to_regclass('only_in_one')`)).toEqual([null]);
+    expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
   });
 
   it('lets one of two starts at the same moment win, on a new directory and on an old one', async () => {
+    const inUse = { name: 'EmbeddedPostgresError', message: expect.stringContaining('in use by') };
     const fresh = await race();
-    expect(fresh.loser).toMatchObject({
-      name: 'EmbeddedPostgresError',
-      message: expect.stringContaining('in use by'),
-    });
+    expect(fresh.loser).toMatchObject(inUse);
     await fresh.winner.stop();
     started = [];
     const old = await race();
-    expect(old.loser).toMatchObject({
-      name: 'EmbeddedPostgresError',
-      message: expect.stringContaining('in use by'),
-    });
+    expect(old.loser).toMatchObject(inUse);
     expect(await query(old.winner.url, 'select 1')).toEqual([1]);
     expect(await readdir(place)).toEqual(['postgres']);
   });
@@ -157,31 +147,28 @@ describe('EmbeddedPostgres', () => {
   });
 
   it('gives two commands at the same moment one server', async () => {
+    await takeMade();
     const [one, two] = await Promise.all([attach(), attach()]);
     expect(await query(one.url, 'select pg_postmaster_start_time()')).toEqual(
       await query(two.url, 'select pg_postmaster_start_time()'),
     );
   });
 
-  it('stops once, however often it is told to', async () => {
-    await takeMade();
-    const postgres = await start();
-    await Promise.all([postgres.stop(), postgres.stop()]);
-    await expect(query(postgres.url, 'select 1')).rejects.toThrow('ENOENT');
-    expect(await readdir(dataDirectory)).not.toContain('postmaster.pid');
-  });
-
   it('gives up a start and leaves nothing behind', async () => {
     const gaveUp = new Error('gave up');
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(gaveUp), 300);
-    const starting = EmbeddedPostgres.start({ dataDirectory, signal: controller.signal }).then((postgres) => {
-      started.push(postgres);
-    });
-    await starting.catch((error: unknown) => expect(error).toBe(gaveUp));
-    clearTimeout(timer);
+    // As soon as initdb makes files.
+    const accounts: typeof thisMachine.accounts = (at) =>
+      thisMachine.accounts(at).map((account) => ({
+        ...account,
+        invoke: (file, args, role) => {
+          if (role === 'initdb' && !args.includes('--version')) setImmediate(() => controller.abort(gaveUp));
+          return account.invoke(file, args, role);
+        },
+      }));
+    const options = { dataDirectory, signal: controller.signal };
+    await expect(EmbeddedPostgres.start(options, { ...thisMachine, accounts })).rejects.toBe(gaveUp);
     expect((await readdir(place)).filter((name) => name.includes('.new-'))).toEqual([]);
-    if (started.length === 0) await start();
   });
 
   it('refuses the files of another major version, and leaves them as they are', async () => {
@@ -211,11 +198,8 @@ describe('EmbeddedPostgres', () => {
     const message = expect.stringMatching(
       /^the data directory .* cannot be .*: .* set DATA_DIR to .* directory/,
     );
-    await expect(start()).rejects.toMatchObject({ name: 'EmbeddedPostgresError', message });
-    await expect(start(join(dataDirectory, 'below'))).rejects.toMatchObject({
-      name: 'EmbeddedPostgresError',
-      message,
-    });
+    for (const directory of [dataDirectory, join(dataDirectory, 'below')])
+      await expect(start(directory)).rejects.toMatchObject({ name: 'EmbeddedPostgresError', message });
   });
 
   it('tells in one line why damaged files do not start', async () => {
@@ -240,10 +224,7 @@ describe('a running EmbeddedPostgres', () => {
     server = await EmbeddedPostgres.start({ dataDirectory: directory });
   });
 
-  afterAll(async () => {
-    await server.stop();
-    await rm(home, { recursive: true });
-  });
+  afterAll(() => rm(home, { recursive: true }));
 
   it('gives a URL that TypeORM understands, whatever characters the path has', async () => {
     const dataSource = await new DataSource({ type: 'postgres', url: server.url }).initialize();
@@ -278,5 +259,11 @@ describe('a running EmbeddedPostgres', () => {
     expect(command.url).toBe(server.url);
     await command.stop();
     expect(await query(server.url, 'select 1')).toEqual([1]);
+  });
+
+  it('stops once, however often it is told to', async () => {
+    await Promise.all([server.stop(), server.stop()]);
+    await expect(query(server.url, 'select 1')).rejects.toThrow('ENOENT');
+    expect(await readdir(directory)).not.toContain('postmaster.pid');
   });
 });

@@ -45,15 +45,20 @@ describe('JwtVerifier', () => {
     Logger.overrideLogger({ debug: (line) => lines.push(line), log: nothing, warn: nothing, error: nothing });
     keys = new FakeKeySet(key);
     now = NOW * 1_000;
-    verifier = new JwtVerifier(
-      jose,
-      keys,
-      { issuer: ISSUER, audience: 'api' },
-      10,
-      () => now,
-      () => now,
-    );
+    verifier = newVerifier();
   });
+
+  const newVerifier = (keySet = keys, projectsClaim?: string) => {
+    const clock = () => now;
+    return new JwtVerifier(
+      jose,
+      keySet,
+      { issuer: ISSUER, audience: 'api', projectsClaim },
+      10,
+      clock,
+      clock,
+    );
+  };
 
   const sign = (claims: Claims = {}, header: object = {}) =>
     new jose.SignJWT({ iss: ISSUER, aud: 'api', sub: 'ada', exp: NOW + 300, ...claims })
@@ -97,15 +102,7 @@ describe('JwtVerifier', () => {
       const uuids = (count: number) =>
         Array.from({ length: count }, (_, index) => `${String(index).padStart(8, '0')}${one.slice(8)}`);
       const projectsOf = async (claims: Claims) => {
-        const expected = { issuer: ISSUER, audience: 'api', projectsClaim: CLAIM };
-        const binding = new JwtVerifier(
-          jose,
-          keys,
-          expected,
-          10,
-          () => now,
-          () => now,
-        );
+        const binding = newVerifier(keys, CLAIM);
         const token = await sign(claims);
         const principal = await binding.verify(token);
         expect(await binding.verify(token)).toBe(principal);
@@ -144,20 +141,10 @@ describe('JwtVerifier', () => {
 
     it('where the key says nothing of its use, and the token nothing of its key, if one alone fits', async () => {
       const plain = { ...key, jwk: await jose.exportJWK(key.publicKey) };
-      const [one, two] = [[plain], [plain, await makeKey('ES256', 'b')]].map(
-        (known) =>
-          new JwtVerifier(
-            jose,
-            new FakeKeySet(...known),
-            { issuer: ISSUER, audience: 'api' },
-            10,
-            () => now,
-            () => now,
-          ),
-      );
       const token = await sign({}, { kid: undefined });
-      expect(await one!.verify(token)).toBeDefined();
-      expect(await two!.verify(token)).toBeUndefined();
+      expect(await newVerifier(new FakeKeySet(plain)).verify(token)).toBeDefined();
+      const two = new FakeKeySet(plain, await makeKey('ES256', 'b'));
+      expect(await newVerifier(two).verify(token)).toBeUndefined();
     });
 
     it.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])(
@@ -180,39 +167,26 @@ describe('JwtVerifier', () => {
     });
   });
 
-  it.each([
-    [{ exp: NOW - 30 }],
-    [{ nbf: NOW + 31 }],
-    [{ exp: undefined }],
-    [{ exp: String(NOW + 300) }],
-    [{ exp: null }],
-    [{ nbf: 'now' }],
-    [{ sub: undefined }],
-    [{ sub: '' }],
-    [{ sub: 7 }],
-    [{ sub: ['ada'] }],
-    [{ sub: 'x'.repeat(256) }],
-    [{ iss: undefined }],
-    [{ iss: `${ISSUER}/` }],
-    [{ iss: [ISSUER] }],
-    [{ aud: undefined }],
-    [{ aud: 'API' }],
-    [{ aud: ['other'] }],
-    [{ aud: { api: 1 } }],
-  ] as [Claims][])('refuses a token of %j', async (claims) => {
-    expect(await verify(claims)).toBeUndefined();
-  });
+  const BAD: Record<string, readonly unknown[]> = {
+    exp: [NOW - 30, undefined, String(NOW + 300), null],
+    nbf: [NOW + 31, 'now'],
+    sub: [undefined, '', 7, ['ada'], 'x'.repeat(256)],
+    iss: [undefined, `${ISSUER}/`, [ISSUER]],
+    aud: [undefined, 'API', ['other'], { api: 1 }],
+  };
+  it.each(Object.entries(BAD).flatMap(([claim, values]) => values.map((value) => ({ [claim]: value }))))(
+    'refuses a token of %j',
+    async (claims) => {
+      expect(await verify(claims)).toBeUndefined();
+    },
+  );
 
-  it.each([
-    { typ: 'logout+jwt' },
-    { typ: 'dpop+jwt' },
-    { typ: 'JOSE' },
-    { typ: '' },
-    { typ: 5 },
-    { typ: ['at+jwt'] },
-    { kid: 'b' },
-    { cty: undefined, kid: '' },
-  ])('refuses a token whose header has %j', async (header) => {
+  it.each(
+    [
+      [{ typ: 'logout+jwt' }, { typ: 'dpop+jwt' }, { typ: 'JOSE' }, { typ: '' }, { typ: 5 }],
+      [{ typ: ['at+jwt'] }, { kid: 'b' }, { cty: undefined, kid: '' }],
+    ].flat(),
+  )('refuses a token whose header has %j', async (header) => {
     expect(await verify({}, header)).toBeUndefined();
   });
 

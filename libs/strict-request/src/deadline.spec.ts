@@ -7,6 +7,19 @@ const never = new Promise<never>(() => undefined);
 const after = (milliseconds: number) =>
   new Promise<string>((resolve) => setTimeout(() => resolve('answer'), milliseconds));
 
+/** An answer comes after this time, and the request gets it. */
+const expectAnswer = async (request: object, milliseconds: number) => {
+  const answer = withinDeadline(request, after(milliseconds));
+  await jest.advanceTimersByTimeAsync(milliseconds);
+  expect(await answer).toBe('answer');
+};
+/** What the request waits for is refused after this time. */
+const expectRefused = async (request: object, milliseconds: number, waiting: Promise<unknown> = never) => {
+  const refused = expect(withinDeadline(request, waiting)).rejects.toMatchObject(unavailable);
+  await jest.advanceTimersByTimeAsync(milliseconds);
+  await refused;
+};
+
 // On a clock that only the test moves.
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -21,52 +34,36 @@ describe('the deadline of a request', () => {
   it('refuses when the time is up', async () => {
     const request = {};
     limitWaiting(request, 30);
-    const refused = expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
-    await jest.advanceTimersByTimeAsync(30);
-    await refused;
+    await expectRefused(request, 30);
   });
 
   it('is one for all waits of a request', async () => {
     const request = {};
     limitWaiting(request, 400);
-    const first = withinDeadline(request, after(250));
-    await jest.advanceTimersByTimeAsync(250);
-    expect(await first).toBe('answer');
-    const second = expect(withinDeadline(request, after(300))).rejects.toMatchObject(unavailable);
-    await jest.advanceTimersByTimeAsync(150);
-    await second;
-    const third = expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
-    await jest.advanceTimersByTimeAsync(0);
-    await third;
+    await expectAnswer(request, 250);
+    await expectRefused(request, 150, after(300));
+    await expectRefused(request, 0);
   });
 
   it('is the first that is set', async () => {
     const request = {};
     limitWaiting(request, 30);
     limitWaiting(request, 60_000);
-    const refused = expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
-    await jest.advanceTimersByTimeAsync(30);
-    await refused;
+    await expectRefused(request, 30);
   });
 
   it('does not count what happens between two waits', async () => {
     const request = {};
     limitWaiting(request, 200);
-    const first = withinDeadline(request, after(150));
-    await jest.advanceTimersByTimeAsync(150 + 1_000);
-    expect(await first).toBe('answer');
-    const second = withinDeadline(request, after(49));
-    await jest.advanceTimersByTimeAsync(49);
-    expect(await second).toBe('answer');
+    await expectAnswer(request, 150);
+    await jest.advanceTimersByTimeAsync(1_000);
+    await expectAnswer(request, 49);
   });
 
   it('belongs to one request alone', async () => {
     const request = {};
     limitWaiting(request, 0);
-    const refused = expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
-    const other = withinDeadline({}, after(20));
-    await jest.advanceTimersByTimeAsync(20);
-    await refused;
-    expect(await other).toBe('answer');
+    await expectAnswer({}, 20);
+    await expectRefused(request, 0);
   });
 });

@@ -31,9 +31,11 @@ const answered =
 const refused = (status: number, error: string, headers = {}) =>
   answered(status, { success: false, error, message: `says ${error}` }, headers);
 const recorded = answered(201, { success: true, data: RECORDED });
+const found = answered(200, { success: true, data: RECORDED });
 const listed = answered(200, { success: true, ...PAGE });
 const unavailable = refused(503, 'SERVICE_UNAVAILABLE');
 const lost: Answering = () => new TypeError('fetch failed');
+const deleted: Answering = () => new Response(null, { status: 204 });
 const silent: Answering = () => 'nothing';
 
 /** A runtime whose time passes only while nothing else can happen, with a service that answers as it is told. */
@@ -74,6 +76,11 @@ class FakeRuntime implements Runtime {
     return this.requests.map(({ at }) => at);
   }
 
+  /** Method and address of each request. */
+  get calls(): string[] {
+    return this.requests.map(({ url, init }) => `${init.method} ${url.replace(BASE_URL, '')}`);
+  }
+
   header(name: string): (string | null)[] {
     return this.requests.map(({ init }) => new Headers(init.headers).get(name));
   }
@@ -94,19 +101,59 @@ async function failure(call: Promise<unknown>): Promise<TimeLogError> {
   return error as TimeLogError;
 }
 
+const expectFailure = async (
+  call: Promise<unknown>,
+  expected: Partial<Record<keyof TimeLogError, unknown>>,
+) => expect(await failure(call)).toMatchObject(expected);
+
+describe('what is sent', () => {
+  const ofLog = `/api/v1/time-logs/${RECORDED.id}`;
+  const withBody = { 'content-type': 'application/json' };
+  const key = { 'idempotency-key': expect.stringMatching(/^[0-9a-f]{32}$/) };
+  const body = JSON.stringify(LOG);
+
+  it.each<[string, string, Answering, (client: TimeLogClient) => Promise<unknown>, unknown, object, string?]>(
+    [
+      [
+        'POST',
+        '/api/v1/time-logs',
+        recorded,
+        (it) => it.record(LOG),
+        RECORDED,
+        { ...withBody, ...key },
+        body,
+      ],
+      ['PUT', ofLog, found, (it) => it.correct(RECORDED.id, LOG), RECORDED, withBody, body],
+      ['DELETE', ofLog, deleted, (it) => it.delete(RECORDED.id), undefined, {}],
+    ],
+  )(
+    'has method, path and headers of its operation: %s %s',
+    async (...[method, path, answer, act, result, headers, sent]) => {
+      const { client, runtime } = clientOf([answer]);
+      expect(await act(client)).toEqual(result);
+      const [{ url, init }] = runtime.requests as [(typeof runtime.requests)[0]];
+      expect([init.method, url, init.body]).toEqual([method, `${BASE_URL}${path}`, sent]);
+      expect([init.redirect, init.credentials]).toEqual(['manual', 'omit']);
+      expect(Object.fromEntries(new Headers(init.headers))).toEqual({
+        authorization: 'Bearer secret',
+        'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
+        ...headers,
+      });
+    },
+  );
+});
+
 describe('get', () => {
   it('brings the log with an id', async () => {
-    const { client, runtime } = clientOf([unavailable, answered(200, { success: true, data: RECORDED })]);
+    const { client, runtime } = clientOf([unavailable, found]);
     expect(await client.get(RECORDED.id)).toEqual(RECORDED);
-    expect(runtime.requests.map(({ init, url }) => [init.method, url])).toEqual(
-      Array(2).fill(['GET', `${BASE_URL}/api/v1/time-logs/${RECORDED.id}`]),
-    );
+    expect(runtime.calls).toEqual(Array(2).fill(`GET /api/v1/time-logs/${RECORDED.id}`));
   });
 
   it('rejects where there is none, and where the answer is no log', async () => {
     const { client } = clientOf([refused(404, 'NOT_FOUND'), listed]);
-    expect(await failure(client.get(RECORDED.id))).toMatchObject({ code: 'NOT_FOUND', status: 404 });
-    expect(await failure(client.get(RECORDED.id))).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
+    await expectFailure(client.get(RECORDED.id), { code: 'NOT_FOUND', status: 404 });
+    await expectFailure(client.get(RECORDED.id), { code: 'UNEXPECTED_ANSWER' });
   });
 
   it.each(['', 'x', `${RECORDED.id}/`, '../time-logs'])('asks for no id that is no UUID: %j', async (id) => {
@@ -118,25 +165,6 @@ describe('get', () => {
 });
 
 describe('record', () => {
-  it('sends the log with the token and an Idempotency-Key of its own, and brings what was recorded', async () => {
-    const { client, runtime } = clientOf([recorded]);
-    expect(await client.record(LOG)).toEqual(RECORDED);
-    const [{ url, init }] = runtime.requests as [(typeof runtime.requests)[0]];
-    expect([init.method, url, init.body, init.redirect, init.credentials]).toEqual([
-      'POST',
-      `${BASE_URL}/api/v1/time-logs`,
-      JSON.stringify(LOG),
-      'manual',
-      'omit',
-    ]);
-    expect(Object.fromEntries(new Headers(init.headers))).toEqual({
-      authorization: 'Bearer secret',
-      'content-type': 'application/json',
-      'idempotency-key': expect.stringMatching(/^[0-9a-f]{32}$/),
-      'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
-    });
-  });
-
   it('makes another key for each log', async () => {
     const { client, runtime } = clientOf([recorded]);
     await client.record(LOG);
@@ -178,7 +206,7 @@ describe('record', () => {
     [431, 'HEADERS_TOO_LARGE'],
   ])('rejects after one try when it is refused with %d %s', async (status, code) => {
     const { client, runtime } = clientOf([refused(status, code, { 'x-request-id': 'of-the-service' })]);
-    expect(await failure(client.record(LOG, { idempotencyKey: 'mine' }))).toMatchObject({
+    await expectFailure(client.record(LOG, { idempotencyKey: 'mine' }), {
       name: 'TimeLogError',
       code,
       status,
@@ -219,8 +247,8 @@ describe('record', () => {
   });
 
   it.each([
-    ['a list', answered(200, { success: true, ...PAGE })],
-    ['200 with a log', answered(200, { success: true, data: RECORDED })],
+    ['a list', listed],
+    ['200 with a log', found],
     ['201 without a log', answered(201, { success: true })],
     ['201 with a page of HTML', answered(201, '<html>')],
     ['201 that is JSON of somebody else', answered(201, 'null')],
@@ -246,27 +274,10 @@ describe('record', () => {
 });
 
 describe('correct', () => {
-  const corrected = answered(200, { success: true, data: RECORDED });
   const MAY = 'the log may have been corrected: correct it again';
 
-  it('sends all values of the log, and brings it as it is then', async () => {
-    const { client, runtime } = clientOf([corrected]);
-    expect(await client.correct(RECORDED.id, LOG)).toEqual(RECORDED);
-    const [{ url, init }] = runtime.requests as [(typeof runtime.requests)[0]];
-    expect([init.method, url, init.body]).toEqual([
-      'PUT',
-      `${BASE_URL}/api/v1/time-logs/${RECORDED.id}`,
-      JSON.stringify(LOG),
-    ]);
-    expect(Object.fromEntries(new Headers(init.headers))).toEqual({
-      authorization: 'Bearer secret',
-      'content-type': 'application/json',
-      'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
-    });
-  });
-
   it('is repeated as it is', async () => {
-    const { client, runtime } = clientOf([lost, unavailable, answered(502, ''), corrected]);
+    const { client, runtime } = clientOf([lost, unavailable, answered(502, ''), found]);
     expect(await client.correct(RECORDED.id, LOG)).toEqual(RECORDED);
     expect(runtime.requests.map(({ init: { method, body } }) => [method, body])).toEqual(
       Array(4).fill(['PUT', JSON.stringify(LOG)]),
@@ -276,12 +287,12 @@ describe('correct', () => {
 
   it('rejects where there is no log, also after a try whose outcome is unknown', async () => {
     const { client } = clientOf([refused(404, 'NOT_FOUND'), lost, refused(404, 'NOT_FOUND')]);
-    expect(await failure(client.correct(RECORDED.id, LOG))).toMatchObject({
+    await expectFailure(client.correct(RECORDED.id, LOG), {
       code: 'NOT_FOUND',
       message: 'says NOT_FOUND',
       isOutcomeUnknown: false,
     });
-    expect(await failure(client.correct(RECORDED.id, LOG))).toMatchObject({
+    await expectFailure(client.correct(RECORDED.id, LOG), {
       code: 'NOT_FOUND',
       message: `says NOT_FOUND; gave up after 2 tries; ${MAY}`,
       isOutcomeUnknown: true,
@@ -292,7 +303,7 @@ describe('correct', () => {
   it.each([
     ['200 without a log', listed],
     ['201 with a log', recorded],
-    ['204', () => new Response(null, { status: 204 })],
+    ['204', deleted],
   ] as [string, Answering][])('does not take %s for a success', async (_what, answer) => {
     const error = await failure(clientOf([answer]).client.correct(RECORDED.id, LOG));
     expect([error.code, error.isOutcomeUnknown]).toEqual(['UNEXPECTED_ANSWER', true]);
@@ -300,23 +311,7 @@ describe('correct', () => {
 });
 
 describe('delete', () => {
-  const deleted: Answering = () => new Response(null, { status: 204 });
   const missing = refused(404, 'NOT_FOUND');
-
-  it('asks for it, and resolves with nothing', async () => {
-    const { client, runtime } = clientOf([deleted]);
-    await expect(client.delete(RECORDED.id)).resolves.toBeUndefined();
-    const [{ url, init }] = runtime.requests as [(typeof runtime.requests)[0]];
-    expect([init.method, url, init.body]).toEqual([
-      'DELETE',
-      `${BASE_URL}/api/v1/time-logs/${RECORDED.id}`,
-      undefined,
-    ]);
-    expect(Object.fromEntries(new Headers(init.headers))).toEqual({
-      authorization: 'Bearer secret',
-      'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
-    });
-  });
 
   it.each([
     ['a lost connection', lost],
@@ -347,7 +342,7 @@ describe('delete', () => {
   });
 
   it.each([
-    ['200 with a log', answered(200, { success: true, data: RECORDED })],
+    ['200 with a log', found],
     ['404 of a proxy', answered(404, '<html>')],
   ])('does not take %s for a success', async (_what, answer) => {
     for (const answers of [[answer], [lost, answer]]) {
@@ -600,13 +595,9 @@ describe('totals', () => {
     const filter = { projectId: LOG.projectId, from: undefined, by: 'project', limit: 10 } as const;
     expect(await client.totals(filter)).toEqual(totals);
     await client.totals();
-    expect(runtime.requests.map(({ init, url }) => [init.method, url.slice(BASE_URL.length)])).toEqual([
-      ...Array<string[]>(2).fill([
-        'GET',
-        `/api/v1/time-logs/totals?projectId=${LOG.projectId}&by=project&limit=10`,
-      ]),
-      ['GET', '/api/v1/time-logs/totals'],
-    ]);
+    const path = 'GET /api/v1/time-logs/totals';
+    const filtered = `${path}?projectId=${LOG.projectId}&by=project&limit=10`;
+    expect(runtime.calls).toEqual([filtered, filtered, path]);
   });
 
   it('brings the nearest number to a sum that has more digits', async () => {
@@ -622,28 +613,20 @@ describe('totals', () => {
 
   it('rejects where the answer has no totals', async () => {
     const { client } = clientOf([listed]);
-    expect(await failure(client.totals())).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
+    await expectFailure(client.totals(), { code: 'UNEXPECTED_ANSWER' });
   });
 });
 
 describe('listPage', () => {
   it('asks for a page with its filters and brings it with its meta', async () => {
     const { client, runtime } = clientOf([listed]);
-    const filter = {
-      projectId: LOG.projectId,
-      from: '2026-01-01T00:00+05:30',
-      to: undefined,
-      page: 2,
-      limit: 10,
-    };
+    const { projectId } = LOG;
+    const filter = { projectId, from: '2026-01-01T00:00+05:30', to: undefined, page: 2, limit: 10 };
     expect(await client.listPage(filter)).toEqual(PAGE);
     await client.listPage();
-    expect(runtime.requests.map(({ init, url }) => [init.method, url.slice(BASE_URL.length)])).toEqual([
-      [
-        'GET',
-        `/api/v1/time-logs?projectId=${LOG.projectId}&from=2026-01-01T00%3A00%2B05%3A30&page=2&limit=10`,
-      ],
-      ['GET', '/api/v1/time-logs'],
+    expect(runtime.calls).toEqual([
+      `GET /api/v1/time-logs?projectId=${projectId}&from=2026-01-01T00%3A00%2B05%3A30&page=2&limit=10`,
+      'GET /api/v1/time-logs',
     ]);
     expect(runtime.header('idempotency-key')).toEqual([null, null]);
   });
@@ -688,6 +671,9 @@ describe('health', () => {
 });
 
 describe('the options', () => {
+  const TWO = ['https://a.example', 'https://b.example'];
+  const hostsOf = ({ requests }: FakeRuntime) => requests.map(({ url }) => new URL(url).hostname[0]).join('');
+
   it.each([
     ['https://time-logs.example/', '/api/v1/time-logs'],
     ['https://gateway.example/time//', '/time/api/v1/time-logs'],
@@ -712,40 +698,32 @@ describe('the options', () => {
 
   it('may have several addresses: the next one is asked where a connection fails or no answer comes', async () => {
     const baseUrl = ['https://a.example', 'https://b.example/', 'https://c.example'];
-    const { client, runtime } = clientOf([lost, unavailable, silent, recorded, listed, lost, listed], {
-      baseUrl,
-    });
+    const answers = [lost, unavailable, silent, recorded, listed, lost, listed];
+    const { client, runtime } = clientOf(answers, { baseUrl });
     await client.record(LOG);
     await client.listPage();
     await client.listPage();
-    const asked = runtime.requests.map(({ url }) => new URL(url).hostname[0]);
     // Who says that there is no service at the moment is there.
-    expect(asked).toEqual(['a', 'b', 'b', 'c', 'c', 'c', 'a']);
-    const keys = runtime.requests
-      .slice(0, 4)
-      .map(({ init }) => new Headers(init.headers).get('Idempotency-Key'));
+    expect(hostsOf(runtime)).toBe('abbccca');
+    const keys = runtime.header('idempotency-key').slice(0, 4);
     expect([...new Set(keys)]).toEqual([expect.any(String)]);
   });
 
   it('leave an address once, however many calls have lost it', async () => {
-    const { client, runtime } = clientOf([lost, lost, listed], {
-      baseUrl: ['https://a.example', 'https://b.example'],
-    });
+    const { client, runtime } = clientOf([lost, lost, listed], { baseUrl: TWO });
     await Promise.all([client.listPage(), client.listPage()]);
     await client.listPage();
-    expect(runtime.requests.map(({ url }) => new URL(url).hostname[0])).toEqual(['a', 'a', 'b', 'b', 'b']);
+    expect(hostsOf(runtime)).toBe('aabbb');
   });
 
   it('stay at an address where the caller gives up', async () => {
-    const { client, runtime } = clientOf([silent, listed], {
-      baseUrl: ['https://a.example', 'https://b.example'],
-    });
+    const { client, runtime } = clientOf([silent, listed], { baseUrl: TWO });
     const controller = new AbortController();
     const given = failure(client.listPage({}, { signal: controller.signal }));
     setImmediate(() => controller.abort());
     expect(await given).toMatchObject({ code: 'ABORTED' });
     await client.listPage();
-    expect(runtime.requests.map(({ url }) => new URL(url).hostname[0])).toEqual(['a', 'a']);
+    expect(hostsOf(runtime)).toBe('aa');
   });
 
   it('refuse no address', () => {
@@ -757,18 +735,14 @@ describe('the options', () => {
     async (path) => {
       const { client, runtime } = clientOf([recorded], { baseUrl: 'https://a.example/in', path });
       await client.record(LOG);
-      await client.correct(ITEM.id, LOG).catch(() => undefined);
-      await client.get(ITEM.id).catch(() => undefined);
-      await client.delete(ITEM.id).catch(() => undefined);
-      await client.listPage({ page: 2 }).catch(() => undefined);
-      await client.totals().catch(() => undefined);
-      await client
-        .events()
-        .next()
-        .catch(() => undefined);
-      await client.health().catch(() => undefined);
-      const root = 'https://a.example/in';
-      expect(runtime.requests.map(({ url, init }) => `${init.method} ${url.slice(root.length)}`)).toEqual([
+      const { id } = ITEM;
+      for (const call of [
+        ...[() => client.correct(id, LOG), () => client.get(id), () => client.delete(id)],
+        ...[() => client.listPage({ page: 2 }), () => client.totals(), () => client.events().next()],
+        () => client.health(),
+      ])
+        await call().catch(() => undefined);
+      expect(runtime.calls.map((call) => call.replace('https://a.example/in', ''))).toEqual([
         'POST /hours/time-logs',
         `PUT /hours/time-logs/${ITEM.id}`,
         `GET /hours/time-logs/${ITEM.id}`,
@@ -781,16 +755,12 @@ describe('the options', () => {
     },
   );
 
-  it.each([
-    '',
-    'work',
-    '/work?a',
-    '/work#a',
-    '/a/../b',
-    '//other.example/work',
-    'https://other.example/work',
-    '//[',
-  ])('refuse %j as path', (path) => {
+  it.each(
+    [
+      ['', 'work', '/work?a', '/work#a', '/a/../b', '//other.example/work', 'https://other.example/work'],
+      ['//['],
+    ].flat(),
+  )('refuse %j as path', (path) => {
     expect(() => clientOf([], { path })).toThrow(
       new TypeError('path must be an absolute path, such as /api/v1/time-logs'),
     );
@@ -936,7 +906,7 @@ describe('events', () => {
   });
 
   it.each([
-    ['a list', answered(200, { success: true, ...PAGE })],
+    ['a list', listed],
     ['events without ids', answered(200, [{ data: RECORDED }])],
     ['null', answered(200, [null])],
     ['no JSON', answered(200, '<html>')],

@@ -53,10 +53,7 @@ describe('TimeLogService', () => {
   });
 
   it.each([undefined, null, 'work', 7])('refuses %p in the place of values', async (none) => {
-    const refusal = {
-      code: 'VALIDATION_ERROR',
-      message: 'the values of a time log must be an object',
-    };
+    const refusal = { code: 'VALIDATION_ERROR', message: 'the values of a time log must be an object' };
     await expect(service.record(none as never)).rejects.toMatchObject(refusal);
     await expect(service.correct('', none as never)).rejects.toMatchObject(refusal);
   });
@@ -94,11 +91,8 @@ describe('TimeLogService', () => {
       groups: [{ from: '2026-01-01', to: '2026-01-31', ...whole }],
       groupCount: 1,
     });
-    expect(await service.totals(everything, 'month', Page.of(2, 1))).toEqual({
-      whole,
-      groups: [],
-      groupCount: 1,
-    });
+    const second = await service.totals(everything, 'month', Page.of(2, 1));
+    expect(second).toEqual({ whole, groups: [], groupCount: 1 });
   });
 
   it('says what an older adapter lacks that can neither sum nor correct nor delete', async () => {
@@ -129,23 +123,18 @@ describe('TimeLogService', () => {
 
   it('corrects all values of a log, and keeps its id', async () => {
     const { id } = await service.record(values);
-    const corrected = await service.correct(id.toUpperCase(), {
-      ...values,
-      duration: 1,
-      description: undefined,
-    });
-    expect(corrected).toEqual({
-      ...expectedValues({ ...values, duration: 1, description: '' }),
-      id,
-    });
+    const correction = { ...values, duration: 1, description: undefined };
+    const corrected = await service.correct(id.toUpperCase(), correction);
+    expect(corrected).toEqual({ ...expectedValues({ ...correction, description: '' }), id });
     expect(await service.get(id)).toEqual(corrected);
   });
 
-  it('corrects nothing with values that it refuses', async () => {
+  it('neither records nor corrects values that it refuses', async () => {
     const log = await service.record(values);
-    const refusal = { code: 'VALIDATION_ERROR', message: 'duration must be a positive number' };
+    const refusal = { code: 'VALIDATION_ERROR' };
     await expect(service.correct(log.id, { ...values, duration: 0 })).rejects.toMatchObject(refusal);
-    expect(await service.get(log.id)).toEqual(log);
+    await expect(service.record({ ...values, duration: 0 })).rejects.toMatchObject(refusal);
+    expect(await service.list(everything, Page.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
   it('deletes a log, and neither corrects nor deletes where there is none', async () => {
@@ -158,25 +147,15 @@ describe('TimeLogService', () => {
     expect((await service.list(everything, Page.of(1, 50))).total).toBe(0);
   });
 
-  it('gets a log under its id in any case, and refuses an id that none has', async () => {
+  it('gets a log under its id in any case', async () => {
     const log = await service.record(values);
     expect(await service.get(log.id.toUpperCase())).toEqual(log);
-    await expect(service.get('019c1370-4e1b-7000-8000-00000000ffff')).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-      message: 'there is no time log with this id',
-    });
   });
 
   it('gives equal values a log each', async () => {
     const [first, second] = [await service.record(values), await service.record(values)];
     expect(first.id).not.toBe(second.id);
     expect((await service.list(everything, Page.of(1, 50))).total).toBe(2);
-  });
-
-  it('stores nothing of values that it refuses', async () => {
-    const refusal = { code: 'VALIDATION_ERROR', message: 'duration must be a positive number' };
-    await expect(service.record({ ...values, duration: 0 })).rejects.toMatchObject(refusal);
-    expect((await service.list(everything, Page.of(1, 50))).total).toBe(0);
   });
 
   it('passes on that a log could not be stored', async () => {

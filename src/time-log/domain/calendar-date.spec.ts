@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../test/support/any-text.js';
+import { timesOf } from '../../../test/support/extent.js';
 import { isCalendarDate } from './calendar-date.js';
 
 /** Another way to the same answer: a day exists if JavaScript's calendar writes it back as it was read. */
@@ -12,10 +14,10 @@ const pad = (value: number, length: number) => String(value).padStart(length, '0
 
 describe('isCalendarDate', () => {
   it.each([
-    [0, 410],
-    [1580, 1600],
-    [1890, 2110],
-    [9890, 9999],
+    [0, 10],
+    [1590, 1610],
+    [1896, 2104],
+    [9990, 9999],
   ])('knows every day of the years %i to %i, and no other', (first, last) => {
     const wrong: string[] = [];
     let days = 0;
@@ -38,22 +40,10 @@ describe('isCalendarDate', () => {
   });
 
   it.each([
-    ['year 0000', '0000-01-01'],
-    ['a day that does not exist', '2026-02-29'],
-    ['29 February of a century', '1900-02-29'],
-    ['a year of five digits', '10000-01-01'],
-    ['an expanded year', '+002026-01-01'],
-    ['a negative year', '-000001-01-01'],
-    ['a timestamp', '2026-01-31T00:00:00Z'],
-    ['a newline at the end', '2026-01-31\n'],
-    ['a space at the start', ' 2026-01-31'],
-    ['the basic format', '20260131'],
-    ['slashes', '2026/01/31'],
-    ['one digit', '2026-1-31'],
-    ['Arabic-Indic digits', '٢٠٢٦-٠١-٣١'],
-    ['full-width digits', '２０２６-０１-３１'],
-    ['no text at all', ''],
-  ])('refuses %s', (_what, text) => {
+    ...['0000-01-01', '2026-02-29', '1900-02-29', '10000-01-01', '+002026-01-01', '-000001-01-01'],
+    ...['2026-01-31T00:00:00Z', '2026-01-31\n', ' 2026-01-31', '20260131', '2026/01/31', '2026-1-31'],
+    ...['٢٠٢٦-٠١-٣١', '２０２６-０１-３１', ''],
+  ])('refuses %j', (text) => {
     expect(isCalendarDate(text)).toBe(false);
   });
 
@@ -74,10 +64,10 @@ describe('isCalendarDate', () => {
       .tuple(fc.nat(10_500), fc.nat(14), fc.nat(33))
       .map(([year, month, day]) => `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`);
     fc.assert(
-      fc.property(fc.oneof(almostDate, dateLike, fc.string({ unit: 'binary' })), (text) => {
+      fc.property(fc.oneof(almostDate, dateLike, fc.string({ unit: anyCharacter })), (text) => {
         expect(isCalendarDate(text)).toBe(existsInUtc(text));
       }),
-      { numRuns: 3_000 },
+      { numRuns: timesOf(3_000, 1_000) },
     );
   });
 });

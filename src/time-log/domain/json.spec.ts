@@ -1,6 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../test/support/any-text.js';
+import { timesOf } from '../../../test/support/extent.js';
 import { canonicalJson, jsonCopy, jsonFault } from './json.js';
 
 const BOUNDS = { depth: 3, bytes: 100 };
@@ -63,11 +65,12 @@ describe('jsonFault', () => {
       return typeof value === 'object' && value !== null ? Object.entries(value).flat().flatMap(textsIn) : [];
     };
     fc.assert(
-      fc.property(fc.json({ maxDepth: 5, stringUnit: 'binary' }), (text) => {
+      fc.property(fc.json({ maxDepth: 5, stringUnit: anyCharacter }), (text) => {
         const value = JSON.parse(text) as unknown;
         const isStorable = textsIn(value).every((one) => !one.includes('\0') && one.isWellFormed());
         expect(jsonFault(value, bounds) === undefined).toBe(isStorable);
       }),
+      { numRuns: timesOf(1_000, 100) },
     );
   });
 });

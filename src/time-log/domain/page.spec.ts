@@ -16,15 +16,8 @@ describe('Page.of', () => {
 
   it.each([
     [0, 50, NUMBER_FAULT],
-    [-1, 50, NUMBER_FAULT],
-    [1.5, 50, NUMBER_FAULT],
-    [NaN, 50, NUMBER_FAULT],
-    [Infinity, 50, NUMBER_FAULT],
-    [2 ** 53, 50, NUMBER_FAULT],
-    [1e21, 50, NUMBER_FAULT],
-    [1, 0, LIMIT_FAULT],
-    [1, PAGE_LIMIT + 1, LIMIT_FAULT],
-    [1, 0.5, LIMIT_FAULT],
+    ...[-1, 1.5, NaN, Infinity, 2 ** 53, 1e21].map((number) => [number, 50, NUMBER_FAULT] as const),
+    ...[0, PAGE_LIMIT + 1, 0.5].map((limit) => [1, limit, LIMIT_FAULT] as const),
     [0, 0, `${NUMBER_FAULT}; ${LIMIT_FAULT}`],
   ])('refuses page %p of %p items', (number, limit, message) => {
     const refusal: unknown = expect.objectContaining({ code: 'VALIDATION_ERROR', message });

@@ -68,8 +68,6 @@ describe('descriptionFault', () => {
 
   it.each([
     ['5001 characters', 'x'.repeat(5001), 'description must be at most 5000 characters'],
-    ['5001 characters outside the BMP', '😀'.repeat(5001), 'description must be at most 5000 characters'],
-    ['5001 characters of both kinds', `${'😀'.repeat(5000)}x`, 'description must be at most 5000 characters'],
     ['U+0000', 'a\0b', 'description must not contain U+0000'],
     ['a lone high surrogate', 'a\uD83D', 'description must not contain lone surrogates'],
     ['a lone low surrogate', '\uDE00a', 'description must not contain lone surrogates'],

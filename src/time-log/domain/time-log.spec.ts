@@ -49,20 +49,11 @@ describe('TimeLog.record', () => {
     expect(TimeLog.record(more, ID)).toEqual({ id: ID, ...expectedValues(values) });
   });
 
-  it.each([
-    ['projectId', 'x', 'projectId must be a UUID'],
-    ['duration', 0, 'duration must be a positive number'],
-    ['duration', undefined, 'duration must be a positive number'],
-    ['description', null, 'description must be a string'],
-    ['date', '2026-02-30', 'date must be an existing day in the form YYYY-MM-DD'],
-  ])('refuses a bad %s: %p', (field, value, message) => {
-    const refusal = refusalOf({ [field]: value });
-    expect(refusal).toBeInstanceOf(DomainError);
-    expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', message });
-  });
-
   it('names every failing value, in the order of the fields', () => {
-    expect(refusalOf({ date: '', description: '\0', duration: -1, projectId: '' })).toMatchObject({
+    const refusal = refusalOf({ date: '', description: '\0', duration: -1, projectId: '' });
+    expect(refusal).toBeInstanceOf(DomainError);
+    expect(refusal).toMatchObject({
+      code: 'VALIDATION_ERROR',
       message:
         'projectId must be a UUID; duration must be a positive number; description must not contain U+0000; ' +
         'date must be an existing day in the form YYYY-MM-DD',

@@ -83,7 +83,7 @@ describe('LargeAnswers', () => {
     let [making, most] = [0, 0];
     const ask = (id: string) => {
       const request = requestOf(id);
-      limitWaiting(request, 5_000);
+      limitWaiting(request, 600_000);
       return answers.make(request, newClient(), {
         weigh: async () => 10,
         make: async (grow) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { timesOf } from '../../../../test/support/extent.js';
 import { Utf16Counter } from './utf16-counter.js';
 
 /** Counts bytes that come in pieces. */
@@ -34,7 +35,7 @@ describe('Utf16Counter', () => {
       fc.property(bytes, fc.array(fc.nat()), (given, cuts) => {
         expect(unitsOf(given, cuts)).toBe(given.toString().length);
       }),
-      { numRuns: 2_000 },
+      { numRuns: timesOf(2_000, 300) },
     );
   });
 
