@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
-import { isFull, limitOf } from '../support/extent.js';
+import { isFull } from '../support/extent.js';
 import {
   closeInstances,
   follow,
@@ -86,7 +86,7 @@ describe('readers of the feed, while four writers over two instances write, hold
         expect(reader.read.length).toBeGreaterThanOrEqual(stored.length);
       }
     });
-  }, limitOf(1));
+  });
 
   it('see every log once, none that was rolled back, and all in the same order', () => {
     expect(new Set(order)).toEqual(new Set(stored));
