@@ -1,0 +1,243 @@
+import { METHODS } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { newToken } from '../../src/access-token/token-text.js';
+import { defaultScopes, scopes as allScopes } from './compiled.js';
+import { expectCommon, JSON_TYPE, REFUSED } from './edge.js';
+import {
+  dereferenced,
+  DOCUMENT_TEXT,
+  type OpenApiDocument,
+  type Operation,
+  type Parameter,
+} from './open-api.js';
+import { type Answer, create, dataOf, outcome, refusal, send, type Sending } from './requests.js';
+import type { TestApp } from './test-app.js';
+
+/** A method and a path of the OpenAPI document; HEAD is a method of each path that has GET. */
+export interface Route {
+  readonly method: string;
+  /** As in the document, such as `/api/v1/time-logs/{id}`. */
+  readonly path: string;
+  readonly operation: Operation;
+  /** What a token needs; undefined: the route is open. */
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** A request of a route that succeeds. */
+export interface Sample extends Sending {
+  readonly path: string;
+}
+
+/** Makes what a path parameter names, and resolves with its value. */
+const PATH_VALUES: Readonly<Record<string, (app: TestApp) => Promise<string>>> = {
+  id: async (app) => (dataOf(await create(app)) as { id: string }).id,
+};
+
+const { paths, security: usual } = dereferenced(JSON.parse(DOCUMENT_TEXT) as OpenApiDocument);
+
+/** Every route that the document has. */
+export const ROUTES: readonly Route[] = Object.entries(paths).flatMap(([path, item]) =>
+  Object.entries(item).flatMap(([method, operation]) => {
+    const [asked] = (operation!.security ?? usual) as readonly { readonly bearer: readonly string[] }[];
+    const route = { path, operation: operation!, scopes: asked?.bearer };
+    return (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]).map((name) => ({
+      method: name,
+      ...route,
+    }));
+  }),
+);
+
+/** Those that are in no document and this version of Node knows, one that is newer than its oldest one among them. */
+const FOREIGN_METHODS = ['OPTIONS', 'PROPFIND', 'QUERY', 'TRACE', 'M-SEARCH'].filter((name) =>
+  METHODS.includes(name),
+);
+
+const parametersOf = ({ operation }: Route, place: Parameter['in']) =>
+  (operation.parameters as readonly Parameter[]).filter((parameter) => parameter.in === place);
+
+/** The status of success. */
+export const successOf = ({ operation }: Route): number =>
+  Number(Object.keys(operation.responses).find((status) => status.startsWith('2')));
+
+/** The request that the document shows; what its path names is made. */
+export async function sampleOf(route: Route, app: TestApp): Promise<Sample> {
+  const { method, operation } = route;
+  let { path } = route;
+  for (const { name } of parametersOf(route, 'path')) {
+    const value = PATH_VALUES[name];
+    if (!value) throw new Error(`PATH_VALUES in test/support/describe-route.ts lacks {${name}} of ${path}`);
+    path = path.replace(`{${name}}`, await value(app));
+  }
+  if (!operation.requestBody) return { method, path };
+  const [type, { examples }] = Object.entries(operation.requestBody.content)[0]!;
+  const [example] = Object.values(examples);
+  if (!example) throw new Error(`the documentation of ${method} ${path} lacks an example of its body`);
+  return { method, path, headers: { 'content-type': type }, body: JSON.stringify(example.value) };
+}
+
+/** Requests of a route that are wrong, each with the status that a token with the scope gets. */
+function faultsOf(route: Route, sample: Sample): [number, Sample][] {
+  const faults: [number, Sample][] = [];
+  const { path, headers } = sample;
+  const names = parametersOf(route, 'path').map(({ name }) => name);
+  for (const name of names) {
+    const at = route.path.split('/').indexOf(`{${name}}`);
+    faults.push([400, { ...sample, path: path.split('/').with(at, 'x').join('/') }]);
+  }
+  if (names.length > 0 || parametersOf(route, 'query').length > 0)
+    faults.push([400, { ...sample, path: `${path}?access_token=1` }]);
+  if (route.operation.requestBody)
+    faults.push(
+      [400, { ...sample, body: '{' }],
+      [413, { ...sample, body: ' '.repeat(70_000) }],
+      [415, { ...sample, headers: { 'content-type': 'text/plain' } }],
+      [415, { ...sample, headers: { ...headers, 'content-encoding': 'gzip' } }],
+    );
+  return faults;
+}
+
+/** To be declared in the settings of the app. */
+export const DECLARED_TOKEN = 'declared-token-of-32-characters-1';
+
+/** Headers that differ from answer to answer. */
+const CHANGING = /^(date|x-request-id|content-length)$/;
+
+let asked = 0;
+
+/** Sends a request; holds its answer to the headers that every answer has. */
+async function ask(app: TestApp, { path, ...sending }: Sample, token?: string): Promise<Answer> {
+  const id = `request-${++asked}`;
+  const authorization = token === undefined ? undefined : `Bearer ${token}`;
+  const headers = { ...sending.headers, authorization, 'x-request-id': id };
+  const answer = await send(app, path, { ...sending, headers });
+  expectCommon(answer.headers, id);
+  if (answer.status >= 400) expect(answer.headers.get('content-type')).toBe(JSON_TYPE);
+  const length = answer.status === 204 ? null : String(Buffer.byteLength(answer.text));
+  if (sending.method !== 'HEAD') expect(answer.headers.get('content-length')).toBe(length);
+  return answer;
+}
+
+/** What every route must do. */
+export function describeRoute(app: TestApp, route: Route): void {
+  const { method, path, scopes } = route;
+  const success = successOf(route);
+  const sample = () => sampleOf(route, app);
+  const tokenWith = async (...names: string[]) =>
+    (await app.tokens.create({ name: 'of a route', scopes: names })).token;
+  /** Holds that a token, or none, is refused whatever else is wrong, in these words. */
+  const expectRefused = async (
+    token: string | undefined,
+    [status, body]: [number, unknown],
+    challenge: string,
+  ) => {
+    const right = await sample();
+    for (const [, wrong] of [[success, right], ...faultsOf(route, right)] as const) {
+      const answer = await ask(app, wrong, token);
+      expect([answer.headers.get('www-authenticate'), ...outcome(answer)]).toEqual([
+        `Bearer realm="time-logs"${challenge}`,
+        status,
+        method === 'HEAD' ? undefined : body,
+      ]);
+    }
+  };
+
+  describe(`${method} ${path}`, () => {
+    if (scopes === undefined) {
+      it('is open to everybody', async () => {
+        for (const token of [undefined, newToken(), app.token])
+          expect((await ask(app, await sample(), token)).status).toBe(success);
+      });
+    } else {
+      it('asks for a valid token before anything else', async () => {
+        await expectRefused(undefined, REFUSED.unauthorized, '');
+        await expectRefused(newToken(), REFUSED.unauthorized, ', error="invalid_token"');
+      });
+
+      it('looks for a token neither in the query nor in the body', async () => {
+        const right = await sample();
+        const text = `access_token=${app.token}`;
+        const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+        for (const sent of [
+          { ...right, path: `${right.path}?${text}` },
+          ...(/GET|HEAD/.test(method) ? [] : [{ ...right, headers, body: text }]),
+        ])
+          expect((await ask(app, sent)).status).toBe(401);
+      });
+
+      it('lets a token with its scope alone in, and one that is declared if the scope is a default', async () => {
+        const isDefault = scopes.every((scope) => defaultScopes.includes(scope));
+        for (const [token, status] of [
+          [await tokenWith(...scopes), success],
+          [DECLARED_TOKEN, isDefault ? success : 403],
+        ] as const)
+          expect((await ask(app, await sample(), token)).status).toBe(status);
+      });
+
+      for (const scope of scopes)
+        it(`asks for ${scope} before it looks at the request`, async () => {
+          const others = allScopes.map(({ name }) => name).filter((name) => name !== scope);
+          const forbidden = refusal('FORBIDDEN', `the token lacks the scope ${scope}`);
+          const challenge = `, error="insufficient_scope", scope="${scope}"`;
+          await expectRefused(await tokenWith(...others), [403, forbidden], challenge);
+        });
+    }
+
+    it('refuses what is wrong, and takes any case and a trailing slash', async () => {
+      const right = await sample();
+      for (const [status, wrong] of faultsOf(route, right))
+        expect([wrong, (await ask(app, wrong, app.token)).status]).toEqual([wrong, status]);
+      const other = { ...right, path: `${right.path.toUpperCase()}/` };
+      expect((await ask(app, other, app.token)).status).toBe(success);
+    });
+
+    const inPath = parametersOf(route, 'path').map(({ name }) => [name, `${name}=x`]);
+    const inQuery = parametersOf(route, 'query').map(({ name }) => [name, `${name}=x&${name}=x`]);
+    if (inPath.length + inQuery.length > 0 && method !== 'HEAD') {
+      it('names an unknown parameter, and each that is repeated', async () => {
+        const right = await sample();
+        const messageTo = async (query: string) =>
+          outcome(await ask(app, { ...right, path: `${right.path}?${query}` }, app.token));
+        const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
+        expect(await messageTo('another=1')).toEqual(isInvalid('unknown parameter: another'));
+        for (const [name, query] of [...inPath, ...inQuery])
+          expect(await messageTo(query!)).toEqual(isInvalid(`${name} must not be repeated`));
+      });
+    }
+
+    if (method === 'HEAD') {
+      it('answers as GET, without the body', async () => {
+        const right = await sample();
+        const told = ({ headers }: Answer) =>
+          Object.fromEntries([...headers].filter(([name]) => !CHANGING.test(name)));
+        const get = () => ask(app, { ...right, method: 'GET' }, app.token);
+        const [before, head, after] = [await get(), await ask(app, right, app.token), await get()];
+        expect([head.status, head.text, told(head)]).toEqual([success, '', told(after)]);
+        // Metrics change meanwhile.
+        if (before.text === after.text)
+          expect(head.headers.get('content-length')).toBe(after.headers.get('content-length'));
+      });
+    }
+  });
+}
+
+/** What every path must do with methods that it does not have. */
+export function describePath(app: TestApp, path: string): void {
+  const own = ROUTES.filter((route) => route.path === path);
+  const methods = own.map(({ method }) => method);
+  const isOpen = own.every(({ scopes }) => scopes === undefined);
+
+  describe(path, () => {
+    it.each(['POST', 'PUT', 'PATCH', 'DELETE', ...FOREIGN_METHODS].filter((name) => !methods.includes(name)))(
+      'takes no %s',
+      async (method) => {
+        const sample = { ...(await sampleOf(own[0]!, app)), method };
+        expect(outcome(await ask(app, sample))).toEqual(isOpen ? REFUSED.method : REFUSED.unauthorized);
+        for (const target of [sample.path, `${sample.path.toUpperCase()}/`]) {
+          const answer = await ask(app, { ...sample, path: target }, app.token);
+          expect(outcome(answer)).toEqual(REFUSED.method);
+          expect(answer.headers.get('allow')).toBe(methods.toSorted().join(', '));
+        }
+      },
+    );
+  });
+}
