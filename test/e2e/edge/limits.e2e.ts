@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { authorized, edgeApp, exchange, expectRefusal, REFUSED } from '../../support/edge.js';
 import { rawRequest } from '../../support/raw-http.js';
 import { send, TIME_LOGS } from '../../support/requests.js';
@@ -33,34 +33,25 @@ describe('limits', () => {
     expectRefusal(withId, REFUSED.expectation, 'my-id');
   });
 
-  describe('of time', () => {
-    const server = () => app.app.getHttpServer() as { headersTimeout: number; requestTimeout: number };
-    let before: { headersTimeout: number; requestTimeout: number };
-
-    beforeAll(() => {
-      const { headersTimeout, requestTimeout } = server();
-      before = { headersTimeout, requestTimeout };
-    });
-    afterAll(() => void Object.assign(server(), before));
-
-    it('are 10 seconds for the headers and 15 for the request', () => {
-      expect(before).toEqual({ headersTimeout: 10_000, requestTimeout: 15_000 });
-    });
-
-    it.each([
-      ['nothing but a request line', 'GET /health HTTP/1.1\r\n'],
-      ['headers that do not end', 'GET /health HTTP/1.1\r\nHost: x\r\nX: y'],
-    ])('end a request of %s', async (_what, text) => {
-      Object.assign(server(), { headersTimeout: 300, requestTimeout: 300 });
-      expectRefusal(await exchange(app, text), REFUSED.slow);
-    });
-
-    it('end a request whose body does not come', async () => {
-      Object.assign(server(), { headersTimeout: 300, requestTimeout: 300 });
-      const head = [`POST ${TIME_LOGS}`, 'Content-Type: application/json', 'Content-Length: 50'] as const;
-      expectRefusal(await exchange(app, `${authorized(app, ...head)}{"duration":`), REFUSED.slow);
-      const withId = await exchange(app, `${authorized(app, ...head, 'X-Request-Id: my-id')}{`);
-      expectRefusal(withId, REFUSED.slow, 'my-id');
-    });
+  it('of time are 10 seconds for the headers and 15 for the request, and end a request', async () => {
+    const server = app.app.getHttpServer() as { headersTimeout: number; requestTimeout: number };
+    const { headersTimeout, requestTimeout } = server;
+    expect([headersTimeout, requestTimeout]).toEqual([10_000, 15_000]);
+    const head = [`POST ${TIME_LOGS}`, 'Content-Type: application/json', 'Content-Length: 50'] as const;
+    Object.assign(server, { headersTimeout: 300, requestTimeout: 300 });
+    try {
+      const [withId, ...others] = await Promise.all(
+        [
+          `${authorized(app, ...head, 'X-Request-Id: my-id')}{`,
+          `${authorized(app, ...head)}{"duration":`,
+          'GET /health HTTP/1.1\r\n',
+          'GET /health HTTP/1.1\r\nHost: x\r\nX: y',
+        ].map((text) => exchange(app, text)),
+      );
+      expectRefusal(withId!, REFUSED.slow, 'my-id');
+      for (const answer of others) expectRefusal(answer, REFUSED.slow);
+    } finally {
+      Object.assign(server, { headersTimeout, requestTimeout });
+    }
   });
 });
