@@ -59,11 +59,6 @@ describe('POST /api/v1/time-logs', () => {
     expect(outcome(await create(app, { ...LOG, description: '' }))).toEqual(isCreated({ description: '' }));
   });
 
-  it.each([undefined, 'Bearer tl_wrong'])('asks for a token (%s)', async (authorization) => {
-    const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
-    expect(outcome(await create(app, LOG, { authorization }))).toEqual([401, unauthorized]);
-  });
-
   describe('projectId', () => {
     it.each([
       '00000000-0000-0000-0000-000000000000',

@@ -90,33 +90,4 @@ describe('DELETE /api/v1/time-logs/{id}', () => {
       expect((await remove(id, sending)).status).toBe(204);
     }
   });
-
-  it('names what is wrong with id and query in one message', async () => {
-    const { id } = await made();
-    const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
-    expect(outcome(await remove('x'))).toEqual(isInvalid('id must be a UUID'));
-    expect(outcome(await remove(`${id}?page=1&id=2`))).toEqual(
-      isInvalid('id must not be repeated; unknown parameter: page'),
-    );
-    expect((await get(id)).status).toBe(200);
-  });
-
-  it('is for the holder of a token with the scope, whatever the id', async () => {
-    const { id } = await made();
-    const { token } = await app.tokens.create({
-      name: 'writer',
-      scopes: ['time-logs:read', 'time-logs:write'],
-    });
-    for (const path of [id, randomUUID(), 'x']) {
-      expect(outcome(await remove(path, { headers: { authorization: undefined } }))).toEqual([
-        401,
-        refusal('UNAUTHORIZED', 'a valid bearer token is required'),
-      ]);
-      expect(outcome(await remove(path, { headers: { authorization: `Bearer ${token}` } }))).toEqual([
-        403,
-        refusal('FORBIDDEN', 'the token lacks the scope time-logs:correct'),
-      ]);
-    }
-    expect((await get(id)).status).toBe(200);
-  });
 });

@@ -1,28 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
+import { useClock } from '../support/clock.js';
 import { newGate } from '../support/gate.js';
 import { missingDatabase } from '../support/outage.js';
-import { create, list, LOG, outcome, refusal, send, TIME_LOGS } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { create, list, LOG, send, TIME_LOGS } from '../support/requests.js';
+import { startTestApp, useTestApp } from '../support/test-app.js';
 
-const DECLARED = 'declared-token-of-32-characters-1';
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
-const forbidden = refusal('FORBIDDEN', 'the token lacks the scope metrics:read');
-
-let app: TestApp;
+const clock = useClock();
+const app = useTestApp();
 /** Good for metrics alone. */
 let scraper: { authorization: string };
 
 beforeAll(async () => {
-  app = await startTestApp({ declaredTokens: [DECLARED] });
   scraper = await bearer('metrics:read');
 });
-afterAll(() => app.close());
 
 async function bearer(...scopes: string[]): Promise<{ authorization: string }> {
   const { token } = await app.tokens.create({ name: 'of a test', scopes });
@@ -69,49 +64,6 @@ describe('GET /metrics', () => {
     ]);
     expect(text).toMatch(/^# HELP .+\n# TYPE /);
     expect(text.endsWith('\n')).toBe(true);
-    const head = await send(app, '/metrics', { method: 'HEAD', headers: scraper });
-    expect([head.status, head.headers.get('content-type'), head.text]).toEqual([200, CONTENT_TYPE, '']);
-  });
-
-  it('asks for a token', async () => {
-    for (const authorization of [
-      undefined,
-      'Bearer x',
-      `Bearer tl_${randomBytes(32).toString('base64url')}`,
-    ]) {
-      expect(outcome(await send(app, '/metrics', { headers: { authorization } }))).toEqual([
-        401,
-        unauthorized,
-      ]);
-    }
-  });
-
-  it.each([[[]], [['time-logs:read']], [['time-logs:read', 'time-logs:write']]] as string[][][])(
-    'asks for its scope, which %j is not',
-    async (scopes) => {
-      const answer = await send(app, '/metrics', { headers: await bearer(...scopes) });
-      expect(outcome(answer)).toEqual([403, forbidden]);
-      expect(answer.headers.get('www-authenticate')).toBe(
-        'Bearer realm="time-logs", error="insufficient_scope", scope="metrics:read"',
-      );
-    },
-  );
-
-  it('is not for a token that the deployment declares', async () => {
-    const headers = { authorization: `Bearer ${DECLARED}` };
-    expect(outcome(await send(app, '/metrics', { headers }))).toEqual([403, forbidden]);
-    expect((await list(app, '', { headers })).status).toBe(200);
-  });
-
-  it('is all that its scope is good for', async () => {
-    expect((await list(app, '', { headers: scraper })).status).toBe(403);
-    expect((await create(app, LOG, scraper)).status).toBe(403);
-    expect((await send(app, '/health', { headers: scraper })).status).toBe(200);
-  });
-
-  it.each(['POST', 'PUT', 'DELETE'])('allows no %s', async (method) => {
-    const answer = await send(app, '/metrics', { method });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
   it('does not look at the database, but for the token', async () => {
@@ -212,18 +164,18 @@ describe('the metrics', () => {
   });
 
   it('tell how long requests took, in seconds', async () => {
-    const unwatch = aroundStatements(app.dataSource, async (sql, run) => {
-      if (sql.includes('time_log_page')) await delay(300);
+    const unwatch = aroundStatements(app.dataSource, (sql, run) => {
+      if (sql.includes('time_log_page')) clock.advance(300);
       return run();
     });
     try {
       const growth = await growthDuring(() => list(app));
       const bucket = (le: string) =>
         growth[`http_request_duration_seconds_bucket{le="${le}",method="GET",route="${TIME_LOGS}"}`];
-      expect([bucket('0.25'), bucket('10'), bucket('+Inf')]).toEqual([undefined, 1, 1]);
+      expect([bucket('0.25'), bucket('+Inf')]).toEqual([undefined, 1]);
       const sum = growth[`http_request_duration_seconds_sum{method="GET",route="${TIME_LOGS}"}`]!;
-      expect(sum).toBeGreaterThan(0.29);
-      expect(sum).toBeLessThan(10);
+      expect(sum).toBeGreaterThanOrEqual(0.3);
+      expect(sum).toBeLessThan(100);
     } finally {
       unwatch();
     }

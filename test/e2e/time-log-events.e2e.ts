@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { HTTP } from 'cloudevents';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { type Answer, create, LOG, outcome, PROJECT, refusal, send, TIME_LOGS } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const EVENTS = `${TIME_LOGS}/events`;
 const TYPE = 'application/cloudevents-batch+json; charset=utf-8';
@@ -13,7 +13,7 @@ interface Event {
   readonly data: { readonly id: string; readonly description: string };
 }
 
-let app: TestApp;
+const app = useTestApp();
 let recorded: { readonly id: string; readonly createdAt: string }[];
 
 const feed = (query = '', sending = {}) => send(app, query === '' ? EVENTS : `${EVENTS}?${query}`, sending);
@@ -28,11 +28,6 @@ const fullFeed = (count = recorded.length, query = 'limit=1000') =>
     expect(eventsIn(answer)).toHaveLength(count);
     return answer;
   });
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app.close());
 
 describe('GET /api/v1/time-logs/events', () => {
   it('has nothing before the first log, and says where to go on', async () => {
@@ -228,22 +223,5 @@ describe('GET /api/v1/time-logs/events', () => {
     for (const query of [`lastEventId=${first!.id}`, `lastEventId=${first!.id}&limit=1000`])
       expect(outcome(await feed(query))).toEqual([410, refusal('GONE', gone)]);
     expect(outcome(await feed())).toEqual([200, []]);
-  });
-
-  it('is for the holder of a token with the scope', async () => {
-    const { token } = await app.tokens.create({ name: 'writer', scopes: ['time-logs:write'] });
-    expect(outcome(await feed('', { headers: { authorization: undefined } }))).toEqual([
-      401,
-      refusal('UNAUTHORIZED', 'a valid bearer token is required'),
-    ]);
-    expect(outcome(await send({ ...app, token }, `${EVENTS}?limit=x`))).toEqual([
-      403,
-      refusal('FORBIDDEN', 'the token lacks the scope time-logs:read'),
-    ]);
-  });
-
-  it('takes no other method', async () => {
-    const answer = await feed('', { method: 'DELETE' });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
