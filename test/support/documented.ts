@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
+import { join } from 'node:path';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import {
-  DOCUMENT_TEXT,
   type OpenApiDocument,
   type Operation,
   type Parameter,
@@ -28,19 +27,14 @@ export interface DocumentedAnswer {
   readonly text: string;
 }
 
-/** What the references of the document, made absolute, begin with. */
-const ROOT = 'openapi.json#/';
-
-/** The document, closed: an answer may not have members that it does not name. */
-const document = JSON.parse(DOCUMENT_TEXT.replaceAll('"#/', `"${ROOT}`), (_name, value: Schema | null) =>
-  value?.type === 'object' && value.properties && value.additionalProperties === undefined
-    ? { ...value, unevaluatedProperties: false }
-    : value,
-) as OpenApiDocument;
-
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-formats.default(ajv);
-ajv.addSchema(document, 'openapi.json');
+/** Loaded once for all test files of a worker: to compile the schemas takes long. */
+const { document, ROOT, validatorOf } = (await importOnce(
+  join(import.meta.dirname, 'document-validator.mjs'),
+)) as {
+  readonly document: OpenApiDocument;
+  readonly ROOT: string;
+  readonly validatorOf: (schema: Schema) => ValidateFunction;
+};
 
 /** Throws where the OpenAPI document does not describe an answer, or forbids a request that was accepted. */
 export function expectDocumented(request: DocumentedRequest, answer: DocumentedAnswer): void {
@@ -111,8 +105,7 @@ function* faultsOfRequest({ method, path, headers = {}, body }: DocumentedReques
 }
 
 function faultsOf(what: string, schema: Schema, value: unknown): string[] {
-  // Compiled once for each schema.
-  const validate = ajv.compile(schema);
+  const validate = validatorOf(schema);
   validate(value);
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${what}${instancePath}: ${message} ${JSON.stringify(params)}`,
