@@ -9,6 +9,9 @@ const GRACE_MS = 2_000;
 const HOLDS = `xact_start is not null
   or exists (select from pg_locks where locktype = 'advisory' and pg_locks.pid = pg_stat_activity.pid)`;
 
+/** Test files whose hosts embed the compiled modules. */
+const EMBEDDING = /[/\\]test[/\\](lab[/\\])?(brokers|events|host|messages)[/\\]/;
+
 /** All that this worker has started and not forgotten yet, in that order. */
 let processes = [];
 subscribe('child_process', ({ process }) => processes.push(process));
@@ -23,14 +26,20 @@ export default class extends TestEnvironment {
   /** How many processes there were before the test. */
   before = 0;
 
+  constructor(config, context) {
+    super(config, context);
+    this.testPath = context.testPath;
+  }
+
   async setup() {
     await super.setup();
     const urls = process.env.TEST_DATABASE_URLS?.split(' ') ?? [];
     this.databaseUrl = urls[Number(process.env.JEST_WORKER_ID) - 1];
     this.global.process.env.TEST_DATABASE_URL = this.databaseUrl;
-    // For compiled.ts.
+    // For compiled.ts and compiled-hosts.mjs.
     this.global.importOnce = (specifier) => import(specifier);
     this.global.serviceGlobal = globalThis;
+    this.global.embedsCompiled = EMBEDDING.test(this.testPath);
   }
 
   async handleTestEvent({ name }) {

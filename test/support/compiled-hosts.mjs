@@ -1,0 +1,31 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+
+/*
+ * Hosts in test/events, test/host and test/messages import the sources; with this they get the compiled modules and the
+ * frameworks that compiled.ts loads, once for all files of a worker: to evaluate those takes seconds of each file.
+ */
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const FRAMEWORKS = [
+  ...['common', 'core', 'microservices', 'platform-express', 'swagger', 'testing', 'typeorm'].map(
+    (name) => `@nestjs/${name}`,
+  ),
+  ...['rxjs', 'typeorm', 'zod'],
+];
+
+if (globalThis.embedsCompiled) {
+  // Decorators of a test file keep what they know where the frameworks look for it.
+  await importOnce('reflect-metadata');
+  for (const key of Reflect.ownKeys(serviceGlobal.Reflect)) Reflect[key] ??= serviceGlobal.Reflect[key];
+  for (const name of FRAMEWORKS) jest.unstable_mockModule(name, () => importOnce(name));
+  for (const folder of ['src', 'libs']) {
+    for (const file of readdirSync(join(ROOT, 'dist', folder), { recursive: true })) {
+      if (!file.endsWith('.js')) continue;
+      const compiled = join(ROOT, 'dist', folder, file);
+      for (const path of [compiled, join(ROOT, folder, file.replace(/js$/, 'ts'))])
+        jest.unstable_mockModule(path, () => importOnce(compiled));
+    }
+  }
+}
