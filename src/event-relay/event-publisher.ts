@@ -5,12 +5,10 @@ import { cloudEventOf } from '../time-log/index.js';
 import type { EventSink } from './event-sink.js';
 import type { EventWindow, WaitingEvent } from './event-window.js';
 import { PublishThrottle } from './publish-throttle.js';
+import type { RelayIntervals } from './relay-intervals.js';
 
 /** The most events that are published and not acknowledged at a time. */
 const WIDTH = 128;
-/** Milliseconds of the pause after a publication that failed: the first, and the longest. */
-const PAUSE = 250;
-const LONGEST_PAUSE = 5_000;
 
 export interface PublisherOptions {
   readonly window: EventWindow;
@@ -21,6 +19,7 @@ export interface PublisherOptions {
   readonly mayPublish: () => boolean;
   /** Begins where events wait because the sink failed. */
   readonly waiting: OutageLatch;
+  readonly intervals: RelayIntervals;
   /** Called after each acknowledgement. */
   readonly onAcknowledged: () => void;
 }
@@ -107,7 +106,7 @@ export class EventPublisher {
     try {
       await sink.publish(cloudEventOf(waiting.event, source));
     } catch (error) {
-      window.postpone(waiting, longer(waiting.pause));
+      window.postpone(waiting, this.longer(waiting.pause));
       this.fail(begun, error);
       return;
     }
@@ -127,14 +126,15 @@ export class EventPublisher {
     this.failedAt = performance.now();
     this.options.waiting.begin(begun, reasonOf(error));
     if (this.timer !== undefined || this.isStopped) return;
-    this.pause = longer(this.pause);
+    this.pause = this.longer(this.pause);
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.advance();
     }, this.pause).unref();
   }
-}
 
-function longer(pause: number): number {
-  return Math.min(LONGEST_PAUSE, Math.max(PAUSE, pause * 2));
+  private longer(pause: number): number {
+    const { retry, longestRetry } = this.options.intervals;
+    return Math.min(longestRetry, Math.max(retry, pause * 2));
+  }
 }

@@ -1,13 +1,12 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { Measured, type Meter } from '../../libs/measures/src/index.js';
 import { OutageLatch, Database } from '../database/index.js';
 import { type Backlog, TimeLogRepository } from '../time-log/index.js';
 import { EventSink } from './event-sink.js';
+import { INTERVALS, type RelayIntervals } from './relay-intervals.js';
 import { RelayLease } from './relay-lease.js';
 
-/** Milliseconds between two looks. */
-const PAUSE = 2_000;
 /** More events than this are not counted: a metric must not become a load. */
 const MOST = 10_000;
 
@@ -31,13 +30,14 @@ export class EventRelayMeasures extends Measured implements OnModuleDestroy {
     private readonly database: Database,
     private readonly timeLogs: TimeLogRepository,
     private readonly sink: EventSink,
+    @Inject(INTERVALS) private readonly intervals: RelayIntervals,
   ) {
     super();
   }
 
   override measure(meter: Meter): void {
     void this.look();
-    this.timer = setInterval(() => void this.look(), PAUSE).unref();
+    this.timer = setInterval(() => void this.look(), this.intervals.measurement).unref();
     meter.gauge(
       'time_log_event_lag',
       `Events of time logs that are not known to be published; at most ${MOST}.`,

@@ -4,6 +4,7 @@ import { EventRelay } from './event-relay.js';
 import { EventRelayMeasures } from './event-relay.measures.js';
 import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 import { EventSink } from './event-sink.js';
+import { INTERVALS, RELAY_INTERVALS, type RelayIntervals } from './relay-intervals.js';
 
 /** What a host may choose for a relay. */
 export interface EventRelayOptions {
@@ -11,6 +12,8 @@ export interface EventRelayOptions {
   readonly dataSource?: string | undefined;
   /** What the class of a sink needs. */
   readonly imports?: ModuleMetadata['imports'] | undefined;
+  /** Only for tests, which need not wait as long. */
+  readonly intervals?: RelayIntervals | undefined;
 }
 
 /** A sink: its class, which may inject what `imports` export; the sink itself; or a function that makes it. */
@@ -28,7 +31,11 @@ export class EventRelayModule {
     sink: SinkOfHost,
     options: EventRelayOptions | string = {},
   ): DynamicModule {
-    const { dataSource, imports = [] } = typeof options === 'string' ? { dataSource: options } : options;
+    const {
+      dataSource,
+      imports = [],
+      intervals = RELAY_INTERVALS,
+    } = typeof options === 'string' ? { dataSource: options } : options;
     registerEntities([RelayCheckpoint], dataSource);
     const isNamed = dataSource !== undefined;
     return {
@@ -38,6 +45,7 @@ export class EventRelayModule {
       providers: [
         ...(isNamed ? [databaseOf(dataSource)] : []),
         providerOf(sink),
+        { provide: INTERVALS, useValue: intervals },
         EventRelay,
         EventRelayMeasures,
       ],

@@ -15,16 +15,9 @@ import { WakeSignal } from './wake-signal.js';
 import { EventPublisher } from './event-publisher.js';
 import { EventSink } from './event-sink.js';
 import { EventWindow } from './event-window.js';
+import { INTERVALS, type RelayIntervals } from './relay-intervals.js';
 import { BEGINNING, RelayLease } from './relay-lease.js';
 
-/**
- * Milliseconds between two looks at the feed without a signal; shorter while events are under way, to note how far they
- * got.
- */
-const POLL = 1_000;
-const BUSY_POLL = 250;
-/** The least milliseconds between two reads. */
-const READ_PAUSE = 50;
 /** The most events of one read, and the size of the window at which it reads no more. */
 const PAGE = 250;
 const ENOUGH = 500;
@@ -56,6 +49,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     private readonly timeLogs: TimeLogRepository,
     private readonly sink: EventSink,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
+    @Inject(INTERVALS) private readonly intervals: RelayIntervals,
   ) {
     this.waiting = new OutageLatch({
       begin: (reason) => this.logger.error(`events wait for ${sink.name}: ${reason}`),
@@ -93,7 +87,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     while (!this.isStopped) {
       const lease = await this.tried(() => this.take());
       if (lease) await this.relay(lease);
-      else await this.wakeSignal.sleep(POLL);
+      else await this.wakeSignal.sleep(this.intervals.poll);
     }
     // Whatever a sink has to say at its end, it must not end the process in another way.
     await this.sink.close().catch(() => undefined);
@@ -102,7 +96,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   private async take(): Promise<RelayLease | undefined> {
     const begun = performance.now();
     const { name } = this.sink;
-    const lease = await RelayLease.take(this.database, name, this.holder, {
+    const lease = await RelayLease.take(this.database, name, this.holder, this.intervals, {
       isTaken: (until) => this.standingBy.begin(begun, until),
       wasAhead: (until) =>
         this.logger.warn(
@@ -115,6 +109,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
 
   /** Publishes until the lease is lost, or the app ends. */
   private async relay(lease: RelayLease): Promise<void> {
+    const { poll, busyPoll, readPause } = this.intervals;
     const window = new EventWindow(lease.place);
     let isFull = false;
     const publisher = new EventPublisher({
@@ -123,6 +118,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       source: this.source,
       mayPublish: () => lease.isHeld,
       waiting: this.waiting,
+      intervals: this.intervals,
       onAcknowledged: () => isFull && window.size < ENOUGH && this.wakeSignal.set(),
     });
     let read = lease.place;
@@ -141,12 +137,12 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       publisher.advance();
       const isDue = lease.dueIn(window.settled) === 0;
       const isNoted = !isDue || (await this.tried(() => lease.note(window.settled)));
-      if (!events || !isNoted) await delay(POLL);
+      if (!events || !isNoted) await delay(poll);
       else if (events.length < PAGE || isFull) {
-        const limit = window.size > 0 ? BUSY_POLL : POLL;
+        const limit = window.size > 0 ? busyPoll : poll;
         await this.wakeSignal.sleep(Math.min(limit, lease.dueIn(window.settled)));
         isFull = window.size >= ENOUGH;
-        await delay(Math.max(0, begun + READ_PAUSE - performance.now()));
+        await delay(Math.max(0, begun + readPause - performance.now()));
       }
     }
     this.isRelaying = false;

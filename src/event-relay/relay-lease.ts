@@ -1,6 +1,7 @@
 import type { Database } from '../database/index.js';
 import type { FeedPlace } from '../time-log/index.js';
 import { RelayCheckpoint } from './relay-checkpoint.entity.js';
+import type { RelayIntervals } from './relay-intervals.js';
 
 /**
  * Milliseconds for which a lease is given. Never make it longer: older instances would take such a lease for one from
@@ -11,10 +12,6 @@ const LEASE = 10_000;
 const RESERVE = 2_000;
 /** When a lease ends that is taken now. */
 const END = `clock_timestamp() + ${LEASE} * interval '1 millisecond'`;
-/** Milliseconds after which a lease is renewed. */
-const RENEWAL = 3_000;
-/** Milliseconds after which progress is noted. */
-const NOTE_PAUSE = 250;
 /** Before the first event. */
 export const BEGINNING: FeedPlace = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
 
@@ -43,6 +40,7 @@ export class RelayLease {
     private readonly sink: string,
     private readonly holder: string,
     private noted: FeedPlace,
+    private readonly intervals: RelayIntervals,
   ) {}
 
   /**
@@ -55,6 +53,7 @@ export class RelayLease {
     database: Database,
     sink: string,
     holder: string,
+    intervals: RelayIntervals,
     told: Told,
   ): Promise<RelayLease | undefined> {
     const table = database.table(RelayCheckpoint);
@@ -83,7 +82,7 @@ export class RelayLease {
     );
     if (!row) return undefined;
     if (until !== null) told.wasAhead(until);
-    const lease = new RelayLease(database, sink, holder, row);
+    const lease = new RelayLease(database, sink, holder, row, intervals);
     lease.begun = begun;
     return lease;
   }
@@ -116,7 +115,7 @@ export class RelayLease {
   /** Milliseconds until `note` is due; 0 where it is. */
   dueIn(place: FeedPlace): number {
     const isNoted = place.position === this.noted.position && place.logId === this.noted.logId;
-    const pause = isNoted ? RENEWAL : NOTE_PAUSE;
+    const pause = isNoted ? this.intervals.renewal : this.intervals.progress;
     return Math.max(0, this.begun + pause - performance.now());
   }
 

@@ -19,9 +19,8 @@ export class MemorySink extends EventSink {
   held: { readonly projectId: string; readonly gate: Gate } | undefined;
   private readonly underWay = new Map<string, number>();
 
-  override connect(): Promise<void> {
+  override async connect(): Promise<void> {
     this.connections++;
-    return Promise.resolve();
   }
 
   override async publish(event: CloudEvent): Promise<void> {
@@ -46,15 +45,13 @@ export class MemorySink extends EventSink {
     }
   }
 
-  override close(): Promise<void> {
+  override async close(): Promise<void> {
     this.closed++;
-    return Promise.resolve();
   }
 
   /** From now on the events of a project wait; when the gate is open it takes them, whatever the fault. */
   hold(projectId: string): Gate {
-    const gate = newGate();
-    this.held = { projectId, gate };
-    return gate;
+    this.held = { projectId, gate: newGate() };
+    return this.held.gate;
   }
 }

@@ -25,6 +25,12 @@ export interface RelayHost {
   close(): Promise<void>;
 }
 
+/** Milliseconds: what the service does within seconds. */
+const INTERVALS = {
+  ...{ poll: 30, busyPoll: 20, readPause: 5, renewal: 100, progress: 20 },
+  ...{ retry: 10, longestRetry: 40, measurement: 20 },
+};
+
 export async function migrateForRelay(url: string): Promise<void> {
   await migrate({ url, migrations: [...timeLogMigrations, ...eventRelayMigrations] });
 }
@@ -37,7 +43,7 @@ export async function startRelayHost(url: string, sink: EventSink): Promise<Rela
       ),
       AuthModule.forRoot({ verifier: { verify: () => Promise.resolve(undefined) }, realm: 'host' }),
       TimeLogModule,
-      EventRelayModule.over(TimeLogModule, () => sink),
+      EventRelayModule.over(TimeLogModule, () => sink, { intervals: INTERVALS }),
     ],
   })
   class HostModule {}

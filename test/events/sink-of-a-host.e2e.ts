@@ -30,18 +30,13 @@ class OutboxModule {}
 @Injectable()
 class OutboxSink implements EventSink {
   readonly name = 'outbox';
+  readonly connect = () => Promise.resolve();
+  readonly close = () => Promise.resolve();
 
   constructor(@Inject(Outbox) private readonly outbox: Outbox) {}
 
-  connect(): Promise<void> {
-    return Promise.resolve();
-  }
-  publish(event: CloudEvent): Promise<void> {
+  async publish(event: CloudEvent): Promise<void> {
     this.outbox.events.push(event);
-    return Promise.resolve();
-  }
-  close(): Promise<void> {
-    return Promise.resolve();
   }
 }
 
