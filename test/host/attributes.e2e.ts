@@ -58,6 +58,7 @@ afterAll(() => database.drop());
 const options = { principal: () => ({ id: 'ada', scopes: SCOPES }) };
 
 async function serve(timeLogs: NonNullable<ModuleMetadata['imports']>[number]): Promise<TimeLogService> {
+  await close();
   const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
   @Module({ imports: [hostDataSource(database.url), timeLogs, routes] })
   class HostModule {}
@@ -276,7 +277,6 @@ describe('a schema of attributes', () => {
       TimeLogModule.forRoot({ ...options, attributes: z.object({ a: z.int() }).prefault({ a: 1 }) }),
     );
     expect(await create({})).toMatchObject([201, { data: { attributes: { a: 1 } } }]);
-    await app!.close();
     await serve(TimeLogModule.forRoot({ ...options, attributes: z.object({ a: z.int() }) }));
     expect(await create({})).toEqual(
       invalid('attributes Invalid input: expected object, received undefined'),
@@ -364,7 +364,6 @@ describe('the documentation of a host', () => {
 
   it('has none of them without a schema, though another app of the process has one', async () => {
     await schemasOf(z.object({}));
-    await app!.close();
     expect((await schemasOf()).forms).toEqual([undefined, undefined, undefined]);
   });
 
@@ -395,7 +394,6 @@ describe('a host without a schema of attributes', () => {
   it('answers nothing of what another app has stored there', async () => {
     const service = await serve(TimeLogModule.forRoot({ ...options, attributes: ATTRIBUTES }));
     const log = await service.record({ ...VALUES, projectId: randomUUID(), attributes: { ticket: 'a-1' } });
-    await app!.close();
     await serve(TimeLogModule.forRoot(options));
     expect(made(await send('GET', `/${log.id}`))).not.toHaveProperty('attributes');
     const [, list] = await send('GET', `?projectId=${log.projectId}`);

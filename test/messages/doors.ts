@@ -1,9 +1,6 @@
-import type { ClientProxy } from '@nestjs/microservices';
-import { lastValueFrom, timeout } from 'rxjs';
+import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { lastValueFrom } from 'rxjs';
 import { TIME_LOGS } from '../support/requests.js';
-
-/** Milliseconds after which an answer counts as silence. */
-const SILENCE = 20_000;
 
 /** What a caller gets: the body of an answer, or that of an error. */
 export type Outcome = { readonly answer: unknown } | { readonly error: unknown };
@@ -22,10 +19,15 @@ interface Data {
   readonly query?: Readonly<Record<string, string | number>>;
 }
 
+/** A client of a service or host that takes messages over TCP. */
+export function tcpClient(port: number): ClientProxy {
+  return ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
+}
+
 /** The door of a transport. */
 export function overTransport(client: ClientProxy): Door {
   const send = (pattern: string, data: unknown): Promise<Outcome> =>
-    lastValueFrom(client.send<unknown>(pattern, data).pipe(timeout(SILENCE))).then(
+    lastValueFrom(client.send<unknown>(pattern, data)).then(
       (answer) => ({ answer }),
       (error: unknown) => ({ error }),
     );

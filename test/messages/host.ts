@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:net';
 import { Module } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
+import type { ClientProxy } from '@nestjs/microservices';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
@@ -12,8 +14,10 @@ import { timeLogs } from '../../src/time-log/composition.js';
 import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
 import { CopyingPipe, portOf } from '../host/embedded.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { type Gate, newGate } from '../support/gate.js';
 import { createMigratedDatabase } from '../support/test-database.js';
+import { type Door, overTransport, tcpClient } from './doors.js';
 
 /** What the tokens of the host are good for. */
 const SCOPES: Readonly<Record<string, readonly string[]>> = {
@@ -131,7 +135,29 @@ export async function startMessageHost(
 /** Waits until the host has told a line, so many times. */
 export async function told({ lines }: MessageHost, line: string | RegExp, times = 1): Promise<void> {
   const isIt = (said: string) => (typeof line === 'string' ? said === line : line.test(said));
-  while (lines.filter(isIt).length < times) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await eventually(() => {
+    if (lines.filter(isIt).length < times) throw new Error(`${times} times ${line}: ${lines.join('\n')}`);
+  });
+}
+
+/** A host that takes messages over TCP, and a client of it. */
+export interface TcpHost extends MessageHost {
+  /** That of messages. */
+  readonly tcpPort: number;
+  readonly proxy: ClientProxy;
+  readonly door: Door;
+}
+
+export async function startTcpHost(
+  limits: Partial<TimeLogLimits> = {},
+  connect = connectMessages,
+): Promise<TcpHost> {
+  const host = await startMessageHost('tcp://127.0.0.1:0', connect, limits);
+  const { port: tcpPort } = host.app.getMicroservices()[0]!.unwrap<Server>().address() as { port: number };
+  const proxy = tcpClient(tcpPort);
+  const close = async () => {
+    await proxy.close();
+    await host.close();
+  };
+  return { ...host, tcpPort, proxy, door: overTransport(proxy), close };
 }

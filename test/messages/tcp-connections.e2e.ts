@@ -1,19 +1,16 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { FrameReader } from '../../libs/messages/src/transports/frame-reader.js';
 import { TcpServer } from '../../libs/messages/src/transports/tcp.server.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
 import { LOG, refusal } from '../support/requests.js';
-import { unusedPort } from '../support/unused-port.js';
-import { overTransport } from './doors.js';
-import { type MessageHost, startMessageHost } from './host.js';
+import { HELD, HeldTimers } from './held-timers.js';
+import { startTcpHost, type TcpHost } from './host.js';
 import { framed, RawTcp } from './raw-tcp.js';
 
-const host = '127.0.0.1';
 const accessToken = 'worker';
-/** Milliseconds. */
-const TIMES = { message: 600, rest: 5_000 };
+const TIMES = { message: HELD, rest: 2 * HELD };
 const BODY_LIMIT = 65_536;
 const UNAUTHORIZED = refusal('UNAUTHORIZED', 'a valid bearer token is required');
 const TOO_SLOW = {
@@ -25,111 +22,119 @@ const message = (data: object, id: unknown = '1') =>
   JSON.stringify({ pattern: 'time-log.list.v1', data, id });
 const LIST = message({ accessToken });
 
-/** A host for the tests of a `describe`, whose connections have these times. What a test opens is closed after it. */
-function hostWith(times: typeof TIMES) {
-  let port: number;
-  let service: MessageHost;
-  const raws: RawTcp[] = [];
-
-  beforeAll(async () => {
-    port = await unusedPort();
-    service = await startMessageHost(`tcp://${host}:${port}`, async (app, { url }) => {
-      const server = new TcpServer(new URL(url), BODY_LIMIT, times);
-      await app.connectMicroservice({ strategy: server }).listen();
-    });
+let host: TcpHost;
+let timers: HeldTimers;
+const raws: RawTcp[] = [];
+beforeAll(async () => {
+  timers = new HeldTimers();
+  host = await startTcpHost({}, async (app, { url }) => {
+    const server = new TcpServer(new URL(url), BODY_LIMIT, TIMES);
+    await app.connectMicroservice({ strategy: server }).listen();
   });
-  afterEach(() => {
-    for (const raw of raws.splice(0)) raw.close();
-  });
-  afterAll(() => service.close());
+});
+afterEach(async () => {
+  for (const raw of raws.splice(0)) raw.close();
+  await host.proxy.close();
+  await waitFor();
+});
+afterAll(async () => {
+  await host.close();
+  timers.restore();
+});
 
-  return {
-    port: () => port,
-    tokens: () => service.tokens,
-    open: async () => {
-      const raw = await RawTcp.open(port);
-      raws.push(raw);
-      return raw;
-    },
-  };
-}
+const open = async () => {
+  const raw = await RawTcp.open(host.tcpPort);
+  raws.push(raw);
+  return raw;
+};
+/** Resolves when the service waits for clients with these limits and no others. */
+const waitFor = (...limits: number[]) => eventually(() => expect(timers.delays).toEqual(limits));
 
 describe('a connection over TCP', () => {
-  const { port, tokens, open } = hostWith(TIMES);
-
-  /** Milliseconds until the service ends a connection, with its last words. */
-  async function endOf(raw: RawTcp): Promise<[time: number, last: unknown]> {
-    const begun = performance.now();
-    const last = await raw.ended();
-    return [performance.now() - begun, last];
-  }
-
-  /** Sends a byte now and then for as long as the connection is open. */
-  async function trickle(raw: RawTcp, bytes: Buffer): Promise<[time: number, last: unknown]> {
-    let at = 0;
-    const dripping = setInterval(() => raw.write(bytes.subarray(at, ++at)), TIMES.message / 10);
-    return endOf(raw).finally(() => clearInterval(dripping));
+  /** Sends some bytes of a message, each when the one before it was read. */
+  async function trickle(raw: RawTcp): Promise<void> {
+    const add = jest.spyOn(FrameReader.prototype, 'add');
+    const bytes = framed(LIST);
+    for (let at = 0; at < 5; at++) {
+      raw.write(bytes.subarray(at, at + 1));
+      await eventually(() => expect(add).toHaveBeenCalledTimes(at + 1));
+    }
+    add.mockRestore();
   }
 
   it('without a message is ended in the time for one', async () => {
-    const [time, last] = await endOf(await open());
-    expect(time).toBeGreaterThan(TIMES.message / 2);
-    expect(time).toBeLessThan(TIMES.rest);
-    expect(last).toEqual([]);
+    const raw = await open();
+    await waitFor(TIMES.message);
+    timers.end();
+    expect(await raw.ended()).toEqual([]);
   });
 
   it('whose message comes too slowly is told so, and ended', async () => {
-    const [time, last] = await trickle(await open(), framed(message({ accessToken: 'x'.repeat(200) })));
-    expect(time).toBeLessThan(TIMES.rest);
-    expect(last).toEqual([TOO_SLOW]);
+    const raw = await open();
+    await waitFor(TIMES.message);
+    const begun = timers.begun;
+    await trickle(raw);
+    expect(timers.begun).toBe(begun);
+    timers.end();
+    expect(await raw.ended()).toEqual([TOO_SLOW]);
   });
 
   it('without a valid token has the time of a message after each answer, and no more', async () => {
     const raw = await open();
-    for (let i = 0; i < 5; i++) {
-      await delay(TIMES.message / 3);
+    for (let i = 0; i < 3; i++) {
+      await waitFor(TIMES.message);
+      const { begun } = timers;
       expect(await raw.ask(message({ accessToken: 'bad' }))).toMatchObject({ err: UNAUTHORIZED });
+      await eventually(() => expect(timers.begun).toBe(begun + 1));
     }
-    const [time, last] = await endOf(raw);
-    expect(time).toBeLessThan(TIMES.rest);
-    expect(last).toEqual([]);
+    await waitFor(TIMES.message);
+    timers.end();
+    expect(await raw.ended()).toEqual([]);
   });
 
   it('may rest between messages after a valid token, and is ended when it rests for too long', async () => {
     const raw = await open();
     // It lacks the scope, but is known.
     expect(await raw.ask(message({ accessToken: 'writer' }))).toMatchObject({ err: { error: 'FORBIDDEN' } });
-    await delay(2 * TIMES.message);
+    await waitFor(TIMES.rest);
     expect(await raw.ask(LIST)).toMatchObject({ response: { success: true } });
-    const [time, last] = await endOf(raw);
-    expect(time).toBeGreaterThan(TIMES.rest / 2);
-    expect(last).toEqual([]);
+    await waitFor(TIMES.rest);
+    timers.end();
+    expect(await raw.ended()).toEqual([]);
   });
 
   it('must send a message that it has begun in time, also after a valid token', async () => {
     const raw = await open();
     await raw.ask(LIST);
-    const [time, last] = await trickle(raw, framed(message({ accessToken: 'x'.repeat(200) })));
-    expect(time).toBeLessThan(TIMES.rest);
-    expect(last).toEqual([TOO_SLOW]);
+    await waitFor(TIMES.rest);
+    const { begun } = timers;
+    await trickle(raw);
+    await waitFor(TIMES.message);
+    expect(timers.begun).toBe(begun + 1);
+    timers.end();
+    expect(await raw.ended()).toEqual([TOO_SLOW]);
   });
 
   it('of a client of Nest goes on after every rest, however long', async () => {
-    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port: port() } });
-    const door = overTransport(client);
-    const socketOf = () => client.unwrap<Socket>();
-    // Before its first message, after less than it may rest, and after more.
-    await client.connect();
-    await once(socketOf(), 'close');
+    const { proxy, door } = host;
+    const socketOf = () => proxy.unwrap<Socket>();
+    const endRest = async (limit: number) => {
+      const ended = once(socketOf(), 'close');
+      await waitFor(limit);
+      timers.end();
+      await ended;
+    };
+    // Before its first message, and after one.
+    await proxy.connect();
+    await endRest(TIMES.message);
     expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
     const socket = socketOf();
-    await delay(2 * TIMES.message);
+    await waitFor(TIMES.rest);
     expect(await door.list({ accessToken })).toMatchObject({ answer: { success: true } });
     expect(socketOf()).toBe(socket);
-    await once(socket, 'close');
+    await endRest(TIMES.rest);
     expect(await door.list({ accessToken })).toMatchObject({ answer: { success: true } });
     expect(socketOf()).not.toBe(socket);
-    client.close();
   });
 
   it('is not ended while one of its messages is under way', async () => {
@@ -137,9 +142,9 @@ describe('a connection over TCP', () => {
     const answer = raw.ask(
       JSON.stringify({ pattern: 'time-log.record.v1', data: { accessToken: 'held', timeLog: LOG }, id: 1 }),
     );
-    await tokens().asked.opened;
-    await delay(2 * TIMES.message);
-    tokens().answered.open();
+    await host.tokens.asked.opened;
+    expect(timers.delays).toEqual([]);
+    host.tokens.answered.open();
     expect(await answer).toMatchObject({ id: 1, response: { success: true } });
   });
 
@@ -158,48 +163,37 @@ describe('a connection over TCP', () => {
     expect(answered.sort((a, b) => Number(a) - Number(b))).toEqual(ids);
   });
 
-  it.each<[string, unknown]>([
-    ['nested 20,000 deep', JSON.parse('['.repeat(20_000) + ']'.repeat(20_000))],
-    ['an object', {}],
-    ['null', null],
-    ['a long text', 'x'.repeat(300)],
-  ])('gets an answer to an id that is %s, and goes on', async (_what, id) => {
+  const DEEP = '['.repeat(20_000) + ']'.repeat(20_000);
+
+  it('gets an answer to an id that is neither a number nor a short text, and goes on', async () => {
     const raw = await open();
-    const text = message({ accessToken }, '|');
-    const json = Array.isArray(id) ? '['.repeat(20_000) + ']'.repeat(20_000) : JSON.stringify(id);
-    expect(await raw.ask(text.replace('"|"', json))).toEqual({
-      err: refusal('VALIDATION_ERROR', 'id must be a number or a string of at most 255 characters'),
-      isDisposed: true,
-    });
-    expect(await raw.ask(LIST)).toMatchObject({ id: '1', response: { success: true } });
+    for (const json of [DEEP, '{}', 'null', JSON.stringify('x'.repeat(300))]) {
+      expect(await raw.ask(message({ accessToken }, '|').replace('"|"', json))).toEqual({
+        err: refusal('VALIDATION_ERROR', 'id must be a number or a string of at most 255 characters'),
+        isDisposed: true,
+      });
+      expect(await raw.ask(LIST)).toMatchObject({ id: '1', response: { success: true } });
+    }
   });
 
-  it.each(['pattern', 'metadata', 'data', 'accessToken'])(
-    'gets an answer where its %s is nested 20,000 deep',
-    async (name) => {
-      const raw = await open();
-      const packet = { pattern: 'time-log.list.v1', id: 1, metadata: {}, data: { accessToken } };
-      const deep = { [name]: '|' };
-      const text = JSON.stringify(
-        name === 'accessToken' ? { ...packet, data: deep } : { ...packet, ...deep },
-      );
-      expect(await raw.ask(text.replace('"|"', '['.repeat(20_000) + ']'.repeat(20_000)))).toMatchObject(
-        name === 'metadata'
-          ? { id: 1, response: { success: true } }
-          : { id: 1, err: { error: name === 'pattern' ? 'NOT_FOUND' : 'UNAUTHORIZED' } },
-      );
-    },
-  );
-
   it.each([
-    ['{"a":', 'NOT_FOUND'],
-    ['["', 'NOT_FOUND'],
-  ])('gets an answer where its pattern says JSON: %s', async (open_, error) => {
+    ['pattern', { err: { error: 'NOT_FOUND' } }],
+    ['metadata', { response: { success: true } }],
+    ['data', { err: UNAUTHORIZED }],
+    ['accessToken', { err: UNAUTHORIZED }],
+  ])('gets an answer where its %s is nested 20,000 deep', async (name, answer) => {
     const raw = await open();
-    const pattern = open_.repeat(10_000);
-    expect(await raw.ask(JSON.stringify({ pattern, id: 1, data: {} }))).toMatchObject({
+    const deep = { [name]: '|' };
+    const packet = { pattern: 'time-log.list.v1', id: 1, metadata: {}, data: { accessToken } };
+    const text = JSON.stringify(name === 'accessToken' ? { ...packet, data: deep } : { ...packet, ...deep });
+    expect(await raw.ask(text.replace('"|"', DEEP))).toMatchObject({ id: 1, ...answer });
+  });
+
+  it.each(['{"a":', '["'])('gets an answer where its pattern says JSON: %s', async (part) => {
+    const raw = await open();
+    expect(await raw.ask(JSON.stringify({ pattern: part.repeat(10_000), id: 1, data: {} }))).toMatchObject({
       id: 1,
-      err: { error },
+      err: { error: 'NOT_FOUND' },
     });
   });
 
@@ -234,9 +228,6 @@ describe('a connection over TCP', () => {
 });
 
 describe('connections over TCP without a valid token', () => {
-  // Nothing here ends because its time is over.
-  const { open } = hostWith({ message: 3_600_000, rest: 3_600_000 });
-
   it('are 100 at most: one that was refused gives way to a newcomer, and then the oldest', async () => {
     const known = await open();
     await known.ask(LIST);

@@ -24,7 +24,8 @@ if (globalThis.embedsCompiled) {
     for (const file of readdirSync(join(ROOT, 'dist', folder), { recursive: true })) {
       if (!file.endsWith('.js')) continue;
       const compiled = join(ROOT, 'dist', folder, file);
-      for (const path of [compiled, join(ROOT, folder, file.replace(/js$/, 'ts'))])
+      // As the tests write the path of a source, and as a package names its build.
+      for (const path of [`../../${folder}/${file.replaceAll('\\', '/')}`, compiled])
         jest.unstable_mockModule(path, () => importOnce(compiled));
     }
   }

@@ -28,7 +28,10 @@ export default class extends TestEnvironment {
 
   constructor(config, context) {
     super(config, context);
-    this.testPath = context.testPath;
+    // For compiled.ts and compiled-hosts.mjs, which comes before `setup`.
+    this.global.importOnce = (specifier) => import(specifier);
+    this.global.serviceGlobal = globalThis;
+    this.global.embedsCompiled = EMBEDDING.test(context.testPath);
   }
 
   async setup() {
@@ -36,10 +39,6 @@ export default class extends TestEnvironment {
     const urls = process.env.TEST_DATABASE_URLS?.split(' ') ?? [];
     this.databaseUrl = urls[Number(process.env.JEST_WORKER_ID) - 1];
     this.global.process.env.TEST_DATABASE_URL = this.databaseUrl;
-    // For compiled.ts and compiled-hosts.mjs.
-    this.global.importOnce = (specifier) => import(specifier);
-    this.global.serviceGlobal = globalThis;
-    this.global.embedsCompiled = EMBEDDING.test(this.testPath);
   }
 
   async handleTestEvent({ name }) {
