@@ -162,21 +162,21 @@ describe('a host that chooses', () => {
 
   it('keeps time logs in a DataSource with a name, which loads its entities by itself; no other gets them', async () => {
     await serve([
-      dataSource(),
-      dataSource('work'),
+      dataSource('without logs'),
+      dataSource('with logs'),
       TimeLogModule.forRoot({
-        dataSource: 'work',
+        dataSource: 'with logs',
         principal: () => USERS.ada && { scopes: USERS.ada.permissions },
       }),
     ]);
     expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
     expect(
       app!
-        .get<DataSource>('workDataSource')
+        .get<DataSource>('with logsDataSource')
         .entityMetadatas.map(({ name }) => name)
         .sort(),
     ).toEqual(['TimeLog', 'TimeLogDeletion', 'TimeLogKey']);
-    expect(app!.get(DataSource).entityMetadatas).toEqual([]);
+    expect(app!.get<DataSource>('without logsDataSource').entityMetadatas).toEqual([]);
   });
 
   it('refuses by what it has for the whole app, each in its own words, in our form', async () => {

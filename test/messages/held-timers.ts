@@ -21,7 +21,7 @@ export class HeldTimers {
       return timer;
     };
     this.spies = [
-      jest.spyOn(serviceGlobal, 'setTimeout').mockImplementation(hold as typeof setTimeout),
+      jest.spyOn(serviceGlobal, 'setTimeout').mockImplementation(hold),
       jest.spyOn(serviceGlobal, 'clearTimeout').mockImplementation((timer) => {
         this.waiting.delete(timer);
         clear(timer);

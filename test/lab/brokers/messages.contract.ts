@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ClientProxy } from '@nestjs/microservices';
+import { TimeLogMessageClient } from '../../../libs/time-log-client/src/messages.js';
+import { type Door, messageOfBytes, type Outcome } from '../../messages/doors.js';
+import { LOG, refusal } from '../../support/requests.js';
+
+/** A broker, as a client and as somebody who sends bytes find it. */
+export interface OpenBroker {
+  readonly door: Door;
+  readonly proxy: ClientProxy;
+  /** Sends a message that is given as bytes. */
+  ask(message: Buffer): Promise<Outcome>;
+  /** Sends a message for totals; resolves with the text of the answer. */
+  askTotals(message: Buffer): Promise<string>;
+  close(): Promise<void>;
+}
+
+const accessToken = 'worker';
+
+/** What a broker might change of messages. The rules for them are tested over TCP, in test/messages. */
+export function describeMessages(name: string, open: () => Promise<OpenBroker>): void {
+  describe(`messages over ${name}`, () => {
+    let opened: OpenBroker;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    it('are recorded, listed and summed by the client', async () => {
+      const client = new TimeLogMessageClient({ proxy: opened.proxy, token: accessToken });
+      const projectId = randomUUID();
+      const first = await client.record({ ...LOG, projectId }, { idempotencyKey: projectId });
+      expect(first).toMatchObject({ ...LOG, projectId });
+      expect(await client.record({ ...LOG, projectId }, { idempotencyKey: projectId })).toEqual(first);
+      const second = await client.record({ ...LOG, projectId });
+      const listed: string[] = [];
+      for await (const { id } of client.list({ projectId }, { pageSize: 50 })) listed.push(id);
+      expect(listed).toEqual([second.id, first.id]);
+      expect(await client.listPage({ projectId, page: 2, limit: 1 })).toMatchObject({
+        data: [{ id: first.id }],
+        meta: { total: 2, page: 2, limit: 1 },
+      });
+      const sum = { count: 2, duration: 2 * LOG.duration };
+      expect(await client.totals({ projectId, by: 'project' })).toEqual({
+        data: [{ projectId, ...sum }],
+        meta: { ...sum, total: 1, page: 1, limit: 50 },
+      });
+    });
+
+    it('are refused in the form of all errors', async () => {
+      expect(await opened.door.record({ accessToken: 'bad', timeLog: LOG })).toEqual({
+        error: refusal('UNAUTHORIZED', 'a valid bearer token is required'),
+      });
+      expect(await opened.door.list({ accessToken, query: { page: 0 } })).toEqual({
+        error: refusal('VALIDATION_ERROR', 'page must be a whole number from 1 to 2^53-1'),
+      });
+    });
+
+    it('are bytes, which are stored as they are or refused', async () => {
+      const projectId = randomUUID();
+      const description = 'é ✓ 🕰 \ufeff \ufffd \uffff';
+      const timeLog = { ...LOG, projectId, description };
+      expect(await opened.ask(messageOfBytes(Buffer.from(JSON.stringify(timeLog))))).toMatchObject({
+        answer: { data: timeLog },
+      });
+      const broken = Buffer.from(JSON.stringify(LOG).replace('Wrote', '\u0080'), 'latin1');
+      expect(await opened.ask(messageOfBytes(broken))).toEqual({
+        error: refusal('VALIDATION_ERROR', 'the message must be valid UTF-8'),
+      });
+    });
+
+    it('have every digit of a sum', async () => {
+      const projectId = randomUUID();
+      for (const duration of [Number.MAX_VALUE, Number.MAX_VALUE, 0.1, 0.2]) {
+        await opened.door.record({ accessToken, timeLog: { ...LOG, projectId, duration } });
+      }
+      const data = { accessToken, query: { projectId, by: 'project' } };
+      const text = await opened.askTotals(
+        Buffer.from(JSON.stringify({ pattern: 'time-log.totals.v1', id: '1', data })),
+      );
+      const sum = `"count":4,"duration":35953862697246314${'0'.repeat(292)}.3`;
+      expect(text).toContain(
+        `{"success":true,"data":[{"projectId":"${projectId}",${sum}}],"meta":{${sum},"total":1,"page":1,"limit":50}}`,
+      );
+      expect(JSON.parse(text)).toMatchObject({ response: { success: true }, isDisposed: true });
+    });
+  });
+}
