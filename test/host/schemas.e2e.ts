@@ -124,7 +124,7 @@ it('a migration that TypeORM generates on an empty database has the tables of th
 });
 
 describe('the names of a host', () => {
-  it.each(['our logs', "o'clock", 'ü', '$a$b', 'a\\b', '%s', 'A--/*', 'x'.repeat(63)])(
+  it.each(["our o'clock ü $a$b", `A a\\b %s --/*${'x'.repeat(51)}`])(
     'may be a schema: %s',
     async (schema) => {
       await queryOnce(database.url, `create schema "${schema}"`);
@@ -132,12 +132,9 @@ describe('the names of a host', () => {
     },
   );
 
-  it.each(['our ', "o'clock ", 'ü.', '$a$b', 'a\\b', '%s', 'A--/*'])(
-    'may be a prefix: %s',
-    async (entityPrefix) => {
-      expect(await countIn({ entityPrefix })).toEqual([2, 2]);
-    },
-  );
+  it.each(["o'clock ü.$a$b ", 'A a\\b %s--/*'])('may be a prefix: %s', async (entityPrefix) => {
+    expect(await countIn({ entityPrefix })).toEqual([2, 2]);
+  });
 
   it.each(['a$$b', 'a;b', 'a"b'])('cannot be used by our SQL, which the start says: %s', async (name) => {
     await expect(countIn({ entityPrefix: name })).rejects.toThrow(UNFIT);

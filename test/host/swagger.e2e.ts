@@ -195,7 +195,7 @@ describe('the OpenAPI document of a host', () => {
 
   it('shows the members of our DTOs in classes of the host that extend them', async () => {
     class Ticket extends CreateTimeLogDto {
-      @ApiProperty({ type: String })
+      @ApiProperty({ type: 'string' })
       ticket!: string;
     }
     class Change extends PartialType(CreateTimeLogDto) {}

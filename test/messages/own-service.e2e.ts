@@ -1,35 +1,146 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { list, LOG } from '../support/requests.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ClientProxy } from '@nestjs/microservices';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import { create, list, LOG, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
-import { allOutputOf, startService } from '../support/service-process.js';
+import { allOutputOf, type ServiceProcess, startService } from '../support/service-process.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { unusedPort } from '../support/unused-port.js';
-import { overTransport } from './doors.js';
+import { overTransport, tcpClient } from './doors.js';
 
 const host = '127.0.0.1';
 const accessToken = 'a-declared-token-of-32-characters';
+const CALLER = expect.stringMatching(/^declared:[0-9a-f]{16}$/);
+const TRACE = 'ab'.repeat(16);
+const TRACEPARENT = `00-${TRACE}-${'cd'.repeat(8)}-01`;
+
+interface Line {
+  readonly msg?: string;
+  readonly traceId?: string;
+}
+
+let database: TestDatabase;
+let env: Record<string, string>;
+let client: ClientProxy | undefined;
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  env = { DATABASE_URL: database.url, ACCESS_TOKEN: accessToken };
+});
+afterEach(async () => {
+  await client?.close();
+});
+afterAll(() => database.drop());
 
 describe('the service with MESSAGES_URL', () => {
-  let database: TestDatabase;
-  let env: Record<string, string>;
+  let service: ServiceProcess;
+  let port: number;
   beforeAll(async () => {
-    database = await createMigratedDatabase();
-    env = { DATABASE_URL: database.url, ACCESS_TOKEN: accessToken };
+    port = await unusedPort();
+    const fixtures = ['resolutions', 'tracing'].map((name) =>
+      join(import.meta.dirname, `${name}.fixture.mjs`),
+    );
+    service = await startService({
+      ...env,
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'debug',
+      MESSAGES_URL: `tcp://${host}:${port}`,
+      NODE_OPTIONS: fixtures.map((fixture) => `--import=${fixture}`).join(' '),
+    });
   });
-  afterAll(() => database.drop());
+
+  /** The lines of the requests and messages of some work, once there are so many. */
+  async function linesOf(count: number, work: () => Promise<unknown>): Promise<Line[]> {
+    const lines = () =>
+      [...service.output().matchAll(/^[{].*[}]$/gm)]
+        .map(([line]) => JSON.parse(line) as Line)
+        .filter(({ msg }) => msg === 'message' || msg === 'request');
+    const before = lines().length;
+    await work();
+    return eventually(() => {
+      const further = lines().slice(before);
+      expect(further).toHaveLength(count);
+      return further;
+    });
+  }
+  const traced = (proxy: ClientProxy) => {
+    proxy.setOnDispatchHook((packet) => {
+      packet.metadata = { traceparent: TRACEPARENT, 'x-request-id': 'of-the-caller' };
+    });
+    return overTransport(proxy);
+  };
+
+  it('logs a line for each message: its pattern and caller, what was wrong, and nothing else that was sent', async () => {
+    const door = traced((client = tcpClient(port)));
+    const lines = await linesOf(4, async () => {
+      await door.record({ accessToken, timeLog: LOG });
+      await door.list({ accessToken, query: { secret: 'x', page: 0 } });
+      await door.list({ accessToken: 'a-secret-that-is-wrong' });
+      await door.list('no object');
+    });
+    const common = {
+      time: expect.any(String),
+      pid: expect.any(Number),
+      hostname: expect.any(String),
+      requestId: 'of-the-caller',
+      traceId: TRACE,
+      spanId: expect.any(String),
+      milliseconds: expect.any(Number),
+      msg: 'message',
+    };
+    expect(lines).toEqual([
+      {
+        ...common,
+        level: 'debug',
+        pattern: 'time-log.record.v1',
+        caller: CALLER,
+        change: 'record',
+        timeLog: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
+      {
+        ...common,
+        level: 'info',
+        pattern: 'time-log.list.v1',
+        error: 'VALIDATION_ERROR',
+        reason: 'page must be a whole number from 1 to 2^53-1; unknown field',
+        caller: CALLER,
+      },
+      ...[1, 2].map(() => ({
+        ...common,
+        level: 'info',
+        pattern: 'time-log.list.v1',
+        error: 'UNAUTHORIZED',
+        reason: 'a valid bearer token is required',
+      })),
+    ]);
+  });
+
+  it('names the trace of a request and of a message where OpenTelemetry is loaded', async () => {
+    const proxy = (client = tcpClient(port));
+    const door = traced(proxy);
+    const lines = await linesOf(3, async () => {
+      const headers = { traceparent: TRACEPARENT, authorization: `Bearer ${accessToken}` };
+      await (await fetch(service.url + TIME_LOGS, { headers })).text();
+      await door.record({ accessToken, timeLog: LOG });
+      proxy.setOnDispatchHook(() => undefined);
+      await door.list({ accessToken });
+    });
+    expect(lines.map(({ msg, traceId }) => [msg, traceId])).toEqual([
+      ['request', TRACE],
+      ['message', TRACE],
+      ['message', expect.stringMatching(/^(?!(ab){16})[0-9a-f]{32}$/)],
+    ]);
+  });
 
   it('records over TCP what it lists over HTTP, and answers all that is under way when it is ended', async () => {
-    const port = await unusedPort();
-    const service = await startService({ ...env, MESSAGES_URL: `tcp://${host}:${port}` });
-    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
-    const door = overTransport(client);
+    const door = overTransport((client = tcpClient(port)));
+    const target = { port: service.port, token: accessToken };
+    const before = ((await list(target)).body as { meta: { total: number } }).meta.total;
     expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
-    const answer = await list({ port: service.port, token: accessToken });
-    expect(answer.body).toMatchObject({ meta: { total: 1 } });
+    expect((await list(target)).body).toMatchObject({ meta: { total: before + 1 } });
     const outcomes = Array.from({ length: 200 }, () => door.record({ accessToken, timeLog: LOG }));
     await Promise.race(outcomes);
     const ended = service.end();
@@ -38,39 +149,25 @@ describe('the service with MESSAGES_URL', () => {
     );
     expect(kinds.filter((kind) => kind !== 'answer' && kind !== 'SERVICE_UNAVAILABLE')).toEqual([]);
     expect(await ended).toBe(0);
-    client.close();
   });
 
-  it('loads the driver of a broker where it is asked for, none else, and nothing that makes documents', async () => {
-    const fixture = join(import.meta.dirname, 'resolutions.fixture.mjs');
-    const resolved = async (more: Record<string, string>) => {
-      const service = await startService({ ...env, ...more, NODE_OPTIONS: `--import=${fixture}` });
-      await service.end();
-      await allOutputOf(service);
-      const names = service.output().match(/(?<=^resolved ).+$/gm) ?? [];
-      expect(names).toContain('@nestjs/core');
-      return names.filter((name) => /nats-io|amqp|swagger/.test(name));
-    };
-    expect(await resolved({})).toEqual([]);
-    expect(await resolved({ MESSAGES_URL: `nats://${host}:${await unusedPort()}` })).toContain(
-      '@nats-io/transport-node',
-    );
+  it('loads no driver of a broker, and nothing that makes documents', async () => {
+    await allOutputOf(service);
+    const names = service.output().match(/(?<=^resolved ).+$/gm) ?? [];
+    expect(names).toContain('@nestjs/core');
+    expect(names.filter((name) => /nats-io|amqp|swagger/.test(name))).toEqual([]);
   });
+});
 
+describe('the service with MESSAGES_URL, in this process', () => {
   it('takes messages for SHUTDOWN_DELAY seconds, while readyz already refuses', async () => {
     const port = await unusedPort();
-    const service = await startHere({
-      ...env,
-      MESSAGES_URL: `tcp://${host}:${port}`,
-      SHUTDOWN_DELAY: '3',
-    });
-    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
-    const door = overTransport(client);
+    const service = await startHere({ ...env, MESSAGES_URL: `tcp://${host}:${port}`, SHUTDOWN_DELAY: '3' });
+    const door = overTransport((client = tcpClient(port)));
     const ended = service.end();
     while ((await fetch(`${service.url}/readyz`)).status !== 503);
     expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
     await ended;
-    client.close();
   });
 
   it('ends with one line where the address is taken', async () => {
@@ -91,4 +188,31 @@ describe('the service with MESSAGES_URL', () => {
       );
     },
   );
+});
+
+describe('the service with EVENTS_URL', () => {
+  it('serves while the broker is away, says so in one line, and gives its lease up when it is ended', async () => {
+    const address = `127.0.0.1:${await unusedPort()}`;
+    const service = await startHere({ ...env, EVENTS_URL: `nats://someone:secret@${address}` });
+    const target = { port: service.port, token: accessToken };
+    expect((await create(target)).status).toBe(201);
+    const waits = () => service.written.log.split('\n').filter((line) => line.includes('events wait'));
+    await eventually(() => expect(waits()).toHaveLength(1));
+    expect(JSON.parse(waits()[0]!)).toMatchObject({
+      level: 'error',
+      context: 'EventRelay',
+      msg: expect.stringMatching(`^events wait for nats://${address}: NATS is out of reach or refuses `),
+    });
+    expect((await list(target)).body).toMatchObject({ success: true });
+    const lease = () =>
+      queryOnce<{ sink: string; isFree: boolean }>(
+        database.url,
+        'select sink, leased_until <= clock_timestamp() as "isFree" from time_log_relays',
+      );
+    expect(await lease()).toEqual([{ sink: `nats://${address}`, isFree: false }]);
+    await service.end();
+    expect(await lease()).toEqual([{ sink: `nats://${address}`, isFree: true }]);
+    expect(waits()).toHaveLength(1);
+    expect(service.written.log).not.toContain('secret');
+  });
 });

@@ -10,12 +10,15 @@ import { LOG } from '../../support/requests.js';
 import { type Nats, startNats } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from './describe-with.js';
-import { describeBytes, describeDoor, describeJsonSuite } from '../../messages/door.contract.js';
 import { outcomeOf, overHttp, overTransport } from '../../messages/doors.js';
 import { describeFaults } from './faults.contract.js';
+import { closingAfterEach } from './opened.js';
 import { startMessageHost, told } from '../../messages/host.js';
+import { describeMessages } from './messages.contract.js';
 import { expectMostRefused, holdLists, LIST, LISTS } from './large-lists.js';
-import { describeMessages } from '../../messages/message.contract.js';
+
+/** Milliseconds that no test takes. */
+const PATIENCE = 600_000;
 
 const clientOf = (url: string) =>
   ClientProxyFactory.create({ transport: Transport.NATS, options: { servers: [url.slice(7)] } });
@@ -27,49 +30,38 @@ describeWith('nats-server')('with NATS', () => {
   });
   afterAll(() => broker.stop());
 
-  const open = async () => {
+  describeMessages('NATS', async () => {
     const host = await startMessageHost(broker.url);
     await told(host, `messages: connected to ${broker.url}`);
-    const client = clientOf(broker.url);
+    const proxy = clientOf(broker.url);
+    const raw = await connect({ servers: broker.url.slice(7) });
+    const ask = async (pattern: string, message: Buffer) =>
+      (await raw.request(pattern, message, { timeout: PATIENCE })).string();
     return {
-      door: overTransport(client),
-      proxy: client,
+      door: overTransport(proxy),
+      proxy,
+      ask: async (message) => outcomeOf(await ask('time-log.record.v1', message)),
+      askTotals: (message) => ask('time-log.totals.v1', message),
       close: async () => {
-        await client.close();
+        await raw.close();
+        await proxy.close();
         await host.close();
       },
     };
+  });
+
+  const opened = closingAfterEach();
+  const start = async (limits = {}) => {
+    const host = opened(await startMessageHost(broker.url, undefined, limits));
+    await told(host, `messages: connected to ${broker.url}`);
+    return opened(await connect({ servers: broker.url.slice(7) }));
   };
-  describeDoor('NATS', open);
-  describeMessages('NATS', open);
-  const openBytes = async () => {
-    const opened = await open();
-    const raw = await connect({ servers: broker.url.slice(7) });
-    return {
-      ...opened,
-      ask: async (message: Buffer) => {
-        const answer = await raw.request('time-log.record.v1', message, { timeout: 20_000 });
-        return outcomeOf(answer.string());
-      },
-      askTotals: async (message: Buffer) =>
-        (await raw.request('time-log.totals.v1', message, { timeout: 20_000 })).string(),
-      close: async () => {
-        await raw.close();
-        await opened.close();
-      },
-    };
-  };
-  describeBytes('NATS', openBytes);
-  describeJsonSuite('NATS', openBytes);
 
   it('answers bytes that are no JSON, and an answer that is too large for the broker', async () => {
-    const host = await startMessageHost(broker.url);
-    await told(host, `messages: connected to ${broker.url}`);
-    const raw = await connect({ servers: broker.url.slice(7) });
-    const answer = await raw.request('time-log.record.v1', '{', { timeout: 20_000 });
+    const raw = await start();
+    const answer = await raw.request('time-log.record.v1', '{', { timeout: PATIENCE });
     expect(answer.json()).toMatchObject({ err: { success: false, error: 'VALIDATION_ERROR' } });
-    await raw.close();
-    const client = clientOf(broker.url);
+    const client = opened(clientOf(broker.url));
     const door = overTransport(client);
     const timeLog = { ...LOG, description: 'x'.repeat(5_000) };
     for (let batch = 0; batch < 3; batch++) {
@@ -82,16 +74,14 @@ describeWith('nats-server')('with NATS', () => {
     for await (const { id } of new TimeLogMessageClient({ proxy: client, token: 'worker' }).list())
       ids.add(id);
     expect(ids.size).toBe(240);
-    await client.close();
-    await host.close();
   });
 
   it('makes no more answers than may wait for a broker that takes none', async () => {
-    const lists = holdLists();
-    const host = await startMessageHost(broker.url, undefined, { deadline: 60_000 });
-    await told(host, `messages: connected to ${broker.url}`);
-    const raw = await connect({ servers: broker.url.slice(7) });
-    const ask = async () => (await raw.request('time-log.list.v1', LIST, { timeout: 60_000 })).string();
+    const lists = opened(holdLists(), (held) => held.restore());
+    const raw = await start({ deadline: PATIENCE });
+    // A broker that is frozen lets nothing end.
+    opened(broker, (frozen) => frozen.thaw());
+    const ask = async () => (await raw.request('time-log.list.v1', LIST, { timeout: PATIENCE })).string();
     const answers = Promise.all(Array.from({ length: LISTS }, ask));
     await eventually(() => expect(lists.asked()).toBe(LISTS));
     broker.freeze();
@@ -101,8 +91,6 @@ describeWith('nats-server')('with NATS', () => {
     expectMostRefused(await answers);
     lists.restore();
     expect(outcomeOf((await raw.request('time-log.list.v1', LIST)).string())).toHaveProperty('answer');
-    await raw.close();
-    await host.close();
   });
 
   describeFaults('NATS', () => ({
@@ -118,43 +106,46 @@ describeWith('nats-server')('with NATS', () => {
 });
 
 describeWith('nats-server')('a NATS that is away', () => {
+  const opened = closingAfterEach();
+  const startHost = async (url: string) => opened(await startMessageHost(url));
+  const startBroker = async (...args: Parameters<typeof startNats>) =>
+    opened(await startNats(...args), (broker) => broker.stop());
+
   it('is waited for at the start and later, and told about in one line each way', async () => {
     const port = await unusedPort();
-    const host = await startMessageHost(`nats://127.0.0.1:${port}`);
+    const host = await startHost(`nats://127.0.0.1:${port}`);
     const lines = [
       `error: messages: nats://127.0.0.1:${port} is out of reach (connection refused); HTTP goes on`,
       `messages: connected to nats://127.0.0.1:${port}`,
     ];
     await told(host, lines[0]!);
     expect(await overHttp(host.port).list({ accessToken: 'reader' })).toMatchObject({ answer: {} });
-    const first = await startNats(port);
+    const first = await startBroker(port);
     await told(host, lines[1]!);
     await first.stop();
     await told(host, lines[0]!, 2);
-    const second = await startNats(port);
+    const second = await startBroker(port);
     await told(host, lines[1]!, 2);
-    const client = clientOf(second.url);
+    const client = opened(clientOf(second.url));
     expect(await overTransport(client).record({ accessToken: 'worker', timeLog: LOG })).toMatchObject({
       answer: { success: true },
     });
     expect(host.lines).toEqual([...lines, ...lines]);
-    await client.close();
-    await host.close();
-    await second.stop();
   });
 
   it('is an error with its own words where it lets nobody in, and without the password', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'nats-'));
-    const broker = await startNats(undefined, directory, 'authorization { user: "ada", password: "sesame" }');
-    const host = await startMessageHost(broker.url.replace('//', '//ada:wrong@'));
+    const directory = opened(await mkdtemp(join(tmpdir(), 'nats-')), (path) => rm(path, { recursive: true }));
+    const broker = await startBroker(
+      undefined,
+      directory,
+      'authorization { user: "ada", password: "sesame" }',
+    );
+    const host = await startHost(broker.url.replace('//', '//ada:wrong@'));
     await told(host, /./);
     expect(host.lines).toEqual([
       expect.stringMatching(
         `^error: messages: ${broker.url} is out of reach \\(.*Authorization Violation.*\\); HTTP goes on$`,
       ),
     ]);
-    await host.close();
-    await broker.stop();
-    await rm(directory, { recursive: true });
   });
 });

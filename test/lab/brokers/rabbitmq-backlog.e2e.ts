@@ -14,6 +14,7 @@ import { type Rabbit, startRabbit } from './brokers.js';
 import { describeWith } from './describe-with.js';
 import { type Outcome, outcomeOf } from '../../messages/doors.js';
 import { startMessageHost } from '../../messages/host.js';
+import { closingAfterEach } from './opened.js';
 import { LIST } from './large-lists.js';
 import { type Sender, startSender } from './rabbitmq-sender.js';
 
@@ -42,6 +43,9 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
       sender = await startSender(url);
     });
     afterEach(() => sender.close());
+    const opened = closingAfterEach();
+    const openProxy = async () => opened(await BrokerProxy.before(broker.url), (proxy) => proxy.takeAway());
+    const startHost = async (at = url, limits = {}) => opened(await startMessageHost(at, undefined, limits));
 
     /** Sends messages, each with another log. The outcomes come as the answers do. */
     function record(count: number, accessToken = TOKEN): Outcome[] {
@@ -84,7 +88,7 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
       };
 
       it('are recorded, and HTTP goes on, where connections break before their channel is open', async () => {
-        const proxy = await BrokerProxy.before(broker.url);
+        const proxy = await openProxy();
         const cut = proxy.cutAt(CHANNEL_OPEN);
         const service = await start({ MESSAGES_URL: `${proxy.url(broker.url)}/${type}` });
         await eventually(() => expect(cut.count).toBeGreaterThan(1));
@@ -92,8 +96,6 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
         const outcomes = record(1);
         await eventually(() => expect(outcomes).toMatchObject([SUCCESS]));
         expect((await fetch(`${service.url}/livez`)).status).toBe(200);
-        await service.end();
-        await proxy.takeAway();
       });
 
       it('are all recorded, although they are many more than may wait for a commit', async () => {
@@ -132,10 +134,12 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
     describe('for a host', () => {
       /** Starts a host whose records wait for a gate, and sends it 100 messages, the first of which has begun. */
       async function hold(at = url) {
-        const host = await startMessageHost(at, undefined, { writeQueue: 1, deadline: 60_000 });
+        const host = await startHost(at, { writeQueue: 1, deadline: 600_000 });
         const service = host.app.get(TimeLogUseCases);
         const recordNow = service.record.bind(service);
         const gate = newGate();
+        // A host that ends waits for what is under way.
+        opened(gate, () => gate.open());
         const spy = jest.spyOn(service, 'record').mockImplementation(async (...args) => {
           await gate.opened;
           return recordNow(...args);
@@ -154,15 +158,14 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
         await eventually(() => expect(outcomes).toHaveLength(1));
         await drained;
         await host.close();
-        const next = await startMessageHost(url);
+        await startHost();
         await eventually(() => expect(outcomes).toHaveLength(100));
         for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
-        await next.close();
       });
 
       it('go back where its connection is lost, and are recorded once', async () => {
-        const proxy = await BrokerProxy.before(broker.url);
-        const { gate, host, outcomes, spy } = await hold(`${proxy.url(broker.url)}/${type}`);
+        const proxy = await openProxy();
+        const { gate, outcomes, spy } = await hold(`${proxy.url(broker.url)}/${type}`);
         await proxy.takeAway();
         await eventually(async () => expect(await sender.left()).toBe(99));
         gate.open();
@@ -170,21 +173,17 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
         await eventually(() => expect(outcomes).toHaveLength(100));
         for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
         expect(spy).toHaveBeenCalledTimes(100);
-        await host.close();
-        await proxy.takeAway();
       });
 
       it('are answered over the next connection where one is lost with the answer', async () => {
-        const proxy = await BrokerProxy.before(broker.url);
-        const { gate, host, outcomes, spy } = await hold(`${proxy.url(broker.url)}/${type}`);
+        const proxy = await openProxy();
+        const { gate, outcomes, spy } = await hold(`${proxy.url(broker.url)}/${type}`);
         const cut = proxy.cutAt(PUBLISH, 1);
         gate.open();
         await eventually(() => expect(outcomes).toHaveLength(100));
         expect(cut.count).toBe(1);
         for (const outcome of outcomes) expect(outcome).toMatchObject(SUCCESS);
         expect(spy).toHaveBeenCalledTimes(100);
-        await host.close();
-        await proxy.takeAway();
       });
 
       it('are answered where the queue was deleted while they were under way', async () => {
@@ -198,7 +197,7 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
       });
 
       it('are refused where the answer is more than RabbitMQ 4 takes, and the next one is answered', async () => {
-        const host = await startMessageHost(url);
+        const host = await startHost();
         const log = TimeLog.record(
           { ...LOG, description: 'x'.repeat(5_000) },
           '019c1370-4e1b-7000-8000-000000000001',
@@ -208,7 +207,6 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
         expect(outcomeOf(await sender.ask(LIST))).toMatchObject({ error: { error: 'PAYLOAD_TOO_LARGE' } });
         expect(spy).toHaveBeenCalledTimes(1);
         expect(outcomeOf(await sender.ask(LIST))).toMatchObject(SUCCESS);
-        await host.close();
       });
 
       it.each([
@@ -217,10 +215,9 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
       ])('are recorded or refused where they were redelivered %d times', async (times, outcome) => {
         const outcomes = record(1, 'worker');
         await sender.putBack(times);
-        const host = await startMessageHost(url);
+        await startHost();
         await eventually(() => expect(outcomes).toMatchObject([outcome]));
         expect(await sender.left()).toBe(0);
-        await host.close();
       });
     });
   });
