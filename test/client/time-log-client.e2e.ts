@@ -234,23 +234,6 @@ describe('a record whose answer is lost', () => {
     expect((await client.listPage({ projectId: log.projectId })).data.map((item) => item.id)).toEqual([id]);
   });
 
-  it('is told to have an unknown outcome, and can be recorded again with the key of the error', async () => {
-    const log = newLog();
-    const unlucky = new TimeLogClient({
-      baseUrl: app.url,
-      token: app.token,
-      tries: 2,
-      fetch: async (url, init) => {
-        await fetch(url, init);
-        throw new TypeError('the connection was cut');
-      },
-    });
-    const { code, isOutcomeUnknown, idempotencyKey } = await failure(unlucky.record(log));
-    expect([code, isOutcomeUnknown]).toEqual(['NO_ANSWER', true]);
-    await client.record(log, { idempotencyKey });
-    expect(await totalOf(log.projectId)).toBe(1);
-  });
-
   it('is one log when a caller stops waiting and records it again', async () => {
     const log = newLog();
     const controller = new AbortController();

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import type { DynamicModule, INestApplication, PipeTransform } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 
@@ -19,6 +19,11 @@ export function hostDataSource(url: string, name?: string): DynamicModule {
     poolErrorHandler: () => undefined,
     ...(name !== undefined && { name }),
   });
+}
+
+/** The port on which a host takes messages over TCP. */
+export function tcpPortOf(app: INestApplication): number {
+  return (app.getMicroservices()[0]!.unwrap<Server>().address() as AddressInfo).port;
 }
 
 /** The port on which a host listens. */

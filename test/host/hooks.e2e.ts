@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConflictException, type INestApplication, Injectable, Module } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
-import { ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { Transport } from '@nestjs/microservices';
 import { DataSource, type EntityManager } from 'typeorm';
 import {
   type TimeLogChange,
@@ -15,11 +15,10 @@ import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
-import { unusedPort } from '../support/unused-port.js';
-import { overTransport } from '../messages/doors.js';
+import { overTransport, tcpClient } from '../messages/doors.js';
 import { LOG } from '../support/requests.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { hostDataSource, portOf } from './embedded.js';
+import { hostDataSource, portOf, tcpPortOf } from './embedded.js';
 
 const host = '127.0.0.1';
 const CALLER = { id: 'ada', scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'] };
@@ -160,10 +159,9 @@ describe('the hooks of a host', () => {
   });
 
   it('hold for messages', async () => {
-    const port = await unusedPort();
-    app.connectMicroservice({ transport: Transport.TCP, options: { host, port } });
+    app.connectMicroservice({ transport: Transport.TCP, options: { host, port: 0 } });
     await app.startAllMicroservices();
-    const client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host, port } });
+    const client = tcpClient(tcpPortOf(app));
     try {
       const door = overTransport(client);
       expect(await door.record({ timeLog: LOG })).toMatchObject({ answer: { success: true } });
@@ -297,7 +295,7 @@ describe('the hooks of a host', () => {
       database.superuserUrl,
       `begin read write; alter database ${name} reset default_transaction_read_only; commit`,
     );
-    await eventually(async () => expect((await send('POST', '', LOG))[0]).toBe(201), 20_000);
+    await eventually(async () => expect((await send('POST', '', LOG))[0]).toBe(201));
   });
 
   it('let a deletion be refused where other records refer to the log, at the end too', async () => {

@@ -2,19 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplication, Module } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
-import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
+import { type ClientProxy, Transport } from '@nestjs/microservices';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { TimeLogClient } from '../../libs/time-log-client/src/index.js';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
-import { CopyingPipe, hostDataSource, portOf } from '../host/embedded.js';
+import { CopyingPipe, hostDataSource, portOf, tcpPortOf } from '../host/embedded.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { unusedPort } from '../support/unused-port.js';
-import { type Door, overHttp, overTransport } from './doors.js';
+import { type Door, overHttp, overTransport, tcpClient } from './doors.js';
 
 /** Its own output is no input to it. */
 const ATTRIBUTES = z
@@ -43,11 +42,11 @@ describe('a host with a schema of attributes', () => {
     class HostModule {}
     app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
     app.useGlobalPipes(new CopyingPipe());
-    const address = { host: '127.0.0.1', port: await unusedPort() };
+    const address = { host: '127.0.0.1', port: 0 };
     app.connectMicroservice({ transport: Transport.TCP, options: address }, { inheritAppConfig: true });
     await app.listen(0, '127.0.0.1');
     await app.startAllMicroservices();
-    proxy = ClientProxyFactory.create({ transport: Transport.TCP, options: address });
+    proxy = tcpClient(tcpPortOf(app));
     const port = portOf(app);
     url = `http://127.0.0.1:${port}`;
     doors = [overTransport(proxy), overHttp(port)];

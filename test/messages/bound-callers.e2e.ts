@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { LOG, refusal, TIME_LOGS } from '../support/requests.js';
-import { unusedPort } from '../support/unused-port.js';
-import { type Door, overHttp, overTransport } from './doors.js';
-import { BOUND_TO, type MessageHost, startMessageHost } from './host.js';
+import { type Door, overHttp } from './doors.js';
+import { BOUND_TO, startTcpHost, type TcpHost } from './host.js';
 
 const [OWN, OTHER] = BOUND_TO as [string, string];
 const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
@@ -15,21 +13,15 @@ const NOT_THERE = refusal('NOT_FOUND', 'there is no time log with this id');
 const malformed = (message: string) => refusal('VALIDATION_ERROR', message);
 const NO_UUID = malformed('projectId must be a UUID');
 
-let host: MessageHost;
-let client: ClientProxy;
+let host: TcpHost;
 const doors: Partial<Record<string, Door>> = {};
 
 beforeAll(async () => {
-  const port = await unusedPort();
-  host = await startMessageHost(`tcp://127.0.0.1:${port}`);
-  client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
+  host = await startTcpHost();
   doors.HTTP = overHttp(host.port);
-  doors.messages = overTransport(client);
+  doors.messages = host.door;
 });
-afterAll(async () => {
-  client.close();
-  await host.close();
-});
+afterAll(() => host.close());
 
 async function ask(token: string, path: string, method = 'GET', body?: object) {
   const answer = await fetch(`http://127.0.0.1:${host.port}${TIME_LOGS}${path}`, {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:net';
 import { Module } from '@nestjs/common';
 import { NestFactory, RouterModule } from '@nestjs/core';
 import type { ClientProxy } from '@nestjs/microservices';
@@ -13,7 +12,7 @@ import { timeLogEntities, type TimeLogLimits, TimeLogModule } from '../../src/ti
 import { timeLogs } from '../../src/time-log/composition.js';
 import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
-import { CopyingPipe, portOf } from '../host/embedded.js';
+import { CopyingPipe, portOf, tcpPortOf } from '../host/embedded.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { type Gate, newGate } from '../support/gate.js';
 import { createMigratedDatabase } from '../support/test-database.js';
@@ -66,6 +65,7 @@ export interface MessageHost {
   readonly tokens: { readonly asked: Gate; readonly answered: Gate };
   /** What was told about the broker. */
   readonly lines: readonly string[];
+  /** Once, however often it is called. */
   close(): Promise<void>;
 }
 
@@ -113,6 +113,7 @@ export async function startMessageHost(
   // First HTTP: handlers may otherwise run before the hooks of the start.
   await app.listen(0, '127.0.0.1');
   const lines: string[] = [];
+  let closed: Promise<void> | undefined;
   await connect(app, {
     ...messageOptions(messagesUrl, limits),
     logger: {
@@ -125,10 +126,7 @@ export async function startMessageHost(
     port: portOf(app),
     tokens,
     lines,
-    close: async () => {
-      await app.close();
-      await database.drop();
-    },
+    close: () => (closed ??= app.close().then(() => database.drop())),
   };
 }
 
@@ -153,7 +151,7 @@ export async function startTcpHost(
   connect = connectMessages,
 ): Promise<TcpHost> {
   const host = await startMessageHost('tcp://127.0.0.1:0', connect, limits);
-  const { port: tcpPort } = host.app.getMicroservices()[0]!.unwrap<Server>().address() as { port: number };
+  const tcpPort = tcpPortOf(host.app);
   const proxy = tcpClient(tcpPort);
   const close = async () => {
     await proxy.close();
