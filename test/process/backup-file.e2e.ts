@@ -1,13 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { entities, migrations, note } from '../../src/app.module.js';
-import { backup, checkBackup } from '../../src/backup/index.js';
-import { isFull } from '../support/extent.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { addOddRows, withSql } from '../support/backup-rows.js';
-import { createMigratedDatabase } from '../support/test-database.js';
+import { backup, checkBackup, entities, migrations, note } from '../support/compiled.js';
+import { isFull } from '../support/extent.js';
+import { useDatabase, useFolder } from '../support/fixtures.js';
 
 const report = () => undefined;
 /** Bytes from one that is damaged to the next: in the short pass as many as meet each bit and each part of the file. */
@@ -15,7 +12,8 @@ const STRIDE = isFull ? 1 : 7;
 
 /** Restoring checks the whole file before it touches a database: what it refuses, without the process around it. */
 describe('a file that is restored', () => {
-  let directory: string;
+  const database = useDatabase();
+  const inFolder = useFolder('time-logs-backup-file-');
   let file: string;
   let sound: Buffer;
   /** What the sound file holds, and its lines. */
@@ -23,17 +21,13 @@ describe('a file that is restored', () => {
   let lines: string[];
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-backup-file-'));
-    file = join(directory, 'file');
-    const database = await createMigratedDatabase();
+    file = inFolder('file');
     await withSql(database.url, addOddRows);
     await backup({ url: database.url, entities, migrations, note, file, report });
-    await database.drop();
     sound = await readFile(file);
     text = gunzipSync(sound).toString();
     lines = text.trimEnd().split('\n');
   });
-  afterAll(() => rm(directory, { recursive: true }));
 
   /** Puts bytes in the place of the file, and checks them. */
   const check = async (bytes: Uint8Array) => {

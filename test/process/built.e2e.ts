@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chown, copyFile, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chown, copyFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { environment } from '../support/environment.js';
+import { useFolder } from '../support/fixtures.js';
 
 const run = promisify(execFile);
 const PROJECT = join(import.meta.dirname, '..', '..');
@@ -25,19 +26,23 @@ const SERVED = ['src/api-docs/openapi.json', 'src/api-docs/page/page.js', 'src/a
 const MAIN = `console.log(JSON.stringify(process.argv.slice(2)));`;
 
 describe('what npm start compiles', () => {
-  let directory: string;
-  const file = (name: string) => join(directory, name);
-  const npmRun = (...args: string[]) => run('npm', ['run', ...args], { cwd: directory });
+  const file = useFolder('time-logs-built-');
+  /** What npm run build runs. */
+  const build = async () => {
+    const { scripts } = JSON.parse(await readFile(file('package.json'), 'utf8')) as {
+      scripts: { build: string };
+    };
+    await run('sh', ['-c', scripts.build], { cwd: file() });
+  };
   /** What `dist` had at each compilation that was necessary just now. */
   const compilations = async () => {
     await rm(file('compilations'), { force: true });
-    await run(process.execPath, ['src/run.mjs'], { cwd: directory });
+    await run(process.execPath, ['src/run.mjs'], { cwd: file() });
     const text = await readFile(file('compilations'), 'utf8').catch(() => '');
     return text.split('\n').filter((line) => line !== '').length;
   };
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-built-'));
     const folders = ['src/api-docs/page', 'libs/errors/src', 'libs/client/src', 'libs/client/dist/commonjs'];
     for (const folder of [...folders, 'node_modules/typescript/bin'])
       await mkdir(file(folder), { recursive: true });
@@ -54,11 +59,10 @@ describe('what npm start compiles', () => {
     await writeFile(file('src/main.ts'), MAIN);
     await writeFile(file('node_modules/typescript/bin/tsc'), COMPILER);
   });
-  afterAll(() => rm(directory, { recursive: true }));
 
   it('is a fresh clone, in two lines: the one of npm, and that it compiles', async () => {
     const env = environment({ npm_config_loglevel: 'notice' });
-    const { stdout, stderr } = await run('npm', ['start'], { cwd: directory, env });
+    const { stdout, stderr } = await run('npm', ['start'], { cwd: file(), env });
     const lines = (text: string) => text.split('\n').filter((line) => !/^(npm warn .*)?$/.test(line));
     expect(lines(stdout)).toEqual(['> time-logs@0.2.0 start', expect.stringMatching(/^> exec node /), '[]']);
     expect(lines(stderr)).toEqual(['compiling']);
@@ -76,12 +80,12 @@ describe('what npm start compiles', () => {
   (process.getuid?.() === 0 && process.platform === 'linux' ? it : it.skip)(
     'belongs to the owner of the project where root compiles (skipped for others)',
     async () => {
-      await chown(directory, 12345, 23456);
+      await chown(file(), 12345, 23456);
       await rm(file('dist'), { recursive: true });
       expect(await compilations()).toBe(1);
       for (const name of ['dist', 'dist/src/main.js', 'dist/.inputs'])
         expect(await stat(file(name))).toMatchObject({ uid: 12345, gid: 23456 });
-      await chown(directory, 0, 0);
+      await chown(file(), 0, 0);
     },
   );
 
@@ -95,7 +99,7 @@ describe('what npm start compiles', () => {
 
   it('is all of it where npm run build asks for it', async () => {
     await rm(file('compilations'), { force: true });
-    await npmRun('build');
+    await build();
     expect(await readFile(file('compilations'), 'utf8')).toMatch(/^.+\n$/);
   });
 
@@ -130,14 +134,14 @@ describe('what npm start compiles', () => {
     for (const name of others) await writeFile(file(name), 'packed');
     await writeFile(file('src/main.ts'), `${MAIN}\n`);
     expect(await compilations()).toBe(1);
-    await npmRun('build');
+    await build();
     for (const name of others) expect(await readFile(file(name), 'utf8')).toBe('packed');
   });
 
   it('is all of it again after a build that failed', async () => {
     await writeFile(file('src/main.ts'), `${MAIN}\n\n`);
     await writeFile(file('broken'), '');
-    await expect(run(process.execPath, ['src/run.mjs'], { cwd: directory })).rejects.toThrow();
+    await expect(run(process.execPath, ['src/run.mjs'], { cwd: file() })).rejects.toThrow();
     await rm(file('broken'));
     expect(await compilations()).toBe(1);
   });

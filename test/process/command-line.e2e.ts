@@ -1,24 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
 import { runProgram } from '../support/commands.js';
 import { type CommandName, runHere } from '../support/commands-here.js';
+import { useFolder } from '../support/fixtures.js';
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json');
-const NAMES = [
-  'backup',
-  'counts',
-  'drop',
-  'forget',
-  'migrate',
-  'openapi',
-  'pack:lib',
-  'restore',
-  'start',
-  'token',
-];
 /** What npm runs for those that are no command of the service. */
 const PROGRAMS: Record<string, string> = {
   'pack:lib': 'libs/host-package/pack.mjs',
@@ -26,9 +14,9 @@ const PROGRAMS: Record<string, string> = {
 };
 
 describe('every command', () => {
-  let missing: string;
+  const inFolder = useFolder('time-logs-usage-');
   const type = (name: string, ...args: string[]) => {
-    const [program, env] = [PROGRAMS[name], { DATA_DIR: missing, HOST: '127.0.0.1', PORT: '0' }];
+    const [program, env] = [PROGRAMS[name], { DATA_DIR: inFolder('data'), HOST: '127.0.0.1', PORT: '0' }];
     return program ? runProgram(program, args, env) : runHere(name as CommandName, args, env);
   };
   const usageOf = (name: string) => `Usage:\n  npm (run )?(--silent )?${name}\\b`;
@@ -36,21 +24,22 @@ describe('every command', () => {
   const seesNothingDone = async (act: () => Promise<void>) => {
     const { mtimeMs } = await stat(DOCUMENT);
     await act();
-    expect([existsSync(missing), (await stat(DOCUMENT)).mtimeMs]).toEqual([false, mtimeMs]);
+    expect([existsSync(inFolder('data')), (await stat(DOCUMENT)).mtimeMs]).toEqual([false, mtimeMs]);
   };
 
-  beforeAll(async () => {
-    missing = join(await mkdtemp(join(tmpdir(), 'time-logs-usage-')), 'data');
-  });
-  afterAll(() => rm(dirname(missing), { recursive: true }));
-
-  it.each(NAMES)('explains itself, and does nothing else: %s --help', async (name) => {
+  it.each([
+    ...['backup', 'counts', 'drop', 'forget', 'migrate', 'openapi', 'restore', 'token'].flatMap((name) => [
+      `${name} --help`,
+      `${name} a -h`,
+    ]),
+    'pack:lib --help',
+    'start --help',
+  ])('explains itself, and does nothing else: %s', async (line) => {
+    const [name = '', ...args] = line.split(' ');
     await seesNothingDone(async () => {
-      for (const args of [['--help'], ['a', '-h']]) {
-        const { code, stdout, stderr } = await type(name, ...args);
-        expect([code, stderr]).toEqual([0, '']);
-        expect(stdout).toMatch(new RegExp(`^${usageOf(name)}`));
-      }
+      const { code, stdout, stderr } = await type(name, ...args);
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(new RegExp(`^${usageOf(name)}`));
     });
   });
 

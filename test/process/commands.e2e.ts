@@ -1,54 +1,49 @@
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { accessTokens } from '../../src/access-token/index.js';
-import { migrate } from '../../src/database-setup/index.js';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
-import { queryOnce } from '../support/postgres-cluster.js';
+import { withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
+import { accessTokens, migrate } from '../support/compiled.js';
+import { useDatabase, useFolder } from '../support/fixtures.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import { TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { type ServiceProcess, startService } from '../support/service-process.js';
-import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
 
 /** As many projects, each another one. */
 const uuids = (count: number) =>
   Array.from({ length: count }, (_, index) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
+/** What fails with this line. */
+const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
+const printed = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
 
 describe('the token command', () => {
-  let database: TestDatabase;
+  afterAll(() => service.end());
+  const database = useDatabase();
+  const older = useDatabase(createTestDatabase);
   let service: ServiceProcess;
   const token = (...args: string[]) => run('token', args, { DATABASE_URL: database.url });
-  const statusWith = async (value: string, init: RequestInit = {}, path = TIME_LOGS) =>
-    (
-      await fetch(`${service.url}${path}`, {
-        ...init,
-        headers: { authorization: `Bearer ${value}` },
-      })
-    ).status;
-
-  const metricsWith = async (value: string) =>
-    (await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${value}` } })).status;
+  const make = async (...args: string[]) => lastLineOf(await token('create', '--name', ...args));
+  const statusWith = async (value: string, init: RequestInit = {}, path = TIME_LOGS) => {
+    const headers = { authorization: `Bearer ${value}` };
+    return (await fetch(`${service.url}${path}`, { ...init, headers })).status;
+  };
+  const metricsWith = (value: string) => statusWith(value, {}, '/metrics');
+  /** The row of a name in the list. */
+  const rowOf = async (name: string) =>
+    (await token('list')).stdout.split('\n').find((row) => row.includes(name)) ?? '';
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
     service = await startService({ DATABASE_URL: database.url });
-  });
-  afterAll(async () => {
-    await service.end();
-    await database.drop();
   });
 
   it('prints a token that is good for all that is done with time logs as its last line', async () => {
-    const args = ['create', '--name', 'Ada'];
-    const { code, stdout, stderr } = await runCommand('token', args, { DATABASE_URL: database.url });
-    const made = stdout.trim().split('\n').at(-1) ?? '';
-    expect([code, stderr]).toEqual([0, '']);
+    const outcome = await token('create', '--name', 'Ada');
+    const made = lastLineOf(outcome);
+    expect(outcome).toMatchObject({ code: 0, stderr: '' });
     expect(made).toMatch(/^tl_[\w-]{43}$/);
     expect(await statusWith(made)).toBe(200);
     expect(await statusWith(made, { method: 'POST' })).toBe(415);
@@ -56,34 +51,28 @@ describe('the token command', () => {
   });
 
   it('makes a token for metrics alone', async () => {
-    const { stdout } = await token('create', '--name', 'Prometheus', '--scope', 'metrics:read');
-    const made = stdout.trim().split('\n').at(-1) ?? '';
+    const made = await make('Prometheus', '--scope', 'metrics:read');
     expect([await metricsWith(made), await statusWith(made)]).toEqual([200, 403]);
   });
 
   it('makes a token with one scope and an end', async () => {
-    const made = lastLineOf(
-      await token('create', '--name', 'Reader', '--scope', 'time-logs:read', '--expires', '90d'),
-    );
+    const day = () => new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
+    const first = day();
+    const made = await make('Reader', '--scope', 'time-logs:read', '--expires', '90d');
+    const end = `(${first}|${day()})`;
     expect(await statusWith(made)).toBe(200);
     expect(await statusWith(made, { method: 'POST' })).toBe(403);
-    const end = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
     const active = new RegExp(
       `Reader +time-logs:read +[-\\d]+ [:\\d]+Z +${end} [:\\d]+Z +[-\\d]+ [:\\d]+Z +active$`,
     );
     // Its last use is noted after the answer.
-    await eventually(async () => {
-      const line = (await token('list')).stdout.split('\n').find((row) => row.includes('Reader'));
-      expect(line).toMatch(active);
-    });
+    await eventually(async () => expect(await rowOf('Reader')).toMatch(active));
   });
 
   it('makes a token that corrects and deletes, where it is told to', async () => {
     const path = `${TIME_LOGS}/019c1370-4e1b-7000-8000-000000000001`;
     const deletes = async (...scopes: string[]) => {
-      const made = lastLineOf(
-        await token('create', '--name', 'Clerk', ...scopes.flatMap((scope) => ['--scope', scope])),
-      );
+      const made = await make('Clerk', ...scopes.flatMap((scope) => ['--scope', scope]));
       return statusWith(made, { method: 'DELETE' }, path);
     };
     expect(await deletes()).toBe(403);
@@ -104,16 +93,12 @@ describe('the token command', () => {
   });
 
   it('revokes a token by the id that list shows', async () => {
-    const made = lastLineOf(await token('create', '--name', 'Short'));
+    const made = await make('Short');
     expect(await statusWith(made)).toBe(200);
-    const id =
-      (await token('list')).stdout
-        .split('\n')
-        .find((row) => row.includes('Short'))
-        ?.split(' ')[0] ?? '';
+    const [id = ''] = (await rowOf('Short')).split(' ');
     expect((await token('revoke', id)).code).toBe(0);
-    while ((await statusWith(made)) !== 401) await delay(50);
-    expect((await token('list')).stdout).toMatch(/Short.*revoked/);
+    await eventually(async () => expect(await statusWith(made)).toBe(401));
+    expect(await rowOf('Short')).toMatch(/revoked/);
   });
 
   it.each([
@@ -139,83 +124,52 @@ describe('the token command', () => {
   });
 
   it('says what to do where the database is of an older version', async () => {
-    const older = await createTestDatabase();
-    try {
-      await migrate({ url: older.url, migrations: accessTokens.migrations.slice(0, 1) });
-      expect(await run('token', ['list'], { DATABASE_URL: older.url })).toEqual({
-        code: 1,
-        stdout: '',
-        stderr:
-          'the tables of the database are of an older version: npm run migrate brings them up to date\n',
-      });
-    } finally {
-      await older.drop();
-    }
+    await migrate({ url: older.url, migrations: accessTokens.migrations.slice(0, 1) });
+    expect(await run('token', ['list'], { DATABASE_URL: older.url })).toEqual(
+      refused('the tables of the database are of an older version: npm run migrate brings them up to date'),
+    );
   });
 
   it('says so where there is no token of an id', async () => {
-    const { code, stderr } = await token('revoke', '00000000-0000-0000-0000-000000000000');
-    expect([code, stderr]).toEqual([
-      1,
-      'there is no token 00000000-0000-0000-0000-000000000000; list shows those there are\n',
-    ]);
+    const id = uuids(1)[0]!;
+    expect(await token('revoke', id)).toEqual(refused(`there is no token ${id}; list shows those there are`));
   });
 });
 
 describe('the commands on the embedded database', () => {
-  let directory: string;
-  const env = () => ({ DATA_DIR: directory });
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-commands-'));
-  });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+  const inFolder = useFolder('time-logs-commands-');
+  const env = () => ({ DATA_DIR: inFolder() });
 
   it('migrates once', async () => {
-    const first = await runCommand('migrate', [], env());
-    const told = `made a new database in ${directory}, where there was none\n`;
-    expect([first.code, first.stderr]).toEqual([0, told]);
-    expect(first.stdout).toMatch(/^migrated CreateTimeLogs\d+$/m);
-    expect(await run('migrate', [], env())).toEqual({
-      code: 0,
-      stdout: 'nothing to migrate\n',
-      stderr: '',
-    });
+    const { code, stdout, stderr } = await run('migrate', [], env());
+    const told = `made a new database in ${inFolder()}, where there was none\n`;
+    expect([code, stderr]).toEqual([0, told]);
+    expect(stdout).toMatch(/^migrated CreateTimeLogs\d+$/m);
+    expect(await run('migrate', [], env())).toEqual(printed('nothing to migrate'));
   });
 
-  it('makes tokens whether the service runs or not', async () => {
-    const before = lastLineOf(await run('token', ['create', '--name', 'before'], env()));
+  it('makes tokens whether the service runs or not, as its last line', async () => {
+    const before = await run('token', ['create', '--name', 'before'], env());
     const service = await startHere(env());
-    try {
-      const during = lastLineOf(await runCommand('token', ['create', '--name', 'during'], env()));
-      for (const made of [before, during]) {
-        const response = await fetch(`${service.url}/health`, {
-          headers: { authorization: `Bearer ${made}` },
-        });
-        expect(response.status).toBe(200);
-      }
-    } finally {
-      await service.end();
+    const during = await runCommand('token', ['create', '--name', 'during'], env());
+    for (const made of [before, during]) {
+      expect(made).toMatchObject({ code: 0, stderr: '' });
+      const headers = { authorization: `Bearer ${lastLineOf(made)}` };
+      expect((await fetch(`${service.url}/health`, { headers })).status).toBe(200);
     }
+    await service.end();
   });
 });
 
 describe('the counts command', () => {
-  let database: TestDatabase;
+  const database = useDatabase(createTestDatabase);
   const counts = (...args: string[]) => run('counts', args, { DATABASE_URL: database.url });
   const query = (sql: string, url = database.url) => queryOnce(url, sql);
 
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
-
   it('says what to do where there is nothing to count', async () => {
-    expect(await counts('verify')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'the database has no counts yet: npm run migrate makes them\n',
-    });
+    expect(await counts('verify')).toEqual(
+      refused('the database has no counts yet: npm run migrate makes them'),
+    );
   });
 
   it('verifies and rebuilds', async () => {
@@ -223,7 +177,7 @@ describe('the counts command', () => {
     await query(
       `insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', gen_random_uuid(), 1, '', '2026-01-31')`,
     );
-    expect(await counts('verify')).toEqual({ code: 0, stdout: 'the counts are right: 1 logs\n', stderr: '' });
+    expect(await counts('verify')).toEqual(printed('the counts are right: 1 logs'));
     await query('delete from time_log_counts');
     const wrong = await counts('verify');
     expect([wrong.code, wrong.stdout]).toEqual([
@@ -240,57 +194,53 @@ describe('the counts command', () => {
     const env = { DATABASE_URL: database.superuserUrl.replace('//postgres@', `//${role}@`) };
     const owns =
       'set MIGRATION_DATABASE_URL (DATABASE_URL, where there is none) to the role that owns the tables';
-    const denied = (what: string) => ({
-      code: 1,
-      stdout: '',
-      stderr: `permission denied for ${what}: ${owns}\n`,
-    });
+    const denied = (what: string) => refused(`permission denied for ${what}: ${owns}`);
     expect(await run('counts', ['rebuild'], env)).toEqual(denied('table time_log_counts'));
     expect(await run('counts', ['verify'], env)).toEqual(denied('table time_logs'));
     expect(await run('backup', [join(tmpdir(), role)], env)).toEqual(denied('table migrations'));
-    expect(await run('token', ['list'], env)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr:
-        'the role of DATABASE_URL may not do this: grant it what docker/README.md lists under Rights, or name the owner\n',
-    });
+    expect(await run('token', ['list'], env)).toEqual(
+      refused(
+        'the role of DATABASE_URL may not do this: grant it what docker/README.md lists under Rights, or name the owner',
+      ),
+    );
     await query(`drop role ${role}`, database.superuserUrl);
   });
 
   it('says that it still reads, beside the result', async () => {
-    const locker = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    try {
-      const runner = locker.createQueryRunner();
-      await runner.query('begin; lock table time_logs');
-      const verifying = runCommand('counts', ['verify'], { DATABASE_URL: database.url });
-      await once(verifying.child.stderr!, 'data');
-      await runner.query('rollback');
+    const real = serviceGlobal.setTimeout;
+    const timers = jest.spyOn(serviceGlobal, 'setTimeout');
+    // Sooner than after the 5 s that it says nothing.
+    timers.mockImplementation(((act: () => void, milliseconds: number) =>
+      real(act, milliseconds === 5_000 ? 50 : milliseconds)) as typeof setTimeout);
+    await withSql(database.url, async (sql) => {
+      const holder = sql.createQueryRunner();
+      await holder.query('begin; lock table time_logs');
+      const verifying = counts('verify');
+      // Each time that it says it, it sets the timer again.
+      const said = () => timers.mock.calls.filter(([, milliseconds]) => milliseconds === 5_000);
+      await eventually(() => expect(said().length).toBeGreaterThan(1));
+      await holder.query('rollback');
+      await holder.release();
       expect(await verifying).toEqual({
-        code: 0,
-        stdout: 'the counts are right: 1 logs\n',
+        ...printed('the counts are right: 1 logs'),
         stderr: expect.stringMatching(/^(?: +\d+ s {2}verify: reads all logs\n)+$/),
       });
-    } finally {
-      await locker.destroy();
-    }
+    });
+    timers.mockRestore();
   });
 
   it('rebuilds one at a time: the other says so, and mends nothing', async () => {
     await query('delete from time_log_counts');
-    const first = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    try {
-      const runner = first.createQueryRunner();
-      await runner.startTransaction();
-      await runner.query('select rebuild_time_log_counts()');
-      expect(await counts('rebuild')).toEqual({
-        code: 1,
-        stdout: '',
-        stderr: 'another rebuild of the counts of time logs is under way: wait for its end\n',
-      });
-      await runner.commitTransaction();
-    } finally {
-      await first.destroy();
-    }
+    await withSql(database.url, async (sql) => {
+      const first = sql.createQueryRunner();
+      await first.startTransaction();
+      await first.query('select rebuild_time_log_counts()');
+      expect(await counts('rebuild')).toEqual(
+        refused('another rebuild of the counts of time logs is under way: wait for its end'),
+      );
+      await first.commitTransaction();
+      await first.release();
+    });
     expect((await counts('verify')).stdout).toBe('the counts are right: 1 logs\n');
   });
 
@@ -302,19 +252,13 @@ describe('the counts command', () => {
 });
 
 describe('the drop command', () => {
-  let database: TestDatabase;
+  const database = useDatabase(createTestDatabase);
   const drop = (...args: string[]) => run('drop', args, { DATABASE_URL: database.url });
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
 
   it('says what to do where there is nothing to drop, and what is wrong', async () => {
-    expect(await drop('2020-01-01')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'the database has no functions that drop logs yet: npm run migrate makes them\n',
-    });
+    expect(await drop('2020-01-01')).toEqual(
+      refused('the database has no functions that drop logs yet: npm run migrate makes them'),
+    );
     for (const [args, message] of [
       [[], 'say which DAY, such as 2020-01-31'],
       [['2026-02-30'], 'say which DAY, such as 2020-01-31'],
@@ -329,14 +273,13 @@ describe('the drop command', () => {
 
   it('drops the logs of before a day, and says what is left', async () => {
     await run('migrate', [], { DATABASE_URL: database.url });
-    const sql = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    const holder = sql.createQueryRunner();
-    try {
+    await withSql(database.url, async (sql) => {
       await sql.query(
         `insert into time_logs (id, project_id, duration, description, date)
          select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(), 1, '', date '2019-12-30' + n
            from generate_series(0, 3) n`,
       );
+      const holder = sql.createQueryRunner();
       await holder.startTransaction();
       await holder.query(`select from time_logs where date = '2019-12-30' for update`);
       expect(await drop('2020-01-01')).toEqual({
@@ -345,53 +288,42 @@ describe('the drop command', () => {
         stderr: '',
       });
       await holder.rollbackTransaction();
-      expect(await drop('2020-01-01', '--tell')).toEqual({ code: 0, stdout: 'dropped 1 logs\n', stderr: '' });
+      await holder.release();
+      expect(await drop('2020-01-01', '--tell')).toEqual(printed('dropped 1 logs'));
       expect(await sql.query('select date::text from time_logs order by 1')).toEqual([
         { date: '2020-01-01' },
         { date: '2020-01-02' },
       ]);
-      expect((await run('counts', ['verify'], { DATABASE_URL: database.url })).stdout).toBe(
-        'the counts are right: 2 logs\n',
-      );
-    } finally {
-      await holder.release();
-      await sql.destroy();
-    }
+    });
+    expect((await run('counts', ['verify'], { DATABASE_URL: database.url })).stdout).toBe(
+      'the counts are right: 2 logs\n',
+    );
   });
 });
 
 describe('the forget command', () => {
-  let database: TestDatabase;
+  const database = useDatabase(createTestDatabase);
   const forget = (...args: string[]) => run('forget', args, { DATABASE_URL: database.url });
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
 
   it('says what to do where there is nothing to forget, and which day it needs', async () => {
-    expect(await forget('2026-01-31')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'the database has no deletions yet: npm run migrate makes them\n',
-    });
+    expect(await forget('2026-01-31')).toEqual(
+      refused('the database has no deletions yet: npm run migrate makes them'),
+    );
     for (const args of [[], ['2026-02-30'], ['2026-01-31', 'more']])
       expect((await forget(...args)).stderr).toMatch(/^say which DAY, such as 2026-01-31\n\nUsage:\n/);
   });
 
   it('forgets the deletions of before a day', async () => {
     await run('migrate', [], { DATABASE_URL: database.url });
-    const sql = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    try {
+    await withSql(database.url, async (sql) => {
       await sql.query(
         `insert into time_log_deletions values (1, gen_random_uuid(), gen_random_uuid(), '2026-01-30T23:59:59Z'),
                                                (2, gen_random_uuid(), gen_random_uuid(), '2026-01-31T00:00:00Z')`,
       );
-      expect(await forget('2026-01-31')).toEqual({ code: 0, stdout: 'forgot 1 deletions\n', stderr: '' });
+      expect(await forget('2026-01-31')).toEqual(printed('forgot 1 deletions'));
       expect(await sql.query('select position from time_log_deletions where project_id is not null')).toEqual(
         [{ position: '2' }],
       );
-    } finally {
-      await sql.destroy();
-    }
+    });
   });
 });

@@ -1,106 +1,86 @@
-import { execFile, spawn } from 'node:child_process';
-import { copyFile, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { environment } from '../support/environment.js';
-import { endProcess } from '../support/service-process.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+import { useDatabase, useFolder } from '../support/fixtures.js';
+import { linesOf } from '../support/service-here.js';
+import { endProcess, LISTENING, spawnProgram } from '../support/service-process.js';
+import { run } from '../support/commands.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
 const TOKENS = { shell: 'a-token-that-the-shell-declares-01', file: 'a-token-that-the-file-declares-001' };
 
 describe('a .env in the project', () => {
   /** A copy of the compiled project, for that of the tests is not ours to write to. */
-  let project: string;
-  let database: TestDatabase;
-  const { PATH = '' } = environment({});
+  const inProject = useFolder('time-logs-dot-env-');
+  const database = useDatabase();
+  const { PATH = '' } = process.env;
 
   beforeAll(async () => {
-    project = await realpath(await mkdtemp(join(tmpdir(), 'time-logs-dot-env-')));
-    await cp(join(PROJECT, 'dist', 'src'), join(project, 'dist', 'src'), { recursive: true });
-    await cp(join(PROJECT, 'dist', 'libs'), join(project, 'dist', 'libs'), { recursive: true });
-    await copyFile(join(PROJECT, 'package.json'), join(project, 'package.json'));
-    await symlink(join(PROJECT, 'node_modules'), join(project, 'node_modules'));
-    database = await createMigratedDatabase();
+    for (const folder of ['src', 'libs'])
+      await cp(join(PROJECT, 'dist', folder), inProject('dist', folder), { recursive: true });
+    await copyFile(join(PROJECT, 'package.json'), inProject('package.json'));
+    await symlink(join(PROJECT, 'node_modules'), inProject('node_modules'));
   });
-  afterEach(() => rm(join(project, '.env'), { recursive: true, force: true }));
-  afterAll(async () => {
-    await database.drop();
-    await rm(project, { recursive: true });
-  });
+  afterEach(() => rm(inProject('.env'), { recursive: true, force: true }));
 
-  const writeDotEnv = (settings: Record<string, string>) =>
-    writeFile(
-      join(project, '.env'),
-      Object.entries(settings)
-        .map(([name, value]) => `${name}=${value}\n`)
-        .join(''),
-    );
-  const said = () => `settings that the environment leaves out are read from ${project}/.env`;
-  const run = (program: string, env: Record<string, string>) =>
-    new Promise((resolve) => {
-      const file = join(project, 'dist', 'src', program);
-      execFile(process.execPath, [file], { env: { PATH, ...env } }, (error, stdout, stderr) =>
-        resolve([error ? error.code : 0, stdout, stderr]),
-      );
-    });
-  const migrate = (env: Record<string, string> = {}) => run(join('commands', 'migrate.command.js'), env);
+  const writeDotEnv = (settings: Record<string, string>) => {
+    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+    return writeFile(inProject('.env'), lines.join(''));
+  };
+  const said = () => `settings that the environment leaves out are read from ${inProject('.env')}`;
+  const migrate = (env: Record<string, string>) =>
+    run([inProject('dist', 'src', 'commands', 'migrate.command.js')], { PATH, ...env });
   /** Says what is wrong with the settings before it loads the service. */
-  const start = () => run('main.js', {});
+  const start = (env: Record<string, string>) => run([inProject('dist', 'src', 'main.js')], { PATH, ...env });
+  const refused = (stderr: string) => ({ code: 1, stdout: '', stderr });
 
   it('says what the environment leaves out, and the log says so in one line', async () => {
     await writeDotEnv({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKENS.file, PORT: '1' });
-    const child = spawn(process.execPath, [join(project, 'dist', 'src', 'main.js')], {
-      env: { PATH, HOST: '127.0.0.1', PORT: '0', ACCESS_TOKEN: TOKENS.shell },
-    });
-    try {
-      let output = '';
-      let port: string | undefined;
-      for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-        output += String(chunk);
-        port = /listening on port (\d+)/.exec(output)?.[1];
-        if (port !== undefined) break;
-      }
-      child.stdout.resume();
-      const statusWith = async (token: string) =>
-        (await fetch(`http://127.0.0.1:${port}/health`, { headers: { authorization: `Bearer ${token}` } }))
-          .status;
-      expect([await statusWith(TOKENS.shell), await statusWith(TOKENS.file)]).toEqual([200, 401]);
-      const lines = output.split('\n').filter((line) => line.includes('.env'));
-      expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([said()]);
-    } finally {
-      await endProcess(child);
-    }
+    const env = { PATH, HOST: '127.0.0.1', PORT: '0', ACCESS_TOKEN: TOKENS.shell };
+    const { child, output, printed } = spawnProgram(
+      [process.execPath, inProject('dist', 'src', 'main.js')],
+      env,
+    );
+    const [, port] = await printed(LISTENING);
+    const statusWith = async (token: string) =>
+      (await fetch(`http://127.0.0.1:${port}/health`, { headers: { authorization: `Bearer ${token}` } }))
+        .status;
+    expect([await statusWith(TOKENS.shell), await statusWith(TOKENS.file)]).toEqual([200, 401]);
+    const told = linesOf(output()).filter(({ msg }) => msg.includes('.env'));
+    expect(told.map(({ msg }) => msg)).toEqual([said()]);
+    await endProcess(child);
   });
 
   it('is read by the commands, which say so beside what they print', async () => {
     await writeDotEnv({ DATABASE_URL: database.url });
-    expect(await migrate()).toEqual([0, 'nothing to migrate\n', `${said()}\n`]);
-  });
-
-  it('does not speak where the environment says nothing on purpose', async () => {
-    await writeDotEnv({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
-    const DATA_DIR = join(project, 'data');
-    await expect(migrate({ DATABASE_URL: '', DATA_DIR })).resolves.toEqual([
-      0,
-      expect.stringContaining('migrated'),
-      `${said()}\nmade a new database in ${DATA_DIR}, where there was none\n`,
-    ]);
-    expect(await readdir(DATA_DIR)).toContain('postgres');
+    expect(await migrate({})).toEqual({ code: 0, stdout: 'nothing to migrate\n', stderr: `${said()}\n` });
   });
 
   it('is named where a setting is wrong', async () => {
     await writeDotEnv({ PORT: 'http' });
-    expect(await start()).toEqual([
-      1,
-      '',
-      `PORT: must be a whole number from 0 to 65535\nThe settings come from the environment and from ${project}/.env\n`,
-    ]);
+    expect(await start({})).toEqual(
+      refused(
+        `PORT: must be a whole number from 0 to 65535\nThe settings come from the environment and from ${inProject('.env')}\n`,
+      ),
+    );
+  });
+
+  it('does not speak where the environment says nothing on purpose', async () => {
+    await writeDotEnv({ DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.url });
+    const { stderr } = await start({ DATABASE_URL: '' });
+    expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: goes with DATABASE_URL/);
   });
 
   it('is refused where it cannot be read', async () => {
-    await mkdir(join(project, '.env'));
-    expect(await start()).toEqual([1, '', `${project}/.env: must be a file that can be read\n`]);
+    await mkdir(inProject('.env'));
+    expect(await start({})).toEqual(refused(`${inProject('.env')}: must be a file that can be read\n`));
+  });
+
+  it('is not there for the programs of the tests', async () => {
+    await writeDotEnv({ PORT: '1', HOTS: '127.0.0.1' });
+    expect(await start(environment({ LOG_LEVEL: 'loud' }))).toEqual(
+      refused('LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent\n'),
+    );
   });
 });

@@ -1,26 +1,21 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { access } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { lastLineOf, runCommand } from '../support/commands.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { lastLineOf } from '../support/commands.js';
+import { runHere } from '../support/commands-here.js';
+import { useDatabase, useFolder } from '../support/fixtures.js';
 import { Issuer, makeKey, seconds } from '../support/issuer.js';
 import { startHere } from '../support/service-here.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('the service with JWTs', () => {
-  let database: TestDatabase;
+  const database = useDatabase();
+  const inFolder = useFolder('time-logs-jwt-');
   let issuer: Issuer;
 
   beforeAll(async () => {
-    [database, issuer] = await Promise.all([
-      createMigratedDatabase(),
-      Issuer.start(await makeKey('EdDSA', 'a')),
-    ]);
+    issuer = await Issuer.start(await makeKey('EdDSA', 'a'));
   });
-  afterAll(async () => {
-    await issuer.close();
-    await database.drop();
-  });
+  afterAll(() => issuer.close());
 
   const settings = () => ({
     AUTH_JWKS_URL: issuer.settings.jwksUrl,
@@ -29,6 +24,13 @@ describe('the service with JWTs', () => {
   });
   const health = async (url: string, token: string): Promise<number> =>
     (await fetch(`${url}/health`, { headers: { authorization: `Bearer ${token}` } })).status;
+  /** The same once the keys of the issuer have come, for which a request does not wait for long. */
+  const healthWithKeys = (url: string, token: string): Promise<number> =>
+    eventually(async () => {
+      const status = await health(url, token);
+      expect(status).not.toBe(503);
+      return status;
+    });
 
   it('starts while the issuer is away, says what is wrong, and never shows a token', async () => {
     await issuer.close();
@@ -39,51 +41,46 @@ describe('the service with JWTs', () => {
       ...settings(),
     });
     const good = await issuer.sign();
-    while ((await health(service.url, good)) === 503) await issuer.open().catch(() => undefined);
+    expect(await health(service.url, good)).toBe(503);
+    await issuer.open();
     const expired = await issuer.sign({ exp: seconds() - 60 });
     const tampered = good.replace(/\..*\./, (payload) => `${payload.slice(0, -3)}AA.`);
     const unknown = await issuer.sign({}, { kid: 'secret-kid', alg: 'EdDSA' });
-    const critical = await issuer.sign().then((token) => {
-      const header = Buffer.from('{"alg":"EdDSA","crit":["secret-header"],"secret-header":1}').toString(
-        'base64url',
-      );
-      return token.replace(/^[^.]*/, header);
-    });
+    const critical = good.replace(
+      /^[^.]*/,
+      Buffer.from('{"alg":"EdDSA","crit":["secret-header"],"secret-header":1}').toString('base64url'),
+    );
     const bound = await issuer.sign({ teams: ['secret'] });
     const tokens = [good, expired, tampered, unknown, critical, bound];
     const statuses = [];
-    for (const token of tokens) statuses.push(await health(service.url, token));
+    for (const token of tokens) statuses.push(await healthWithKeys(service.url, token));
     expect(statuses).toEqual([200, 401, 401, 401, 401, 200]);
     await service.end();
     const output = service.written.log;
-    expect(output).toContain('the keys of the token issuer cannot be fetched: ECONNREFUSED');
-    expect(output).toContain('the keys of the token issuer can be fetched again');
-    for (const reason of [
-      'ERR_JWT_EXPIRED exp',
-      'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
-      'ERR_JWKS_NO_MATCHING_KEY',
-      'ERR_JOSE_NOT_SUPPORTED',
-    ]) {
-      expect(output).toContain(`JWT refused: ${reason}`);
-    }
-    for (const reason of ['is missing', 'holds something other than a UUID']) {
-      expect(output).toContain(`a caller is bound to no project: the claim teams ${reason}`);
-    }
+    for (const line of [
+      'the keys of the token issuer cannot be fetched: ECONNREFUSED',
+      'the keys of the token issuer can be fetched again',
+      'JWT refused: ERR_JWT_EXPIRED exp',
+      'JWT refused: ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+      'JWT refused: ERR_JWKS_NO_MATCHING_KEY',
+      'JWT refused: ERR_JOSE_NOT_SUPPORTED',
+      'a caller is bound to no project: the claim teams is missing',
+      'a caller is bound to no project: the claim teams holds something other than a UUID',
+    ])
+      expect(output).toContain(line);
     const parts = tokens.flatMap((token) => token.split('.'));
     for (const word of [...parts, 'secret']) expect(output).not.toContain(word);
   });
 
   it('makes and shows no access token where none is taken', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'time-logs-jwt-'));
-    const env = { DATA_DIR: directory, AUTH_ACCESS_TOKENS: 'off', ...settings() };
+    const env = { DATA_DIR: inFolder(), AUTH_ACCESS_TOKENS: 'off', ...settings() };
+    const made = await runHere('token', ['create', '--name', 'x'], env);
+    expect(made.stderr).toContain('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken\n');
     const service = await startHere(env);
-    expect(await health(service.url, await issuer.sign())).toBe(200);
-    const made = await runCommand('token', ['create', '--name', 'x'], env);
-    expect(made.stderr).toBe('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken\n');
+    expect(await healthWithKeys(service.url, await issuer.sign())).toBe(200);
     expect(await health(service.url, lastLineOf(made))).toBe(401);
     await service.end();
     expect(service.written.said).toBe('');
-    await expect(access(join(directory, 'access-token'))).rejects.toThrow();
-    await rm(directory, { recursive: true, force: true });
+    await expect(access(inFolder('access-token'))).rejects.toThrow('ENOENT');
   });
 });

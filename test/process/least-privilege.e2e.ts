@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
-import { scopes } from '../../src/app.module.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
+import { DataSource as Source, scopes } from '../support/compiled.js';
+import { useDatabase } from '../support/fixtures.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
@@ -18,7 +18,14 @@ describe.each([
 ])('the service with a role that owns nothing%s', (_how, isSecured) => {
   const role = `service_${randomUUID().replaceAll('-', '')}`;
   const token = newToken();
-  let database: TestDatabase;
+  afterAll(async () => {
+    await service.end();
+    await superuser.query(`drop owned by ${role}`);
+    await superuser.query(`drop role ${role}`);
+    await superuser.destroy();
+    await owner.destroy();
+  });
+  const database = useDatabase();
   /** An ordinary role as well: it owns the database, and nothing of the server. */
   let owner: DataSource;
   let superuser: DataSource;
@@ -32,9 +39,8 @@ describe.each([
   };
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
-    owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-    superuser = await new DataSource({ type: 'postgres', url: database.superuserUrl }).initialize();
+    owner = await new Source({ type: 'postgres', url: database.url }).initialize();
+    superuser = await new Source({ type: 'postgres', url: database.superuserUrl }).initialize();
     await superuser.query(`create role ${role} login nosuperuser nocreatedb nocreaterole`);
     const grants = (await readFile(README, 'utf8')).match(/^grant .* to service;$/gm) ?? [];
     expect(grants.length).toBeGreaterThan(0);
@@ -47,14 +53,6 @@ describe.each([
       [randomUUID(), digestOf(token), scopes.map(({ name }) => name)],
     );
     service = await startHere({ DATABASE_URL: urlOfRole() });
-  });
-  afterAll(async () => {
-    await service.end();
-    await superuser.query(`drop owned by ${role}`);
-    await superuser.query(`drop role ${role}`);
-    await superuser.destroy();
-    await owner.destroy();
-    await database.drop();
   });
 
   const tablesOf = (grant: string) => / on (.*) to /.exec(grant)![1]!.split(', ');
@@ -108,7 +106,7 @@ describe.each([
       expect(await totals.json()).toMatchObject({ meta: { count: 2, duration: 2 * LOG.duration } });
     }
     const use = `select 1 from access_tokens where last_used_at is not null`;
-    while ((await owner.query<unknown[]>(use)).length === 0) await owner.query('select pg_sleep(0.01)');
+    await eventually(async () => expect(await owner.query<unknown[]>(use)).toHaveLength(1));
   });
 
   it('puts logs that the owner has brought from another server before new ones, at its start', async () => {
@@ -124,7 +122,7 @@ describe.each([
   });
 
   it('may neither empty nor change a table; it may fold counts', async () => {
-    const own = await new DataSource({ type: 'postgres', url: urlOfRole() }).initialize();
+    const own = await new Source({ type: 'postgres', url: urlOfRole() }).initialize();
     try {
       expect(await own.query('select fold_time_log_counts(1) as folded')).toEqual([{ folded: 0 }]);
       await own.query('create temp table mine (project_id uuid, date date)');

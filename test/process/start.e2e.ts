@@ -1,15 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { addRows, withSql } from '../support/backup-rows.js';
+import { runProgram } from '../support/commands.js';
+import { DECLARED_TOKEN } from '../support/environment.js';
+import { useDatabase, useFolder } from '../support/fixtures.js';
+import { create, dataOf, list } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
-import { spawnService, startService } from '../support/service-process.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-
-const TOKEN = 'a-token-that-the-deployment-declares';
 
 /** A line of the log about what the service does at every start. */
 const isRoutine = (line: string) =>
@@ -28,54 +25,36 @@ async function faultOf(env: Record<string, string>): Promise<string> {
 }
 
 describe('a start of the service', () => {
-  let database: TestDatabase;
-  let directory: string;
+  const database = useDatabase();
+  const inFolder = useFolder('time-logs-start-');
   /** Listens on a port that the service cannot have. */
   let other: Server;
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-start-'));
     other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
   });
-  afterAll(async () => {
-    other.close();
-    await database.drop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => void other.close());
 
   it('lists every fault of its environment at once, without the values, and exits with 1', async () => {
-    const { child, output } = spawnService({
+    const { code, stdout, stderr } = await runProgram('dist/src/main.js', [], {
       PORT: 'http',
       LOG_LEVEL: 'loud',
       DATABASE_URL: 'mysql://secret',
       ACCESS_TOKEN: 'short',
     });
-    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect([code, stdout]).toEqual([1, '']);
     for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'ACCESS_TOKEN'])
-      expect(output()).toMatch(new RegExp(`^${name}: must be `, 'm'));
-    expect(output()).not.toMatch(/secret|short/);
+      expect(stderr).toMatch(new RegExp(`^${name}: must be `, 'm'));
+    expect(stderr).not.toMatch(/secret|short/);
   });
 
-  it('says in one line that its port is taken, and exits with 1', async () => {
+  it.each([
+    ['its own', () => ({ DATA_DIR: inFolder('data') })],
+    ['not its own', () => ({ DATABASE_URL: database.url })],
+  ])('says in one line that its port is taken, where the database is %s', async (_whose, settings) => {
     const { port } = other.address() as AddressInfo;
-    const { child, output } = spawnService({
-      DATA_DIR: directory,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      SHUTDOWN_DELAY: '60',
-    });
-    expect(await once(child, 'exit')).toEqual([1, null]);
-    const lines = output().trim().split('\n');
-    expect(lines.filter((line) => !isRoutine(line))).toEqual([
-      `port ${port} is taken: stop what listens there, or set PORT to another one`,
-    ]);
-  });
-
-  it('says the same where the database is not its own', async () => {
-    const { port } = other.address() as AddressInfo;
-    expect(await faultOf({ DATABASE_URL: database.url, PORT: String(port), SHUTDOWN_DELAY: '60' })).toBe(
+    expect(await faultOf({ ...settings(), PORT: String(port), SHUTDOWN_DELAY: '3600' })).toBe(
       `port ${port} is taken: stop what listens there, or set PORT to another one`,
     );
   });
@@ -94,65 +73,37 @@ describe('a start of the service', () => {
     );
   });
 
-  it('says in one line what to do where a position leaves no room for new ones', async () => {
-    const own = await createMigratedDatabase();
-    try {
-      await withSql(own.url, async (sql) => {
+  describe('on a database without room for new positions', () => {
+    const full = useDatabase();
+
+    it('says in one line what to do', async () => {
+      await withSql(full.url, async (sql) => {
         await addRows(sql, 1, 1);
         await sql.query('update time_logs set position = 9223372036854775807');
       });
-      expect(await faultOf({ DATABASE_URL: own.url })).toMatch(
+      expect(await faultOf({ DATABASE_URL: full.url })).toMatch(
         /^there is no room for new positions after 9223372036854775807: run update .*$/,
       );
-    } finally {
-      await own.drop();
-    }
+    });
   });
 
-  it('logs refused requests as JSON with their request id, and never a token, a query or a body', async () => {
-    const service = await startHere({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
-    const secret = 'tl_0123456789012345678901234567890123456789012';
-    const headers = {
-      'content-type': 'application/json',
-      authorization: `Bearer ${TOKEN}`,
-      'x-request-id': 'refused-input',
-    };
-    await fetch(`${service.url}/health?access_token=${secret}`, {
-      headers: { authorization: `Bearer ${secret}`, 'x-request-id': 'wrong-token' },
+  describe('in another time zone', () => {
+    const { env } = serviceGlobal.process;
+    const { TZ: before } = env;
+    afterEach(() => {
+      if (before === undefined) delete env.TZ;
+      else env.TZ = before;
     });
-    await fetch(`${service.url}/api/v1/time-logs`, {
-      method: 'POST',
-      headers,
-      body: '{"description":"private words"}',
-    });
-    await service.end();
-    const { log } = service.written;
-    const lines = log
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.find(({ requestId }) => requestId === 'wrong-token')).toMatchObject({
-      level: 'info',
-      method: 'GET',
-      path: '/health',
-      status: 401,
-      error: 'UNAUTHORIZED',
-    });
-    expect(lines.find(({ requestId }) => requestId === 'refused-input')).toMatchObject({
-      level: 'info',
-      method: 'POST',
-      path: '/api/v1/time-logs',
-      status: 400,
-      error: 'VALIDATION_ERROR',
-    });
-    for (const word of [secret, TOKEN, 'private words', 'access_token']) expect(log).not.toContain(word);
-  });
 
-  it.each(['America/New_York', 'Pacific/Apia', 'Asia/Kathmandu'])(
-    'keeps days and instants as they are under TZ=%s',
-    async (TZ) => {
-      const service = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN, TZ });
-      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    it.each([
+      ['America/New_York', 300],
+      ['Pacific/Apia', -780],
+      ['Asia/Kathmandu', -345],
+    ])('keeps days and instants as they are: %s', async (TZ, offset) => {
+      env.TZ = TZ;
+      expect(new serviceGlobal.Date(2026, 0, 1).getTimezoneOffset()).toBe(offset);
+      const { port, end } = await startHere({ DATABASE_URL: database.url, ACCESS_TOKEN: DECLARED_TOKEN });
+      const service = { port, token: DECLARED_TOKEN };
       const projectId = crypto.randomUUID();
       // Days that a clock change, a skipped day (Apia, 2011-12-30) or local mean time could shift.
       const days = [
@@ -164,34 +115,21 @@ describe('a start of the service', () => {
         '2026-11-01',
         '9999-12-31',
       ];
+      const listed = async (query: string) =>
+        (dataOf(await list(service, `projectId=${projectId}${query}`)) as { description: string }[]).map(
+          ({ description }) => description,
+        );
       for (const date of days) {
         const before = Date.now();
-        const response = await fetch(`${service.url}/api/v1/time-logs`, {
-          method: 'POST',
-          headers,
-          body: JSON.stringify({ projectId, duration: 1, date, description: date }),
-        });
-        const { data } = (await response.json()) as { data: { date: string; createdAt: string } };
-        expect([response.status, data.date]).toEqual([201, date]);
+        const answer = await create(service, { projectId, duration: 1, date, description: date });
+        const data = dataOf(answer) as { date: string; createdAt: string };
+        expect([answer.status, data.date]).toEqual([201, date]);
         expect(Date.parse(data.createdAt)).toBeGreaterThanOrEqual(before);
         expect(Date.parse(data.createdAt)).toBeLessThanOrEqual(Date.now());
-        const listed = await fetch(
-          `${service.url}/api/v1/time-logs?projectId=${projectId}&from=${date}T23:59:59%2B14:00&to=${date}T00:00-12:00`,
-          { headers },
-        );
-        expect(
-          ((await listed.json()) as { data: { description: string }[] }).data.map(
-            ({ description }) => description,
-          ),
-        ).toEqual([date]);
+        expect(await listed(`&from=${date}T23:59:59%2B14:00&to=${date}T00:00-12:00`)).toEqual([date]);
       }
-      const all = await fetch(`${service.url}/api/v1/time-logs?projectId=${projectId}`, { headers });
-      expect(
-        ((await all.json()) as { data: { description: string }[] }).data.map(
-          ({ description }) => description,
-        ),
-      ).toEqual(days.toReversed());
-      expect(await service.end()).toBe(0);
-    },
-  );
+      expect(await listed('')).toEqual(days.toReversed());
+      await end();
+    });
+  });
 });

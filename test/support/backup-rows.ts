@@ -1,4 +1,5 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
+import { DataSource as Source } from './compiled.js';
 
 /**
  * Rows whose values a careless backup would change: the edges of numbers and of the calendar, quotes, escapes, line
@@ -20,7 +21,7 @@ const ID = `(lpad(to_hex(1763683200000 + n), 12, '0') || '7' || lpad(to_hex(n % 
 /** Does something on a connection of its own. */
 export async function withSql<T>(url: string, act: (sql: DataSource) => Promise<T>): Promise<T> {
   const options = { type: 'postgres', url, poolErrorHandler: () => undefined } as const;
-  const sql = await new DataSource(options).initialize();
+  const sql = await new Source(options).initialize();
   try {
     return await act(sql);
   } finally {

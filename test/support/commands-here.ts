@@ -1,27 +1,8 @@
-import { backupCommand } from '../../src/commands/backup.command.js';
-import { countsCommand } from '../../src/commands/counts.command.js';
-import { dropCommand } from '../../src/commands/drop.command.js';
-import { forgetCommand } from '../../src/commands/forget.command.js';
-import { migrateCommand } from '../../src/commands/migrate.command.js';
-import { openapiCommand } from '../../src/commands/openapi.command.js';
-import { restoreCommand } from '../../src/commands/restore.command.js';
-import { execute } from '../../src/commands/run-command.js';
-import { tokenCommand } from '../../src/commands/token.command.js';
-import { loadConfig } from '../../src/config.js';
 import type { Outcome } from './commands.js';
+import { type CommandName, commands, execute, loadConfig } from './compiled.js';
 import { environment } from './environment.js';
 
-const COMMANDS = {
-  backup: backupCommand,
-  counts: countsCommand,
-  drop: dropCommand,
-  forget: forgetCommand,
-  migrate: migrateCommand,
-  openapi: openapiCommand,
-  restore: restoreCommand,
-  token: tokenCommand,
-};
-export type CommandName = keyof typeof COMMANDS;
+export type { CommandName } from './compiled.js';
 
 /**
  * Runs a command in the process of the test: a process of its own takes more than a second to load the service. What a
@@ -31,6 +12,8 @@ export async function runHere(
   name: CommandName,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  /** Ends it as a signal does. */
+  signal = new AbortController().signal,
 ): Promise<Outcome> {
   const written = { stdout: '', stderr: '' };
   const to = (stream: keyof typeof written) => (text: string) => {
@@ -38,10 +21,10 @@ export async function runHere(
     return true;
   };
   const lineTo = (stream: keyof typeof written) => (text: string) => void to(stream)(`${text}\n`);
-  const code = await execute(COMMANDS[name], {
+  const code = await execute(commands[name], {
     args,
     settings: () => loadConfig(environment(env), false),
-    signal: new AbortController().signal,
+    signal,
     print: lineTo('stdout'),
     say: lineTo('stderr'),
     stderr: { write: to('stderr') },

@@ -5,8 +5,6 @@ import { text } from 'node:stream/consumers';
 import { environment } from './environment.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
-/** Milliseconds after which a program that does not end is ended. */
-const LIMIT = 600_000;
 
 export interface Outcome {
   /** Null where a signal ended it. */
@@ -34,8 +32,12 @@ export function runProgram(
   env: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
 ): Running {
-  const options = { env: environment(env), timeout: LIMIT };
-  const child = execFile(process.execPath, [...nodeOptions, join(PROJECT, file), ...args], options);
+  return run([...nodeOptions, join(PROJECT, file), ...args], environment(env));
+}
+
+/** The same for any program, with this environment alone. */
+export function run(command: readonly string[], env: NodeJS.ProcessEnv): Running {
+  const child = execFile(process.execPath, command, { env });
   const ended = Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'exit')]);
   const outcome = ended.then(([stdout, stderr, [code]]) => ({ code: code as number | null, stdout, stderr }));
   return Object.assign(outcome, { child });

@@ -7,7 +7,13 @@ import type * as Transports from '../../libs/messages/src/transports/index.js';
 import type * as AccessToken from '../../src/access-token/index.js';
 import type * as ApiDocs from '../../src/api-docs/index.js';
 import type * as App from '../../src/app.module.js';
+import type * as Backup from '../../src/backup/index.js';
+import type { Command } from '../../src/commands/run-command.js';
+import type * as RunCommand from '../../src/commands/run-command.js';
 import type * as Config from '../../src/config.js';
+import type * as DatabaseSetup from '../../src/database-setup/index.js';
+import type * as DatabaseIndex from '../../src/database/index.js';
+import type * as Serving from '../../src/serving.js';
 import type * as TimeLog from '../../src/time-log/index.js';
 import type * as LargeAnswersFile from '../../src/time-log/wire/large-answers.js';
 
@@ -35,19 +41,52 @@ const from = {
   apiDocs: (await compiled('src/api-docs/index.js')) as typeof ApiDocs,
   app: (await compiled('src/app.module.js')) as typeof App,
   auth: (await compiled('libs/auth/src/index.js')) as typeof Auth,
+  backup: (await compiled('src/backup/index.js')) as typeof Backup,
   config: (await compiled('src/config.js')) as typeof Config,
+  database: (await compiled('src/database/index.js')) as typeof DatabaseIndex,
+  databaseSetup: (await compiled('src/database-setup/index.js')) as typeof DatabaseSetup,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
   largeAnswers: (await compiled('src/time-log/wire/large-answers.js')) as typeof LargeAnswersFile,
+  runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
+  serving: (await compiled('src/serving.js')) as typeof Serving,
   timeLog: (await compiled('src/time-log/index.js')) as typeof TimeLog,
   transports: (await compiled('libs/messages/src/transports/index.js')) as typeof Transports,
 };
 
-export const { AccessTokenService, AccessTokenVerifier } = from.accessToken;
+export const { accessTokens, AccessTokenService, AccessTokenVerifier } = from.accessToken;
 export const { openApiText } = from.apiDocs;
-export const { AppModule, defaultScopes, errors, scopes, tags } = from.app;
+export const { afterRestore, AppModule, defaultScopes, entities, errors, migrations, note, scopes, tags } =
+  from.app;
 export const { AUTH_OPTIONS } = from.auth;
+export const { backup, checkBackup, restore } = from.backup;
 export const { loadConfig } = from.config;
+export const { Database } = from.database;
+export const { migrate, openDatabaseForCommand, plainOptions } = from.databaseSetup;
 export const { EdgeAdapter, UnreadAnswers } = from.httpEdge;
 export const { LargeAnswers } = from.largeAnswers;
-export const { Page, Period, TimeLogIds, TimeLogService } = from.timeLog;
+export const { execute } = from.runCommand;
+export const { serve } = from.serving;
+export const {
+  Page,
+  Period,
+  placeOf,
+  TimeLogCounts,
+  timeLogEntities,
+  TimeLogIds,
+  TimeLogService,
+  TypeOrmTimeLogRepository,
+} = from.timeLog;
 export const { connectMessages } = from.transports;
+
+const COMMANDS = ['backup', 'counts', 'drop', 'forget', 'migrate', 'openapi', 'restore', 'token'] as const;
+export type CommandName = (typeof COMMANDS)[number];
+
+/** The commands, by the names that npm knows them by. */
+export const commands = Object.fromEntries(
+  await Promise.all(
+    COMMANDS.map(async (name) => {
+      const module = (await compiled(`src/commands/${name}.command.js`)) as Record<string, Command>;
+      return [name, module[`${name}Command`]!] as const;
+    }),
+  ),
+) as Record<CommandName, Command>;

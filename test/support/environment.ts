@@ -1,12 +1,19 @@
-import { SETTINGS } from '../../src/config.js';
+/** A token that a deployment may declare. */
+export const DECLARED_TOKEN = 'a-token-that-the-deployment-declares';
 
-/**
- * The environment of a process of the service: what is given, and what it takes to find programs. All other settings
- * are set to nothing, which counts as absent: so a `.env` of the project, such as with the URL of a real database,
- * never reaches a test.
- */
+/** Runs before a program: to it, the project has no `.env`. That may hold the URL of a real database. */
+const WITHOUT_DOT_ENV = `--import=data:text/javascript,${encodeURIComponent(
+  `process.loadEnvFile = () => { throw Object.assign(new Error('none here'), { code: 'ENOENT' }); };`,
+)}`;
+
+/** The environment of a process of the service: what is given, and what it takes to find programs. */
 export function environment(given: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '', TZ, NODE_COMPILE_CACHE } = process.env;
-  const absent = Object.fromEntries(SETTINGS.map((name) => [name, '']));
-  return { ...absent, PATH, ...(TZ && { TZ }), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...given };
+  return {
+    PATH,
+    ...(TZ && { TZ }),
+    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+    ...given,
+    NODE_OPTIONS: `${WITHOUT_DOT_ENV} ${given.NODE_OPTIONS ?? ''}`.trimEnd(),
+  };
 }

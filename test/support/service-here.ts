@@ -1,6 +1,5 @@
 import { afterAll } from '@jest/globals';
-import { loadConfig } from '../../src/config.js';
-import { serve } from '../../src/serving.js';
+import { loadConfig, serve } from './compiled.js';
 import { environment } from './environment.js';
 
 /** The service in the process of a test, with all that main.ts has it do between the settings and the exit code. */
@@ -9,6 +8,8 @@ export interface ServiceHere {
   readonly port: number;
   /** What it has printed so far. */
   readonly written: Written;
+  /** Rejects with what ends it, a signal too. */
+  readonly ended: Promise<void>;
   /** Ends it as a signal does, and waits for that. */
   readonly end: () => Promise<void>;
 }
@@ -17,6 +18,21 @@ export interface Written {
   log: string;
   /** What stands beside the log. */
   said: string;
+}
+
+/** A line of the log. */
+export interface Line {
+  readonly level: string;
+  readonly msg: string;
+  readonly [name: string]: unknown;
+}
+
+/** The lines of a log. Throws where one is no object of JSON. */
+export function linesOf(log: string): Line[] {
+  return log
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
 }
 
 /** Those that a failed test may have left behind. */
@@ -35,25 +51,30 @@ export async function startHere(
   env: Readonly<Record<string, string>>,
   written: Written = { log: '', said: '' },
 ): Promise<ServiceHere> {
-  const config = loadConfig(environment({ HOST: '127.0.0.1', PORT: '0', ...env }), false);
+  const given = loadConfig(environment({ HOST: '127.0.0.1', PORT: '0', ...env }), false);
+  const { limits } = given;
+  // The test works in the same process.
+  const deadline = env.DEADLINE === undefined ? 10 * limits.deadline : limits.deadline;
+  const config = { ...given, limits: { ...limits, deadline } };
   const stop = new AbortController();
-  let ended: Promise<void>;
-  const port = await new Promise<number>((resolve, reject) => {
+  let ended!: Promise<void>;
+  const port = await new Promise<number>((listens, fails) => {
     const log = {
       write: (line: string) => {
         written.log += line;
         const found = /listening on port (\d+)/.exec(line);
-        if (found) resolve(Number(found[1]));
+        if (found) listens(Number(found[1]));
       },
     };
     const say = (text: string) => (written.said += `${text}\n`);
     ended = serve({ config, notes: [], log, say, stop });
-    ended.catch(reject);
+    ended.catch(fails);
   });
   const service = {
     url: `http://127.0.0.1:${port}`,
     port,
     written,
+    ended,
     end: async () => {
       running.delete(service);
       stop.abort();

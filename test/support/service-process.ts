@@ -6,54 +6,78 @@ import { environment } from './environment.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The compiled service, as seen from the compiled form of this file, and else from its source. */
-const MAIN = [join(ROOT, 'src', 'main.js')].find(existsSync) ?? join(ROOT, 'dist', 'src', 'main.js');
-/**
- * Milliseconds until a service that says nothing counts as failed: less than a test has, which then tells its output.
- */
-const START_LIMIT = 150_000;
+export const MAIN = [join(ROOT, 'src', 'main.js')].find(existsSync) ?? join(ROOT, 'dist', 'src', 'main.js');
+/** Milliseconds to wait for what a process prints: less than a test has, which can then tell what it printed. */
+const LIMIT = 500_000;
+export const LISTENING = /listening on port (\d+)/;
 
-/** The compiled service as a process of its own. */
-export interface ServiceProcess {
-  readonly url: string;
-  readonly port: number;
+/** A process, and what it prints. */
+export interface Printing {
   readonly child: ChildProcess;
   /** All that it has printed so far. */
   readonly output: () => string;
+  /** Resolves when it has printed something like this. Ends it and throws with its output where it does not. */
+  readonly printed: (text: RegExp) => Promise<RegExpExecArray>;
+}
+
+/** The compiled service as a process of its own. */
+export interface ServiceProcess extends Printing {
+  readonly url: string;
+  readonly port: number;
   /** Sends a signal and resolves with the exit code, or with the signal that ended it. */
   readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 }
 
-/**
- * Starts `dist/src/main.js` on a free port of loopback and resolves when it listens. Throws with its output where it
- * ends instead.
- */
+/** Starts `dist/src/main.js` on a free port of loopback and resolves when it listens. */
 export async function startService(
+  env: Record<string, string>,
+  wrapper?: readonly string[],
+): Promise<ServiceProcess> {
+  const service = spawnService({ PORT: '0', HOST: '127.0.0.1', ...env }, wrapper);
+  const [, port] = await service.printed(LISTENING);
+  const end: ServiceProcess['end'] = (signal) => endProcess(service.child, signal);
+  return { ...service, url: `http://127.0.0.1:${port}`, port: Number(port), end };
+}
+
+/** Starts `dist/src/main.js` with this environment alone, and what it takes to find programs. */
+export function spawnService(
   env: Record<string, string>,
   /** A command that runs the command behind it. */
   wrapper: readonly string[] = [],
-): Promise<ServiceProcess> {
-  const { child, output } = spawnService({ PORT: '0', HOST: '127.0.0.1', ...env }, wrapper);
-  const port = await new Promise<number>((resolve, reject) => {
-    const settle = (act: () => void) => {
-      clearTimeout(timer);
-      child.off('exit', fail);
-      child.stdout!.off('data', look);
-      act();
-    };
-    const fail = () => {
-      settle(() => reject(new Error(`the service did not start:\n${output()}`)));
-      // It may have started a PostgreSQL, which it ends first.
-      child.kill();
-    };
-    const look = () => {
-      const found = /listening on port (\d+)/.exec(output());
-      if (found) settle(() => resolve(Number(found[1])));
-    };
-    const timer = setTimeout(fail, START_LIMIT);
-    child.on('exit', fail);
-    child.stdout!.on('data', look);
-  });
-  return { url: `http://127.0.0.1:${port}`, port, child, output, end: (signal) => endProcess(child, signal) };
+): Printing {
+  return spawnProgram([...wrapper, process.execPath, MAIN], environment(env));
+}
+
+/** The same for any program, in the folder of the project and with this environment alone. */
+export function spawnProgram([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Printing {
+  const child = spawn(command, args, { env, cwd: ROOT, stdio: 'pipe' });
+  const streams = [child.stdout, child.stderr];
+  const chunks: string[] = [];
+  for (const stream of streams) stream.on('data', (chunk) => chunks.push(String(chunk)));
+  const output = () => chunks.join('');
+  const printed = (text: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const settle = (act: () => void) => {
+        clearTimeout(timer);
+        child.off('exit', fail);
+        for (const stream of streams) stream.off('data', look);
+        act();
+      };
+      const fail = () => {
+        settle(() => reject(new Error(`${text} was waited for, and this was printed:\n${output()}`)));
+        // It may have started a PostgreSQL, which it ends first.
+        child.kill();
+      };
+      const look = () => {
+        const found = text.exec(output());
+        if (found) settle(() => resolve(found));
+      };
+      const timer = setTimeout(fail, LIMIT);
+      child.on('exit', fail);
+      for (const stream of streams) stream.on('data', look);
+      look();
+    });
+  return { child, output, printed };
 }
 
 /**
@@ -63,22 +87,6 @@ export async function startService(
 export async function allOutputOf({ child }: Pick<ServiceProcess, 'child'>): Promise<void> {
   const streams = [child.stdout!, child.stderr!].filter((stream) => !stream.readableEnded);
   await Promise.all(streams.map((stream) => once(stream, 'end')));
-}
-
-/** Starts `dist/src/main.js` with this environment alone, and what it takes to find programs. */
-export function spawnService(
-  env: Record<string, string>,
-  wrapper: readonly string[] = [],
-): { child: ChildProcess; output: () => string } {
-  const [command, ...args] = [...wrapper, process.execPath, MAIN];
-  const child = spawn(command, args, {
-    env: environment(env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const chunks: string[] = [];
-  child.stdout.on('data', (chunk) => chunks.push(String(chunk)));
-  child.stderr.on('data', (chunk) => chunks.push(String(chunk)));
-  return { child, output: () => chunks.join('') };
 }
 
 /** Ends a process by its own id; resolves with its exit code, or the signal that ended it. */
