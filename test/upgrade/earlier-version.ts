@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
+import { withSql } from '../support/backup-rows.js';
 import type { TestDatabase } from '../support/test-database.js';
 import { loadDump } from './dump.js';
 
@@ -16,20 +17,17 @@ export async function loadVersion(
 
 /** Makes an ordinary role the owner of what the superuser has restored. */
 async function giveToOwner({ url, superuserUrl }: Parameters<typeof loadVersion>[1]): Promise<void> {
-  const superuser = await new DataSource({ type: 'postgres', url: superuserUrl }).initialize();
-  try {
-    const role = new URL(url).username;
-    await superuser.query(`do $$ declare statement text; begin
+  const role = new URL(url).username;
+  await withSql(superuserUrl, (superuser) =>
+    superuser.query(`do $$ declare statement text; begin
       for statement in
         select format('alter table %s owner to ${role}', oid::regclass) from pg_class
          where relnamespace = 'public'::regnamespace and relkind = 'r'
         union all
         select format('alter function %s owner to ${role}', oid::regprocedure) from pg_proc
          where pronamespace = 'public'::regnamespace
-      loop execute statement; end loop; end $$`);
-  } finally {
-    await superuser.destroy();
-  }
+      loop execute statement; end loop; end $$`),
+  );
 }
 
 /** What people have stored, by the columns that it had in each version; the last use of a token goes on changing. */

@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
-import { migrate } from '../../src/database-setup/index.js';
-import { Database } from '../../src/database/index.js';
-import { TimeLogCounts } from '../../src/time-log/index.js';
+import type { DataSource } from 'typeorm';
 import { eventually } from '../../src/time-log/contract/eventually.js';
+import { withSql } from '../support/backup-rows.js';
+import { Database, DataSource as Source, migrate, migrations, TimeLogCounts } from '../support/compiled.js';
 import { functionsIn } from '../support/count-functions.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
 import { runHere } from '../support/commands-here.js';
+import { useDatabase } from '../support/fixtures.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
-import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
 import { everything, loadVersion } from './earlier-version.js';
 
 const file = (name: string) => join(import.meta.dirname, name);
@@ -37,23 +36,22 @@ interface Contents {
 describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => {
   const contents = JSON.parse(readFileSync(file(`v${version}.json`), 'utf8')) as Contents;
   const { feed, bound, revoked } = contents;
-  let database: TestDatabase;
+  afterAll(async () => {
+    await service.end();
+    await owner.destroy();
+  });
+  const database = useDatabase(createTestDatabase);
+  const target = useDatabase();
   let owner: DataSource;
   let before: Awaited<ReturnType<typeof everything>>;
   let service: ServiceHere;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     await loadVersion(version, database);
-    owner = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+    owner = await new Source({ type: 'postgres', url: database.url }).initialize();
     before = await everything(owner, version);
     await migrate({ url: database.url, migrations });
     service = await startHere({ DATABASE_URL: database.url });
-  });
-  afterAll(async () => {
-    await service.end();
-    await owner.destroy();
-    await database.drop();
   });
 
   const send = async (path: string, init: RequestInit = {}, token = contents.token) => {
@@ -164,17 +162,13 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
 
   if (version !== '0.1')
     it('is in the backup that it made, whole', async () => {
-      const target = await createMigratedDatabase();
-      const restored = await new DataSource({ type: 'postgres', url: target.url }).initialize();
-      try {
-        const outcome = await runHere('restore', [file(`v${version}.backup.gz`)], {
-          DATABASE_URL: target.url,
-        });
-        expect(outcome).toMatchObject({ code: 0, stderr: '' });
-        expect(await everything(restored, version)).toEqual(before);
-      } finally {
-        await restored.destroy();
-        await target.drop();
-      }
+      const backup = file(`v${version}.backup.gz`);
+      expect(await runHere('restore', [backup], { DATABASE_URL: target.url })).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+      await withSql(target.url, async (restored) =>
+        expect(await everything(restored, version)).toEqual(before),
+      );
     });
 });

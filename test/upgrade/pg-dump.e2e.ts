@@ -2,14 +2,21 @@ import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { migrations } from '../../src/app.module.js';
-import { Database } from '../../src/database/index.js';
-import { migrate, plainOptions } from '../../src/database-setup/index.js';
-import { placeOf, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { addRows, withSql } from '../support/backup-rows.js';
+import {
+  Database,
+  DataSource,
+  migrate,
+  migrations,
+  placeOf,
+  plainOptions,
+  timeLogEntities,
+  TypeOrmTimeLogRepository,
+} from '../support/compiled.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+type Feed = InstanceType<typeof TypeOrmTimeLogRepository>;
 
 const run = promisify(execFile);
 /** The programs of the server of the test run, where that is not the embedded one, which has none. */
@@ -38,7 +45,7 @@ describeWithPgDump()('a dump of pg_dump', () => {
     return database.url;
   };
   /** The feed of a service that starts on a database. */
-  const withFeed = async <T>(url: string, act: (feed: TypeOrmTimeLogRepository) => Promise<T>) => {
+  const withFeed = async <T>(url: string, act: (feed: Feed) => Promise<T>) => {
     const options = { ...plainOptions(url), entities: timeLogEntities };
     const dataSource = await new DataSource(options).initialize();
     try {
@@ -49,7 +56,7 @@ describeWithPgDump()('a dump of pg_dump', () => {
       await dataSource.destroy();
     }
   };
-  const idsIn = (feed: TypeOrmTimeLogRepository, count: number, after?: string) =>
+  const idsIn = (feed: Feed, count: number, after?: string) =>
     eventually(async () => {
       const events = await feed.eventsAfter(after === undefined ? undefined : placeOf(after), 1000);
       expect(events).toHaveLength(count);
