@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { create, dataOf } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 const DAY = 86_400_000;
 
 describe('a clock that jumped ahead and was put right', () => {
-  let app: TestApp;
+  const app = useTestApp();
 
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
   afterEach(() => {
     jest.restoreAllMocks();
   });
-  afterAll(() => app.close());
 
   const createdAt = async () =>
     Date.parse((dataOf(await create(app)) as { readonly createdAt: string }).createdAt);

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { timesOf } from '../support/extent.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { create as send, dataOf, list as listed, outcome } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 interface Created {
   readonly id: string;
@@ -14,13 +14,8 @@ interface Created {
   readonly createdAt: string;
 }
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
+const app = useTestApp();
 afterEach(() => app.dataSource.query('truncate time_logs'));
-afterAll(() => app.close());
 
 /** Any day from 0001-01-01 to 9999-12-31. */
 const anyDay = fc
