@@ -14,7 +14,7 @@ import {
   type WriteLimits,
 } from './infrastructure/typeorm-time-log.repository.js';
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
-import { limitsOf } from './time-log.limits.js';
+import { limitsOf, QUEUE_SHARE } from './time-log.limits.js';
 import { SOURCE_OF_EVENTS, sourceOf } from './wire/cloud-event.js';
 import { LargeAnswers } from './wire/large-answers.js';
 import {
@@ -31,7 +31,11 @@ export const CORE = {
     TimeLogService,
     TimeLogUseCases,
     // One for requests and messages: they share the memory.
-    { provide: LargeAnswers, useFactory: () => new LargeAnswers() },
+    {
+      provide: LargeAnswers,
+      inject: [REQUEST_BOUNDS],
+      useFactory: ({ deadline }: RequestBounds) => new LargeAnswers({ wait: QUEUE_SHARE * deadline }),
+    },
     TimeLogMeasures,
     SchemaCheck,
     { provide: TIME_LOG_OPTIONS, useValue: {} },

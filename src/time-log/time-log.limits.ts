@@ -11,6 +11,12 @@ export const TIME_LOG_LIMITS = {
   writeQueue: 2_000,
 };
 
+/**
+ * The share of the deadline that a costly read may wait in a queue. The statement may take the rest. A read that begins
+ * later could not be answered in time; under load that would be all of them.
+ */
+export const QUEUE_SHARE = 0.4;
+
 /** The limits of time logs, each of them set. */
 export type TimeLogLimits = typeof TIME_LOG_LIMITS;
 

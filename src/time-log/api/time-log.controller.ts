@@ -74,12 +74,12 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
-    const access = accessOf(callerOf(request));
+    const call = callOf(callerOf(request));
     await sendList(this.largeAnswers, request, response, {
       limit: page.limit,
-      weigh: () => this.timeLogs.weigh(filter, page, access),
+      weigh: () => this.timeLogs.weigh(filter, page, call),
       make: async () => {
-        const found = await this.timeLogs.list(filter, page, access);
+        const found = await this.timeLogs.list(filter, page, call);
         return { list: listJson(found, page), link: pageLinks(pathOf(request), filter, page, found.total) };
       },
     });
@@ -124,7 +124,7 @@ export class TimeLogController {
     const { by } = query;
     const totals = await withinDeadline(
       request,
-      this.timeLogs.totals(filter, by, page, accessOf(callerOf(request))),
+      this.timeLogs.totals(filter, by, page, callOf(callerOf(request))),
     );
     response.setHeader('Link', pageLinks(pathOf(request), { ...filter, by }, page, totals.groupCount));
     sendJson(response, 200, totalsJson(totals, page));
@@ -163,7 +163,7 @@ export class TimeLogController {
     sendJson(
       response,
       200,
-      logJson(await withinDeadline(request, this.timeLogs.get(id, accessOf(callerOf(request))))),
+      logJson(await withinDeadline(request, this.timeLogs.get(id, callOf(callerOf(request))))),
     );
   }
 

@@ -43,7 +43,9 @@ export class HookedWrites {
       if (log) await this.hooks.within!({ ...change, id: log.id, log }, transaction);
       return outcome;
     };
-    return call.transaction ? inside(call.transaction) : this.timeLogs.transact(inside, turn);
+    return call.transaction
+      ? inside(call.transaction)
+      : this.timeLogs.transact(inside, turn, call.caller?.id);
   }
 
   /** What writes in the transaction of a call, or in one of its own. */

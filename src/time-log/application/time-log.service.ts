@@ -17,6 +17,8 @@ import { TimeLogUseCases } from './time-log.use-cases.js';
 export interface CallOptions {
   /** All projects, unless it says otherwise: the code of a host is trusted. */
   readonly access?: Access | undefined;
+  /** Who asks for it, for hooks. What is costly takes places in rotation among callers, by their ids. */
+  readonly caller?: TimeLogCaller | undefined;
 }
 
 /** How a log is recorded, corrected or deleted. */
@@ -26,8 +28,6 @@ export interface RecordOptions extends CallOptions {
    * isolation level is READ COMMITTED, or it may fail where others change logs at the same time.
    */
   readonly manager?: Transaction | undefined;
-  /** Who asks for it, for hooks. */
-  readonly caller?: TimeLogCaller | undefined;
 }
 
 function callOf({ access = ALL_PROJECTS, manager, caller }: RecordOptions): Call {
@@ -75,13 +75,13 @@ export class TimeLogService {
   }
 
   /** The log with an id, in upper or lower case. */
-  get(id: string, { access = ALL_PROJECTS }: CallOptions = {}): Promise<TimeLog> {
-    return this.useCases.get(id, access);
+  get(id: string, options: CallOptions = {}): Promise<TimeLog> {
+    return this.useCases.get(id, callOf(options));
   }
 
   /** One page of the logs that match, newest work first, and their total. */
-  list(filter: TimeLogFilter, page: Page, { access = ALL_PROJECTS }: CallOptions = {}): Promise<TimeLogPage> {
-    return this.useCases.list(filter, page, access);
+  list(filter: TimeLogFilter, page: Page, options: CallOptions = {}): Promise<TimeLogPage> {
+    return this.useCases.list(filter, page, callOf(options));
   }
 
   /** How many logs match, and the exact sum of their durations: of all, and of the groups of a page. */
@@ -89,9 +89,9 @@ export class TimeLogService {
     filter: TimeLogFilter,
     by?: Grouping,
     page: Page = Page.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
-    { access = ALL_PROJECTS }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<Totals> {
-    return this.useCases.totals(filter, by, page, access);
+    return this.useCases.totals(filter, by, page, callOf(options));
   }
 
   /** The next events after the one with an id, or from the beginning, oldest first. */

@@ -78,12 +78,12 @@ export class TimeLogUseCases {
     const log = TimeLog.record(await this.attributes.applyTo(values), id.toLowerCase());
     const { access, caller } = call;
     requireProject(access, log.projectId);
-    this.requireObedience(access);
+    await this.requireReach(log.id, call);
     const change: TimeLogChange = { kind: 'correct', id: log.id, values: normalizedValues(log), caller };
     await this.writes.before(call, change);
     const isThere = await this.writes.run(call, {
       change,
-      write: (writes) => writes.correct(log, access),
+      write: (writes) => writes.correct(log, access, caller?.id),
       written: (wasThere) => (wasThere ? log : undefined),
       turn: log.id,
     });
@@ -97,22 +97,22 @@ export class TimeLogUseCases {
    */
   async delete(id: string, call: Call): Promise<void> {
     const { access, caller } = call;
-    this.requireObedience(access);
-    const change: TimeLogChange = { kind: 'delete', id: id.toLowerCase(), caller };
+    const change = { kind: 'delete', id: id.toLowerCase(), caller } as const;
+    await this.requireReach(change.id, call);
     await this.writes.before(call, change);
     const deleted = await this.writes.run(call, {
       change,
-      write: (writes) => writes.delete(id.toLowerCase(), access),
+      write: (writes) => writes.delete(change.id, access, caller?.id),
       written: (log) => log,
-      turn: id.toLowerCase(),
+      turn: change.id,
     });
     if (deleted === undefined) throw noSuchLog();
   }
 
   /** The log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
-  async get(id: string, access: Access): Promise<TimeLog> {
+  async get(id: string, { access, caller }: Call): Promise<TimeLog> {
     this.requireObedience(access);
-    const log = await this.timeLogs.get(id.toLowerCase(), access);
+    const log = await this.timeLogs.get(id.toLowerCase(), access, caller?.id);
     if (log === undefined) throw noSuchLog();
     return log;
   }
@@ -121,27 +121,32 @@ export class TimeLogUseCases {
    * One page of the logs that match, newest work first, and their total. Throws DomainError FORBIDDEN or
    * SERVICE_UNAVAILABLE.
    */
-  async list(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage> {
+  async list(filter: TimeLogFilter, page: Page, { access, caller }: Call): Promise<TimeLogPage> {
     this.requireFilter(filter, access);
-    return this.timeLogs.find(filter, page, access);
+    return this.timeLogs.find(filter, page, access, caller?.id);
   }
 
   /**
    * How many logs match, and the exact sum of their durations: of all, and of the groups of a page, where a grouping is
    * given. Throws like `list`.
    */
-  async totals(filter: TimeLogFilter, by: Grouping | undefined, page: Page, access: Access): Promise<Totals> {
+  async totals(
+    filter: TimeLogFilter,
+    by: Grouping | undefined,
+    page: Page,
+    { access, caller }: Call,
+  ): Promise<Totals> {
     this.requireFilter(filter, access);
-    return this.timeLogs.totals(filter, by, page, access);
+    return this.timeLogs.totals(filter, by, page, access, caller?.id);
   }
 
   /**
    * At least how many bytes such a page has, for less than it costs to read it; undefined where the store does not
    * tell. Throws like `list`.
    */
-  async weigh(filter: TimeLogFilter, page: Page, access: Access): Promise<number | undefined> {
+  async weigh(filter: TimeLogFilter, page: Page, { access, caller }: Call): Promise<number | undefined> {
     this.requireFilter(filter, access);
-    return this.timeLogs.weigh?.(filter, page, access);
+    return this.timeLogs.weigh?.(filter, page, access, caller?.id);
   }
 
   /** The same of the next events. Throws like `events`. */
@@ -163,6 +168,16 @@ export class TimeLogUseCases {
     access: Access,
   ): Promise<readonly TimeLogEvent[]> {
     return this.timeLogs.eventsAfter(feedPlaceOf(lastEventId, access), limit);
+  }
+
+  /**
+   * Refuses a log beyond the access before it takes a place among its changes, where it would hold up others and show
+   * by its delay that they are at work. The statement that changes the log decides again. In a transaction of the
+   * caller nothing waits for a place, and the log may be known in it alone.
+   */
+  private async requireReach(id: string, call: Call): Promise<void> {
+    if (call.access === ALL_PROJECTS || call.transaction) this.requireObedience(call.access);
+    else await this.get(id, call);
   }
 
   private requireFilter({ projectId }: TimeLogFilter, access: Access): void {

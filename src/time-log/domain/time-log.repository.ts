@@ -39,7 +39,8 @@ export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'known' 
 
 /**
  * The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. An
- * access says whose logs there are for the caller: what is beyond it is answered like what is not there.
+ * access says whose logs there are for the caller: what is beyond it is answered like what is not there. A `caller` is
+ * the id of the client: adapters share among callers what there is of places.
  */
 export abstract class TimeLogRepository {
   /** Whether an adapter obeys the access. One that does not say so is never asked for a caller bound to projects. */
@@ -67,8 +68,8 @@ export abstract class TimeLogRepository {
    * Runs work in a transaction of its own, and resolves with its outcome when that is durable. What the work throws
    * rolls it back. Works with one turn come one after the other. Not abstract, like `get`.
    */
-  transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string): Promise<T> {
-    throw lacking(this, 'transact', `it was given ${typeof work} ${turn}`);
+  transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string, caller?: string): Promise<T> {
+    throw lacking(this, 'transact', `it was given ${typeof work} ${turn} of ${caller}`);
   }
 
   /**
@@ -83,32 +84,38 @@ export abstract class TimeLogRepository {
    * Gives the log with this id the values of this one, all of them. Resolves when that is durable, with whether there
    * is such a log; it never makes one. What changes nothing writes nothing. Not abstract, like `get`.
    */
-  correct(log: TimeLog, access: Access): Promise<boolean> {
-    throw lacking(this, 'correct', `it was given ${log.id} within ${String(access)}`);
+  correct(log: TimeLog, access: Access, caller?: string): Promise<boolean> {
+    throw lacking(this, 'correct', `it was given ${log.id} within ${String(access)} of ${caller}`);
   }
 
   /**
    * Removes the log with an id in lower case. Resolves when that is durable, with the log as it was; undefined: there
    * is none. Throws DomainError CONFLICT where tables of a host refer to it. Not abstract, like `get`.
    */
-  delete(id: string, access: Access): Promise<TimeLog | undefined> {
-    throw lacking(this, 'delete', `it was given ${id} within ${String(access)}`);
+  delete(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+    throw lacking(this, 'delete', `it was given ${id} within ${String(access)} of ${caller}`);
   }
 
   /** The log with an id in lower case, or undefined. Not abstract: adapters from the time of version 0.1 lack it. */
-  get(id: string, access: Access): Promise<TimeLog | undefined> {
-    throw lacking(this, 'get', `it was asked for ${id} within ${String(access)}`);
+  get(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+    throw lacking(this, 'get', `it was asked for ${id} within ${String(access)} by ${caller}`);
   }
 
   /** Newest work first: by date, then by creation, both descending. */
-  abstract find(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage>;
+  abstract find(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<TimeLogPage>;
 
   /**
    * How many logs match, and the exact sum of their durations: of all, and of the groups of a page. Projects come in
    * the order of their sums, the largest first, then by id; periods newest first. Not abstract, like `get`.
    */
-  totals(filter: TimeLogFilter, grouping: Grouping | undefined, page: Page, access: Access): Promise<Totals> {
-    const asked = `page ${page.number} by ${grouping ?? 'nothing'} of ${filter.projectId ?? String(access)}`;
+  totals(
+    filter: TimeLogFilter,
+    grouping: Grouping | undefined,
+    page: Page,
+    access: Access,
+    caller?: string,
+  ): Promise<Totals> {
+    const asked = `page ${page.number} by ${grouping ?? 'nothing'} of ${filter.projectId ?? String(access)} for ${caller}`;
     throw lacking(this, 'totals', `asked for ${asked}`);
   }
 
@@ -116,7 +123,7 @@ export abstract class TimeLogRepository {
    * How many bytes the texts of a page have, found for less than it costs to read them. An adapter may leave it out:
    * then a page is read even where there is no room for it.
    */
-  weigh?(filter: TimeLogFilter, page: Page, access: Access): Promise<number>;
+  weigh?(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<number>;
 
   /** The same of the next events after a place. */
   weighEvents?(place: FeedPlace | undefined, limit: number): Promise<number>;

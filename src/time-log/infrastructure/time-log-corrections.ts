@@ -1,4 +1,4 @@
-import type { BatcherLimits, Lanes } from '../../../libs/batching/src/index.js';
+import type { BatcherLimits } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, isReferredTo, type Statements, TextStatement } from '../../database/index.js';
 import type { Access } from '../domain/access.js';
@@ -21,9 +21,8 @@ export function referredTo(error: unknown): DomainError | undefined {
 }
 
 /**
- * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and whoever changes one of
- * them waits with a connection. So they take lanes: creates and lists have the other connections. Those of one log come
- * one after the other.
+ * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and a change of one of them waits
+ * with a connection. So these changes take places in a queue: creates and lists have the other connections.
  */
 export class TimeLogCorrections {
   private readonly options: { readonly rowWait: number };
@@ -31,30 +30,17 @@ export class TimeLogCorrections {
   constructor(
     private readonly database: Database,
     private readonly rows: TimeLogRows,
-    private readonly lanes: Lanes,
     limits: Pick<BatcherLimits, 'wait'>,
   ) {
     this.options = { rowWait: rowWaitOf(limits) };
   }
 
-  /** Resolves with whether the log is there, within the access. */
-  correct(log: TimeLog, access: Access, within?: Statements): Promise<boolean> {
-    return within
-      ? this.replace(log, access, within)
-      : this.lanes.run(() => this.replace(log, access), log.id);
-  }
-
-  /** Resolves with the log as it was; undefined where it was not there, within the access. */
-  delete(id: string, access: Access, within?: Statements): Promise<TimeLog | undefined> {
-    return within ? this.remove(id, access, within) : this.lanes.run(() => this.remove(id, access), id);
-  }
-
   /**
-   * What changes nothing writes nothing. Else the newest state of the log decides: it is locked, then looked at, so
+   * Resolves with whether the log is there, within the access. What changes nothing writes nothing. Else the newest state of the log decides: it is locked, then looked at, so
    * that whoever moves it to another project, or deletes it, comes before or after. Not prepared: the plan of a session
    * that began with an empty table would read all of it.
    */
-  private async replace(log: TimeLog, access: Access, within: Statements = this.database): Promise<boolean> {
+  async correct(log: TimeLog, access: Access, within: Statements = this.database): Promise<boolean> {
     const { valueNames, values, nextParameter } = this.rows;
     const differs = `(${valueNames}) is distinct from (${values})`;
     const statement = new TextStatement(
@@ -74,11 +60,8 @@ export class TimeLogCorrections {
     return (await within.change(statement, parameters, this.options)).length > 0;
   }
 
-  private async remove(
-    id: string,
-    access: Access,
-    within: Statements = this.database,
-  ): Promise<TimeLog | undefined> {
+  /** Resolves with the log as it was; undefined where it was not there, within the access. */
+  async delete(id: string, access: Access, within: Statements = this.database): Promise<TimeLog | undefined> {
     const statement = new TextStatement(
       `with deleted as (
          delete from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)} returning log.*

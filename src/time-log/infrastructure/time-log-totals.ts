@@ -1,9 +1,9 @@
-import { Batcher, type BatcherLimits } from '../../../libs/batching/src/index.js';
 import { type Database, PreparedStatement, type TextRow } from '../../database/index.js';
 import type { Access } from '../domain/access.js';
 import type { Page } from '../domain/page.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
+import type { CostlyReads } from './costly-reads.js';
 import { type Whose, whoseOf } from './whose.js';
 
 type Groups = 'none' | 'project' | 'period';
@@ -20,50 +20,43 @@ const STATEMENTS: Readonly<Record<Groups, { readonly routine: string; readonly g
 /** The functions of the database that are called here. */
 export const TOTALS_ROUTINES = Object.values(STATEMENTS).flatMap(({ routine }) => [routine, `${routine}_of`]);
 
-type Asked = readonly [TimeLogFilter, Page];
-
-/**
- * What of the deadline a request may wait for its turn. The statement may take the rest. What begins later could not be
- * answered in time; under load that would be all, and nobody would get an answer.
- */
-const WAIT_SHARE = 0.4;
+/** The number of rows of counts that a sum may read at once. Days are taken out of rows one by one; a year has 12. */
+const FEW_ROWS = { ofDays: 128, whole: 1_000 };
 
 /** Sums logs by what is summed already. */
 export class TimeLogTotals {
   private readonly statements = new Map<string, PreparedStatement>();
-  /** One at a time: each reads the sums of all projects. */
-  private readonly byProject: Batcher<Asked, Totals>;
 
-  /** `wait` is the deadline of a request in milliseconds, `now` the time in milliseconds. */
   constructor(
     private readonly database: Pick<Database, 'query' | 'routine'>,
-    { queue, wait }: Pick<BatcherLimits, 'queue' | 'wait'>,
-    now?: () => number,
-  ) {
-    const limits = { batch: 1, queue, wait: wait * WAIT_SHARE };
-    this.byProject = new Batcher(([asked]) => this.sumProjects(asked!), limits, now);
-  }
+    private readonly reads: CostlyReads,
+  ) {}
 
   async of(
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
     page: Page,
     access: Access,
+    caller?: string,
   ): Promise<Totals> {
     const whose = whoseOf(filter, access);
-    const values = [whose.project, filter.period.from, filter.period.to];
-    if (grouping === undefined) return this.read('none', whose, values);
+    const { period } = filter;
+    const days = [period.from, period.to];
+    const [of, place] = [[whose.project, ...days], placeOf(page)];
+    const run = (rows: number | undefined, ...sum: Parameters<typeof this.read>) =>
+      this.reads.run(caller, rows === undefined ? undefined : { whose, period, rows }, () =>
+        this.read(...sum),
+      );
+    if (grouping === undefined || (grouping === 'project' && typeof whose.project === 'string')) {
+      const totals = await run(whose.suffix === '' ? Infinity : FEW_ROWS.whole, 'none', whose, of);
+      // The only group is the whole.
+      return grouping === undefined ? totals : onlyGroupOf(whose.project as string, totals, page);
+    }
     if (grouping !== 'project')
-      return this.read('period', whose, [...values, grouping, ...placeOf(page)], periodSumOf);
-    if (whose.suffix === '_of') return this.read('project', whose, [...values, ...placeOf(page)]);
-    // The only group is the whole, as cheap as any other total.
-    if (whose.project !== undefined)
-      return onlyGroupOf(whose.project, await this.read('none', whose, values), page);
-    return this.byProject.add([filter, page]);
-  }
-
-  private async sumProjects([{ period }, page]: Asked): Promise<[Totals]> {
-    return [await this.read('project', { suffix: '' }, [period.from, period.to, ...placeOf(page)])];
+      return run(FEW_ROWS.ofDays, 'period', whose, [...of, grouping, ...place], periodSumOf);
+    if (whose.suffix === '_of') return run(FEW_ROWS.whole, 'project', whose, [...of, ...place]);
+    // It reads the sums of all projects, and their number is unknown.
+    return run(undefined, 'project', whose, [...days, ...place]);
   }
 
   /** One statement, so that all sums come from one snapshot. Its first row is the whole. */

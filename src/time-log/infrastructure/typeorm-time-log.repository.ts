@@ -2,8 +2,8 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import {
   Batcher,
   type BatcherLimits,
+  FairQueue,
   halving,
-  Lanes,
   type WatchedBatcher,
 } from '../../../libs/batching/src/index.js';
 import {
@@ -35,6 +35,7 @@ import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { referredTo, rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
+import { CostlyReads, type ReadCost } from './costly-reads.js';
 import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogRows } from './time-log-rows.js';
@@ -60,7 +61,9 @@ const ROUTINES = [
 ];
 /** The most logs in one statement. */
 const BATCH = 200;
-/** The part of the pool that changes have which share no commit with others: creates and lists have the rest. */
+/** The number of logs that a page may step over or read, in all its projects, and of rows of counts, at once. */
+const FEW = { logs: 5_000, rows: 1_000 };
+/** The part of the pool for changes that share no commit with others, and as much for lookups of single logs. */
 const POOL_SHARE = 0.5;
 
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
@@ -73,7 +76,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly feed: TimeLogFeed;
   private readonly sums: TimeLogTotals;
   private readonly corrections: TimeLogCorrections;
-  private readonly lanes: Lanes;
+  private readonly reads: CostlyReads;
+  private readonly lookups: FairQueue;
+  private readonly changes: FairQueue;
   private readonly transactions: TransactionOptions;
   private readonly rows: TimeLogRows;
   private readonly making: ConstructorParameters<typeof LazyPage<TextRow>>[2];
@@ -96,9 +101,12 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
     this.feed = new TimeLogFeed(database, rows);
-    this.sums = new TimeLogTotals(database, limits);
-    this.lanes = new Lanes(() => Math.floor(POOL_SHARE * database.poolSize) || 1, limits);
-    this.corrections = new TimeLogCorrections(database, rows, this.lanes, limits);
+    this.reads = new CostlyReads(database, limits);
+    this.sums = new TimeLogTotals(database, this.reads);
+    const share = () => Math.floor(POOL_SHARE * database.poolSize) || 1;
+    this.lookups = new FairQueue(limits, share);
+    this.changes = new FairQueue(limits, share);
+    this.corrections = new TimeLogCorrections(database, rows, limits);
     this.transactions = { rowWait: rowWaitOf(limits), whole: wait, refusalOf: referredTo };
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, () => this.recorded());
   }
@@ -157,7 +165,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   /** How many changes wait for their commit. */
   get queueLength(): number {
-    return this.lanes.length + this.queues.reduce((sum, { length }) => sum + length, 0);
+    return this.changes.length + this.queues.reduce((sum, { length }) => sum + length, 0);
   }
 
   private get table(): string {
@@ -176,17 +184,22 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.known(log, key);
   }
 
-  override correct(log: TimeLog, access: Access): Promise<boolean> {
-    return this.told(this.corrections.correct(log, access));
+  override correct(log: TimeLog, access: Access, caller?: string): Promise<boolean> {
+    return this.told(this.changes.run(caller, () => this.corrections.correct(log, access), log.id));
   }
 
-  override delete(id: string, access: Access): Promise<TimeLog | undefined> {
-    return this.told(this.corrections.delete(id, access));
+  override delete(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+    return this.told(this.changes.run(caller, () => this.corrections.delete(id, access), id));
   }
 
-  /** Takes a lane, for no longer than the deadline. */
-  override async transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string): Promise<T> {
-    const outcome = await this.lanes.run(() => this.database.transact(work, this.transactions), turn);
+  /** Takes a place among the changes, for no longer than the deadline. */
+  override async transact<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    turn?: string,
+    caller?: string,
+  ): Promise<T> {
+    const transacted = () => this.database.transact(work, this.transactions);
+    const outcome = await this.changes.run(caller, transacted, turn);
     this.recorded();
     return outcome;
   }
@@ -204,23 +217,30 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     };
   }
 
-  override async get(id: string, access: Access): Promise<TimeLog | undefined> {
+  override async get(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
     // Not prepared: the plan of a session that began with an empty table would read all of it.
     const statement = new TextStatement(
       `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)}`,
     );
-    const [row] = await this.database.query(statement, [id, accessValue(access)]);
+    const read = () => this.database.query(statement, [id, accessValue(access)]);
+    const [row] = await this.lookups.run(caller, read);
     return row && this.rows.log(row);
   }
 
-  override async find(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage> {
+  override async find(
+    filter: TimeLogFilter,
+    page: Page,
+    access: Access,
+    caller?: string,
+  ): Promise<TimeLogPage> {
     const whose = whoseOf(filter, access);
     // One statement, so that page and total come from one snapshot.
     const statement = (this.pages[whose.suffix] ??= new PreparedStatement(
       `select ${this.rows.selection('log')}, total from ${this.pageOf(whose)}`,
     ));
     // The first row only has the total.
-    const [first, ...rows] = await this.database.query(statement, pageValues(whose, filter, page));
+    const read = () => this.database.query(statement, pageValues(whose, filter, page));
+    const [first, ...rows] = await this.reads.run(caller, costOf(whose, filter, page), read);
     return new LazyPage(Number(first!.at(-1)), rows, this.making);
   }
 
@@ -229,17 +249,17 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     grouping: Grouping | undefined,
     page: Page,
     access: Access,
+    caller?: string,
   ): Promise<Totals> {
-    return this.sums.of(filter, grouping, page, access);
+    return this.sums.of(filter, grouping, page, access, caller);
   }
 
-  override async weigh(filter: TimeLogFilter, page: Page, access: Access): Promise<number> {
+  override async weigh(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<number> {
     const whose = whoseOf(filter, access);
     const statement = `select sum(${this.rows.weight('log')})::float8 as bytes from ${this.pageOf(whose)}`;
-    const [row] = await this.database.query<{ bytes: number | null }>(
-      statement,
-      pageValues(whose, filter, page),
-    );
+    const values = pageValues(whose, filter, page);
+    const read = () => this.database.query<{ bytes: number | null }>(statement, values);
+    const [row] = await this.reads.run(caller, costOf(whose, filter, page), read);
     return row!.bytes ?? 0;
   }
 
@@ -287,4 +307,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 /** The parameters of the function that finds a page. */
 function pageValues({ project }: Whose, { period }: TimeLogFilter, page: Page): unknown[] {
   return [project, period.from, period.to, String(page.offset), page.limit];
+}
+
+/** A page of one project, or of all, costs little if it is near the beginning: that of several reads a page of each. */
+function costOf(whose: Whose, { period }: TimeLogFilter, { offset, limit }: Page): ReadCost | undefined {
+  const projects = whose.suffix === '' ? 1 : whose.project.length;
+  const isNear = projects * (Number(offset) + limit) <= FEW.logs;
+  return isNear ? { whose, period, rows: whose.suffix === '' ? Infinity : FEW.rows } : undefined;
 }

@@ -15,7 +15,7 @@ import {
   noteChange,
   StrictMessage,
 } from '../../../libs/strict-request/src/index.js';
-import { accessOf, callOf } from '../wire/access-of.js';
+import { callOf } from '../wire/access-of.js';
 import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
@@ -54,13 +54,13 @@ export class TimeLogMessagesController {
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object | undefined> {
     const { filter, page } = criteriaOf(query);
-    const access = accessOf(caller);
+    const call = callOf(caller);
     if (!this.largeAnswers.mayBeLarge(page.limit))
-      return listResponse(await this.timeLogs.list(filter, page, access), page);
+      return listResponse(await this.timeLogs.list(filter, page, call), page);
     return this.largeAnswers.make(data, outletOf(data), {
-      weigh: () => this.timeLogs.weigh(filter, page, access),
+      weigh: () => this.timeLogs.weigh(filter, page, call),
       make: async (grow) => {
-        const found = await this.timeLogs.list(filter, page, access);
+        const found = await this.timeLogs.list(filter, page, call);
         for (const item of listJson(found, page).items) grow(Buffer.byteLength(item));
         return listResponse(found, page);
       },
@@ -74,7 +74,7 @@ export class TimeLogMessagesController {
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     const { filter, page } = criteriaOf(query);
-    const totals = await this.timeLogs.totals(filter, query.by, page, accessOf(caller));
+    const totals = await this.timeLogs.totals(filter, query.by, page, callOf(caller));
     return written(totalsResponse(totals, page), totalsJson(totals, page));
   }
 

@@ -1,7 +1,8 @@
 import { callerOf } from '../../../libs/auth/src/index.js';
+import { FairQueue } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Outlet, withinDeadline } from '../../../libs/strict-request/src/index.js';
-import { CallerTurns } from './caller-turns.js';
+import { QUEUE_SHARE, TIME_LOG_LIMITS } from '../time-log.limits.js';
 
 /** An answer with more items may be large. */
 const FEW = 100;
@@ -18,6 +19,8 @@ const LIMITS = {
    * the largest at the least rate of the edge.
    */
   longest: 10 * 60_000,
+  /** Milliseconds that an answer may wait for its turn. */
+  wait: QUEUE_SHARE * TIME_LOG_LIMITS.deadline,
 };
 
 /** Call it with the bytes of each part of an answer. Throws DomainError SERVICE_UNAVAILABLE where there is no room. */
@@ -43,14 +46,17 @@ const GROWN = new Error('the answer has grown large');
  */
 export class LargeAnswers {
   private readonly limits: typeof LIMITS;
-  private readonly turns = new CallerTurns();
+  private readonly turns: FairQueue;
   /** Of those that look whether what they ask for is small, while a large answer may be made. */
-  private readonly looks = new CallerTurns();
+  private readonly looks: FairQueue;
   /** Bytes of large answers, by caller. */
   private readonly held = new Map<string | undefined, number>();
 
   constructor(limits: Partial<typeof LIMITS> = {}) {
     this.limits = { ...LIMITS, ...limits };
+    const bounds = { queue: Infinity, wait: this.limits.wait };
+    this.turns = new FairQueue(bounds);
+    this.looks = new FairQueue(bounds);
   }
 
   /** Whether an answer with so many items must be made here. */
@@ -135,11 +141,7 @@ export class LargeAnswers {
   }
 }
 
-/** Does the work in the turn of the caller of a request. At the deadline of the request that is given up. */
-function inTurn<T>(turns: CallerTurns, request: object, work: () => Promise<T>): Promise<T> {
-  const asked = turns.take(callerOf(request)?.id, work);
-  return withinDeadline(request, asked.done).catch((error: unknown) => {
-    asked.leave();
-    throw error;
-  });
+/** Does the work in the turn of the caller of a request. At the deadline of the request its outcome is dropped. */
+function inTurn<T>(turns: FairQueue, request: object, work: () => Promise<T>): Promise<T> {
+  return withinDeadline(request, turns.run(callerOf(request)?.id, work));
 }

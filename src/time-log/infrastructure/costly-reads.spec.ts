@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Database } from '../../database/index.js';
+import { type Gate, newGate } from '../../../test/support/gate.js';
+import { ALL_PROJECTS } from '../domain/access.js';
+import { Page } from '../domain/page.js';
+import { Period } from '../domain/period.js';
+import type { Grouping } from '../domain/totals.js';
+import { CostlyReads } from './costly-reads.js';
+import { TimeLogTotals } from './time-log-totals.js';
+
+/** Milliseconds, as a request and a statement have them by default. */
+const DEADLINE = 2_500;
+const STATEMENT = 1_500;
+const [ONE, OTHER] = ['0b000000-0000-4000-8000-000000000001', '0b000000-0000-4000-8000-000000000002'];
+const YEAR = Period.of('2026-01-01', '2026-12-31');
+const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+
+describe('sums', () => {
+  let now: number;
+  let isSmall: boolean;
+  let statements: Gate[];
+  let totals: TimeLogTotals;
+
+  beforeEach(() => {
+    [now, isSmall, statements] = [0, false, []];
+    const database = {
+      routine: (name: string) => name,
+      query: async (sql: unknown) => {
+        if (typeof sql === 'string') return [{ isSmall }];
+        const gate = newGate();
+        statements.push(gate);
+        await gate.opened;
+        return [['1', '1', '0']];
+      },
+    } as unknown as Database;
+    const reads = new CostlyReads(database, { queue: 10, wait: DEADLINE }, () => now);
+    totals = new TimeLogTotals(database, reads);
+  });
+
+  const ask = async (by: Grouping | undefined, period: Period, access: readonly string[] | 'all' = [ONE]) => {
+    const asked = totals.of({ period }, by, Page.of(1, 50), access, 'caller');
+    // Whether it is small is asked first.
+    await new Promise((resolve) => setImmediate(resolve));
+    return { asked };
+  };
+  const MANY = Array.from({ length: 100 }, (_, index) => ONE.slice(0, -2) + String(index).padStart(2, '0'));
+
+  it.each<[Grouping | undefined, Period, readonly string[] | 'all']>([
+    [undefined, Period.of(), [ONE]],
+    [undefined, Period.of(), ALL_PROJECTS],
+    [undefined, YEAR, [ONE, OTHER]],
+    ['project', Period.of(), [ONE]],
+    ['project', YEAR, [ONE, OTHER]],
+    ['day', Period.of('2026-01-01', '2026-01-31'), [ONE]],
+    ['month', YEAR, [ONE]],
+    ['month', YEAR, ALL_PROJECTS],
+    ['week', YEAR, [ONE, OTHER]],
+  ])('wait for no other if they are small: by %s, %j of %j', async (by, period, access) => {
+    await ask('day', Period.of());
+    await ask(by, period, access);
+    expect(statements).toHaveLength(2);
+  });
+
+  it.each<[Grouping | undefined, Period, readonly string[] | 'all']>([
+    [undefined, Period.of(), [ONE, OTHER]],
+    ['project', Period.of(), [ONE, OTHER]],
+    ['day', Period.of(), [ONE]],
+    ['day', Period.of('2026-01-01'), [ONE]],
+    ['month', Period.of(undefined, '2026-12-31'), ALL_PROJECTS],
+    ['month', YEAR, MANY],
+  ])('wait unless they read few rows: by %s, %j of %j', async (by, period, access) => {
+    await ask('day', Period.of());
+    isSmall = true;
+    await ask(by, period, access);
+    expect(statements).toHaveLength(2);
+    isSmall = false;
+    await ask(by, period, access);
+    expect(statements).toHaveLength(2);
+  });
+
+  it('wait by project, for nobody knows how many projects there are', async () => {
+    isSmall = true;
+    await ask('project', YEAR, ALL_PROJECTS);
+    await ask('project', YEAR, ALL_PROJECTS);
+    expect(statements).toHaveLength(1);
+  });
+
+  it('begin in time to be answered, or not at all', async () => {
+    const first = await ask('project', Period.of(), ALL_PROJECTS);
+    const late = await ask('project', Period.of(), ALL_PROJECTS);
+    now = 2 * STATEMENT - DEADLINE;
+    const inTime = await ask('day', Period.of());
+    now = STATEMENT;
+    statements[0]!.open();
+    expect(await first.asked).toMatchObject({ whole: { count: 1 } });
+    await expect(late.asked).rejects.toMatchObject(unavailable);
+    statements[1]!.open();
+    expect(await inTime.asked).toMatchObject({ whole: { count: 1 } });
+  });
+});

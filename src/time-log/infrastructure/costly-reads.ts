@@ -1,0 +1,64 @@
+import { type BatcherLimits, FairQueue } from '../../../libs/batching/src/index.js';
+import type { Database } from '../../database/index.js';
+import type { Period } from '../domain/period.js';
+import { QUEUE_SHARE } from '../time-log.limits.js';
+import { BLOCK, NIL } from './counts/count-layout.js';
+import type { Whose } from './whose.js';
+
+/** What a read asks for. */
+export interface ReadCost {
+  readonly whose: Whose;
+  readonly period: Period;
+  /** The number of rows of counts that it may read without a place in the queue; Infinity if its cost is bounded. */
+  readonly rows: number;
+}
+
+/**
+ * Runs reads whose cost grows with what one caller has stored. Those that read few rows of counts run at once. The
+ * others run one at a time, for the callers in rotation, so that they leave connections and processors to all others.
+ */
+export class CostlyReads {
+  private readonly queue: FairQueue;
+
+  /** `wait` is the deadline of a request in milliseconds, `now` the time in milliseconds. */
+  constructor(
+    private readonly database: Pick<Database, 'query' | 'routine'>,
+    { queue, wait }: Pick<BatcherLimits, 'queue' | 'wait'>,
+    now?: () => number,
+  ) {
+    this.queue = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, undefined, now);
+  }
+
+  /** Settles like the read, which is costly if no cost is given. Rejects like FairQueue. */
+  async run<T>(caller: string | undefined, cost: ReadCost | undefined, read: () => Promise<T>): Promise<T> {
+    if (cost && mostRowsOf(cost) <= cost.rows) return read();
+    // Counting takes a statement more, so only what would have to wait is counted.
+    if (cost && this.queue.isBusy && (await this.isSmall(cost))) return read();
+    return this.queue.run(caller, read);
+  }
+
+  /** Counts the rows in the index, and stops at the limit. */
+  private async isSmall({ whose: { project }, period: { from, to }, rows }: ReadCost): Promise<boolean> {
+    // Without an order for each project the server might read the rows of all projects.
+    const [row] = await this.database.query<{ isSmall: boolean }>(
+      `select count(*) <= $4 as "isSmall" from (
+         select from unnest(coalesce($1::uuid[], array[${NIL}])) project cross join lateral (
+           select from ${this.database.routine('time_log_counts')}
+            where of_all = ($1 is null) and project_id = project and width = ${BLOCK}
+              and first_day > coalesce($2, '0001-01-01')::date - ${BLOCK}
+              and first_day <= coalesce($3, '9999-12-31')::date
+            order by first_day limit $4 + 1
+         ) counts limit $4 + 1
+       ) some_rows`,
+      [project === undefined ? null : [project].flat(), from, to, rows],
+    );
+    return row!.isSmall;
+  }
+}
+
+/** The most rows of counts in a period, if transactions wrote one after the other. */
+function mostRowsOf({ whose: { project }, period: { from, to } }: ReadCost): number {
+  if (from === undefined || to === undefined) return Infinity;
+  const days = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
+  return (Math.ceil(days / BLOCK) + 1) * (typeof project === 'object' ? project.length : 1);
+}
