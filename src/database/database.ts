@@ -12,7 +12,10 @@ import {
   FailedWork,
   inTransaction,
   OverdueTransaction,
+  type Rows,
+  sent,
   transacted,
+  withAffected,
   type TransactionOptions,
 } from './transaction.js';
 import { isOfOthers, isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
@@ -93,7 +96,11 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
    * without `rowWait` is sent alone where the default is READ COMMITTED.
    */
   change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  change(sql: TextStatement, parameters?: readonly unknown[], options?: ChangeOptions): Promise<TextRow[]>;
+  change(
+    sql: TextStatement,
+    parameters?: readonly unknown[],
+    options?: ChangeOptions,
+  ): Promise<Rows<TextRow>>;
   async change(
     sql: TextStatement | string,
     parameters: readonly unknown[] = [],
@@ -109,8 +116,11 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
           begun,
           level: async () => {
             // A standby answers this under SERIALIZABLE, and nothing else.
-            const [row] = await sent(runner, 'show transaction_isolation', []);
-            return (row as { transaction_isolation: string }).transaction_isolation;
+            const [row] = await sent<{ level: string }>(
+              runner,
+              `select current_setting('transaction_isolation') as level`,
+            );
+            return row!.level;
           },
         });
       }),
@@ -174,12 +184,15 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     if (dataSourceOf(runner) !== this.dataSource) {
       throw new Error('the transaction belongs to another DataSource: begin it in that of time logs');
     }
-    const run = async (sql: TextStatement | string, parameters: readonly unknown[] = []) => {
-      if (typeof sql === 'string') return (await runner.query(sql, parameters as unknown[])) as unknown[];
+    const run = async (sql: TextStatement | string, parameters?: readonly unknown[]) => {
+      if (typeof sql === 'string') return sent(runner, sql, parameters);
       // As a plain text: behind a pooler the session may not know a prepared statement, and the transaction would be
       // lost. And the host may look at what its transaction runs.
-      const rows = (await runner.query(sql.text, parameters as unknown[])) as object[];
-      return rows.map((row) => Object.values(row) as TextRow);
+      const rows = await sent<object>(runner, sql.text, parameters);
+      return withAffected(
+        rows.map((row) => Object.values(row) as TextRow),
+        rows.affected,
+      );
     };
     const isOwn = this.own.has(runner);
     const asked = async (...statement: Parameters<typeof run>) => {
@@ -270,10 +283,6 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       await runner?.release();
     }
   }
-}
-
-function sent(runner: QueryRunner, sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
-  return runner.query(sql, parameters as unknown[]) as Promise<unknown[]>;
 }
 
 function unavailable(cause?: unknown): DomainError {

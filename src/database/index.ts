@@ -4,5 +4,12 @@ export { DatabaseModule, databaseOf, registerEntities } from './database.module.
 export { LoneChange } from './lone-changes.js';
 export { PreparedStatement, type TextRow, TextStatement } from './prepared-statements.js';
 export { RAISE_SYNCHRONOUS_COMMIT, type TransactionOptions } from './transaction.js';
-export { hasState, isReferredTo, isRefusalOfRow, isUnknownRoutine } from './unavailability.js';
+export {
+  hasState,
+  isOfConstraint,
+  isOfForeignKey,
+  isOfTable,
+  isRefusalOfRow,
+  isUnknownRoutine,
+} from './unavailability.js';
 export { dataSourceOf, fullyQualified, qualified } from './qualified.js';

@@ -17,6 +17,24 @@ export const WAIT_FOR_DISK = `set_config('synchronous_commit', 'on', true)`;
  */
 export const RAISE_SYNCHRONOUS_COMMIT = `select ${WAIT_FOR_DISK} where ${WAITS_FOR_LESS}`;
 
+/** The rows of a statement, and how many rows it has written or, if it only reads, returned. */
+export type Rows<Row> = Row[] & { readonly affected?: number | undefined };
+
+/** Notes that number on rows, so that they still equal rows without it. */
+export function withAffected<Row>(rows: Row[], affected: number | undefined): Rows<Row> {
+  return Object.defineProperty(rows, 'affected', { value: affected });
+}
+
+/** Sends one statement. */
+export async function sent<Row>(
+  runner: QueryRunner,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<Rows<Row>> {
+  const { records, affected } = await runner.query(sql, parameters as unknown[], true);
+  return withAffected(records as Row[], affected);
+}
+
 /** One message, so it takes no further round trip. */
 const BEGIN = `${ISOLATED};${RAISE_SYNCHRONOUS_COMMIT}`;
 
@@ -36,28 +54,24 @@ export async function inTransaction<Row>(
   sql: string,
   parameters: readonly unknown[],
   rowWait?: number,
-): Promise<Row[]> {
+): Promise<Rows<Row>> {
   const begin = rowWait === undefined ? BEGIN : beginWithWait(rowWait);
-  const run = () => runner.query(sql, parameters as unknown[]) as Promise<Row[]>;
+  const run = () => sent<Row>(runner, sql, parameters);
   const { pipeline } = (await runner.connect()) as { pipeline?: boolean };
   return pipeline ? atOnce(runner, begin, run) : stepByStep(runner, begin, run);
 }
 
 /** Sends all three at once. If the statement fails, the server turns the commit into a rollback. */
-async function atOnce<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row[]>): Promise<Row[]> {
+async function atOnce<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row>): Promise<Row> {
   const steps = await Promise.allSettled([runner.query(begin), run(), runner.query('commit')]);
   const failed = [steps[1], steps[0], steps[2]].find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
-  return (steps[1] as PromiseFulfilledResult<Row[]>).value;
+  return (steps[1] as PromiseFulfilledResult<Row>).value;
 }
 
-async function stepByStep<Row>(
-  runner: QueryRunner,
-  begin: string,
-  run: () => Promise<Row[]>,
-): Promise<Row[]> {
+async function stepByStep<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row>): Promise<Row> {
   await runner.query(begin);
-  let rows: Row[];
+  let rows: Row;
   try {
     rows = await run();
   } catch (error) {

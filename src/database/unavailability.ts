@@ -43,17 +43,25 @@ export function isOfOthers(error: unknown): boolean {
   return hasState(error, /^(?:57014|55P03|40)/);
 }
 
-/** SQLSTATEs of a value or a row that the database refuses: data exceptions and integrity constraint violations. */
-const OF_A_ROW = /^(?:22|23)/;
-
-/** True for an error that a single row may have caused: without it the other rows would be taken. */
+/** True for an error that a single row may have caused: triggers of a host raise any error that they like. */
 export function isRefusalOfRow(error: unknown): boolean {
-  return hasState(error, OF_A_ROW);
+  return error instanceof QueryFailedError && !isUnavailability(error);
 }
 
-/** True where a row cannot be deleted because others refer to it: PostgreSQL 18 has a state of its own for RESTRICT. */
-export function isReferredTo(error: unknown): boolean {
+/** True if a constraint refuses a row: an integrity constraint violation. */
+export function isOfConstraint(error: unknown): boolean {
+  return hasState(error, /^23/);
+}
+
+/** True if a foreign key does not hold: PostgreSQL 18 has a state of its own for RESTRICT. */
+export function isOfForeignKey(error: unknown): boolean {
   return hasState(error, /^(?:23001|23503)$/);
+}
+
+/** True for an error about a table with a quoted name; of a foreign key it is the one that refers to another. */
+export function isOfTable(error: unknown, table: string): boolean {
+  if (!(error instanceof QueryFailedError)) return false;
+  return table.endsWith(`"${(error.driverError as { readonly table?: string }).table}"`);
 }
 
 /** True where a statement called a function that no migration has made yet. */

@@ -34,13 +34,21 @@ export const REFERRED_TO: ErrorKind = {
   message: 'other records refer to this time log',
 };
 
+/** A constraint that a host has added to the tables refuses a log. */
+export const REFUSED: ErrorKind = {
+  code: 'CONFLICT',
+  status: 409,
+  message: 'the database refuses this time log: it violates a constraint',
+};
+
 /** What changes logs. */
 export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'known' | 'correct' | 'delete'>;
 
 /**
  * The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. An
  * access says whose logs there are for the caller: what is beyond it is answered like what is not there. A `caller` is
- * the id of the client: adapters share among callers what there is of places.
+ * the id of the client: adapters share among callers what there is of places. Methods that change logs throw DomainError
+ * CONFLICT if a constraint of a host refuses the change.
  */
 export abstract class TimeLogRepository {
   /** Whether an adapter obeys the access. One that does not say so is never asked for a caller bound to projects. */
@@ -90,7 +98,7 @@ export abstract class TimeLogRepository {
 
   /**
    * Removes the log with an id in lower case. Resolves when that is durable, with the log as it was; undefined: there
-   * is none. Throws DomainError CONFLICT where tables of a host refer to it. Not abstract, like `get`.
+   * is none. Throws DomainError CONFLICT if tables of a host refer to it. Not abstract, like `get`.
    */
   delete(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
     throw lacking(this, 'delete', `it was given ${id} within ${String(access)} of ${caller}`);

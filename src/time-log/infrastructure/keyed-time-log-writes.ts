@@ -121,6 +121,12 @@ export class KeyedTimeLogWrites {
   }
 }
 
+/** A condition that is true. It fails, so that no key is stored, if a trigger has dropped a log. */
+const ALL_WRITTEN = `(
+  select case when n = (select count(*) from kept) then true
+              else format('a trigger of the database dropped time logs: %s left', n)::boolean end
+    from (select count(*) as n from written) counted)`;
+
 function insertionInto(
   keys: string,
   logs: string,
@@ -148,9 +154,9 @@ function insertionInto(
       returning time_log_id as id
     ), written as (
       insert into ${logs} (${names})
-      select ${names} from free join kept using (id)
+      select ${names} from free join kept using (id) returning id
     )
-    select id from kept`;
+    select id from kept where ${ALL_WRITTEN}`;
 }
 
 /** A unique name for a key. The line break separates: the text of a key never has one. */

@@ -1,10 +1,9 @@
 import type { BatcherLimits } from '../../../libs/batching/src/index.js';
-import { DomainError } from '../../../libs/errors/src/index.js';
-import { type Database, isReferredTo, type Statements, TextStatement } from '../../database/index.js';
+import { type Database, type Statements, TextStatement } from '../../database/index.js';
 import type { Access } from '../domain/access.js';
 import { TimeLog } from '../domain/time-log.js';
-import { REFERRED_TO } from '../domain/time-log.repository.js';
 import type { TimeLogRows } from './time-log-rows.js';
+import { NotStored, refusalAtEnd } from './refusals.js';
 import { accessValue, withinAccess } from './whose.js';
 
 /** The part of the deadline that a change waits for who holds its log. */
@@ -13,11 +12,6 @@ const WAIT_SHARE = 0.6;
 /** The most milliseconds that a change waits for who holds its log. */
 export function rowWaitOf({ wait }: Pick<BatcherLimits, 'wait'>): number {
   return Math.ceil(WAIT_SHARE * wait);
-}
-
-/** What a caller is told where tables of a host refer to a log; undefined for any other error. */
-export function referredTo(error: unknown): DomainError | undefined {
-  return isReferredTo(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : undefined;
 }
 
 /**
@@ -48,32 +42,39 @@ export class TimeLogCorrections {
          select id, ${differs} as differs from ${this.table}
           where id = $1 and ${withinAccess('project_id', nextParameter)}
        ), found as materialized (
-         select log.id from seen join ${this.table} log on log.id = seen.id
+         select log.id, ${differs} as differs from seen join ${this.table} log on log.id = seen.id
           where seen.differs and ${withinAccess('log.project_id', nextParameter)} for no key update of log
        ), corrected as (
          update ${this.table} log set (${valueNames}) = row(${values})
-           from found where log.id = found.id and ${differs}
+           from found where log.id = found.id and found.differs returning log.id
        )
-       select id from found union all select id from seen where not differs`,
+       select (differs and corrected.id is null)::text as is_kept from found left join corrected using (id)
+        union all select 'false' from seen where not differs`,
     );
     const parameters = [...this.rows.valuesOf(log), accessValue(access)];
-    return (await within.change(statement, parameters, this.options)).length > 0;
+    const [row] = await within.change(statement, parameters, this.options);
+    if (row?.[0] === 'true') throw new NotStored();
+    return row !== undefined;
   }
 
   /** Resolves with the log as it was; undefined where it was not there, within the access. */
   async delete(id: string, access: Access, within: Statements = this.database): Promise<TimeLog | undefined> {
     const statement = new TextStatement(
-      `with deleted as (
-         delete from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)} returning log.*
+      `with found as materialized (
+         select id from ${this.table} where id = $1 and ${withinAccess('project_id', 2)} for update
+       ), deleted as (
+         delete from ${this.table} log using found where log.id = found.id returning log.*
        )
-       select ${this.rows.selection('deleted')} from deleted`,
+       select ${this.rows.selection('deleted')} from found left join deleted using (id)`,
     );
-    try {
-      const [row] = await within.change(statement, [id, accessValue(access)], this.options);
-      return row && this.rows.log(row);
-    } catch (error) {
-      throw referredTo(error) ?? error;
-    }
+    const [row] = await within
+      .change(statement, [id, accessValue(access)], this.options)
+      .catch((error: unknown) => {
+        throw refusalAtEnd(error, this.table) ?? error;
+      });
+    // The id comes first. It is missing if the row was found, and is still there.
+    if (row?.[0] === null) throw new NotStored();
+    return row && this.rows.log(row);
   }
 
   private get table(): string {

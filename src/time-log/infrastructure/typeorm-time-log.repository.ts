@@ -34,12 +34,13 @@ import { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
-import { referredTo, rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
+import { rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads, type ReadCost } from './costly-reads.js';
 import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogRows } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
+import { NotStored, refusalAtEnd, refuse } from './refusals.js';
 import { schemaTaken } from './schema-taken.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { TimeLogTotals, TOTALS_ROUTINES } from './time-log-totals.js';
@@ -107,7 +108,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.lookups = new FairQueue(limits, share);
     this.changes = new FairQueue(limits, share);
     this.corrections = new TimeLogCorrections(database, rows, limits);
-    this.transactions = { rowWait: rowWaitOf(limits), whole: wait, refusalOf: referredTo };
+    this.transactions = {
+      rowWait: rowWaitOf(limits),
+      whole: wait,
+      refusalOf: (error) => refusalAtEnd(error, this.table),
+    };
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, () => this.recorded());
   }
 
@@ -173,11 +178,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override add(log: TimeLog): Promise<void> {
-    return this.writes.add(log);
+    return this.writes.add(log).catch(refuse);
   }
 
   override addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
-    return this.keyedWrites.add(log, key);
+    return this.keyedWrites.add(log, key).catch(refuse);
   }
 
   override known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
@@ -208,9 +213,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const statements = this.database.within(transaction);
     return {
       add: async (log) => {
-        await this.insert([log], statements);
+        const [error] = await this.insert([log], statements).catch(refuse);
+        if (error) throw error;
       },
-      addOnce: (log, key) => this.keyedWrites.add(log, key, statements),
+      addOnce: (log, key) => this.keyedWrites.add(log, key, statements).catch(refuse),
       known: (log, key) => this.keyedWrites.known(log, key, statements),
       correct: (log, access) => this.told(this.corrections.correct(log, access, statements), statements),
       delete: (id, access) => this.told(this.corrections.delete(id, access, statements), statements),
@@ -275,15 +281,22 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.feed.backlog(place, most);
   }
 
-  /** Stores all logs in one commit, or as a part of a transaction. */
-  private async insert(logs: readonly TimeLog[], within: Statements = this.database): Promise<undefined[]> {
+  /** Stores all logs in one commit, or as a part of a transaction. Resolves with an error for each that is not stored. */
+  private async insert(
+    logs: readonly TimeLog[],
+    within: Statements = this.database,
+  ): Promise<(undefined | Error)[]> {
     this.insertion ??= new LoneChange(
       (condition) => `insert into ${this.table} (${this.rows.names})
        select * from unnest(${this.rows.arrays}) where ${condition}`,
     );
-    await within.change(this.insertion, this.rows.arraysOf(logs));
+    const { affected } = await within.change(this.insertion, this.rows.arraysOf(logs));
     this.changed(within);
-    return logs.map(() => undefined);
+    if (affected === logs.length) return logs.map(() => undefined);
+    const rows = await within.query<{ id: string }>(`select id from ${this.table} where id = any($1)`, [
+      logs.map(({ id }) => id),
+    ]);
+    return logs.map(({ id }) => (rows.some((row) => row.id === id) ? undefined : new NotStored()));
   }
 
   private pageOf({ suffix }: Whose): string {
@@ -293,7 +306,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   /** Awaits a change, and tells others of it where its log was there. */
   private async told<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
-    const wasThere = await change;
+    const wasThere = await change.catch(refuse);
     if (wasThere) this.changed(within);
     return wasThere;
   }
