@@ -15,7 +15,7 @@ interface Row {
   readonly digest: Buffer;
   readonly scopes: string[];
   readonly projects: string[] | null;
-  readonly remaining: number | null;
+  readonly remaining: string | null;
   readonly isUseUnnoted: boolean;
 }
 
@@ -35,7 +35,7 @@ export class AccessTokenLookup {
   async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
     // A use that is noted for later than now: the clock of the database has gone back.
     const rows = await this.database.query<Row>(
-      `select id, digest, scopes, projects, (extract(epoch from expires_at - now()) * 1000)::float8 as remaining,
+      `select id, digest, scopes, projects, (extract(epoch from expires_at - now()) * 1000)::bigint as remaining,
               coalesce(last_used_at not between now() - interval '1 minute' and clock_timestamp(), true)
                 and current_setting('transaction_read_only') = 'off' as "isUseUnnoted"
          from ${this.database.table(AccessToken)}
@@ -47,7 +47,10 @@ export class AccessTokenLookup {
     return new Map(
       rows.map(({ id, digest, scopes, projects, remaining }) => [
         digest.toString('latin1'),
-        { principal: { id, scopes, projects: projects ?? undefined }, remaining: remaining ?? undefined },
+        {
+          principal: { id, scopes, projects: projects ?? undefined },
+          remaining: remaining === null ? undefined : Number(remaining),
+        },
       ]),
     );
   }

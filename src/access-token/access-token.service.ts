@@ -13,6 +13,17 @@ export interface NewAccessToken {
   readonly expiresAt?: Date | undefined;
 }
 
+const TIMES = {
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  revokedAt: 'revoked_at',
+  lastUsedAt: 'last_used_at',
+};
+/** As JSON they have one form, whatever the DateStyle is. */
+const TIME_COLUMNS = Object.entries(TIMES)
+  .map(([name, column]) => `to_json(${column}) as "${name}"`)
+  .join();
+
 /** Makes, lists and revokes access tokens. */
 @Injectable()
 export class AccessTokenService {
@@ -40,12 +51,14 @@ export class AccessTokenService {
   }
 
   /** All tokens, oldest first, revoked and expired ones included. */
-  list(): Promise<AccessToken[]> {
-    return this.database.query<AccessToken>(
-      `select id, name, digest, scopes, projects, created_at as "createdAt", expires_at as "expiresAt",
-              revoked_at as "revokedAt", last_used_at as "lastUsedAt"
-         from ${this.table} order by created_at, id`,
+  async list(): Promise<AccessToken[]> {
+    const tokens = await this.database.query<Record<keyof typeof TIMES, string | null> & AccessToken>(
+      `select id, name, digest, scopes, projects, ${TIME_COLUMNS} from ${this.table} order by created_at, id`,
     );
+    for (const token of tokens)
+      for (const name of Object.keys(TIMES) as (keyof typeof TIMES)[])
+        Object.assign(token, { [name]: token[name] && new Date(token[name]) });
+    return tokens;
   }
 
   /** Whether there is a token that is valid now. */

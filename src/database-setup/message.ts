@@ -1,7 +1,10 @@
 import { DomainError } from '../../libs/errors/src/index.js';
 
-/** SQLSTATE: a standby or a read-only server was asked to change something. */
-const READ_ONLY = '25006';
+/** What to do, by SQLSTATE: a standby or a read-only server was asked to change something; a disk is full. */
+const ADVICE: Readonly<Record<string, string>> = {
+  '25006': 'name a server that is no standby, and a role without default_transaction_read_only',
+  '53100': 'free space on the disk of the database, and run it again',
+};
 /** SQLSTATE. */
 export const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -19,5 +22,6 @@ export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');
   if (!(error instanceof Error)) return String(error);
   if (error instanceof DomainError && error.cause !== undefined) return messageOf(error.cause);
-  return codeOf(error) === READ_ONLY ? `${error.message}: name a server that is no standby` : error.message;
+  const advice = ADVICE[codeOf(error)];
+  return advice === undefined ? error.message : `${error.message}: ${advice}`;
 }

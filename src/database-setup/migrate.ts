@@ -3,8 +3,8 @@ import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { addressOf, connectionFault } from './connection-fault.js';
 import { plainOptions } from './connection-options.js';
-import { EncodingError, requireUtf8 } from './encoding.js';
 import { codeOf, INSUFFICIENT_PRIVILEGE, messageOf } from './message.js';
+import { requireFitDatabase, UnfitDatabaseError } from './requirements.js';
 
 /** Key of the lock under which only one instance migrates at a time: "time-log" as a 64-bit number. */
 const LOCK = 0x74696d652d6c6f67n;
@@ -34,10 +34,10 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { signal } = options;
   const dataSource = await connect(options);
   try {
-    await requireUtf8(dataSource);
+    await requireFitDatabase(dataSource);
     return await runPending(dataSource, signal);
   } catch (error) {
-    if (signal?.aborted || error instanceof EncodingError) throw error;
+    if (signal?.aborted || error instanceof UnfitDatabaseError) throw error;
     throw new Error(`the database schema could not be migrated: ${messageOf(error)}${adviceFor(error)}`, {
       cause: error,
     });

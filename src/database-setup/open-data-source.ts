@@ -1,11 +1,11 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { connectionFault } from './connection-fault.js';
 import type { PostgresOptions } from './connection-options.js';
-import { requireUtf8 } from './encoding.js';
+import { requireFitDatabase } from './requirements.js';
 
 /**
  * Connects to a database, whose URL has a setting of this name. Throws an Error with one clear line where it is out of
- * reach, or refuses, or its encoding is not UTF8.
+ * reach, or refuses, or does not suit the service.
  */
 export async function openDataSource(
   options: DataSourceOptions,
@@ -16,7 +16,7 @@ export async function openDataSource(
     throw new Error(connectionFault(error, url, setting).message, { cause: error });
   });
   try {
-    await requireUtf8(dataSource);
+    await requireFitDatabase(dataSource);
     return dataSource;
   } catch (error) {
     await dataSource.destroy();

@@ -12,6 +12,7 @@ import { SumDurations1764547500000 } from './infrastructure/migrations/176454750
 import { TellChanges1764547700000 } from './infrastructure/migrations/1764547700000-tell-changes.js';
 import { AddTimeLogAttributes1764892800000 } from './infrastructure/migrations/1764892800000-add-time-log-attributes.js';
 import { StepFromNearerEnd1764979200000 } from './infrastructure/migrations/1764979200000-step-from-nearer-end.js';
+import { ReadShiftWithoutBackslash1765065600000 } from './infrastructure/migrations/1765065600000-read-shift-without-backslash.js';
 
 /** The migrations that make their tables, in order. */
 export const timeLogMigrations = [
@@ -29,4 +30,5 @@ export const timeLogMigrations = [
   TellChanges1764547700000,
   AddTimeLogAttributes1764892800000,
   StepFromNearerEnd1764979200000,
+  ReadShiftWithoutBackslash1765065600000,
 ];

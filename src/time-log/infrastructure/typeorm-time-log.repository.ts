@@ -262,11 +262,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   override async weigh(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<number> {
     const whose = whoseOf(filter, access);
-    const statement = `select sum(${this.rows.weight('log')})::float8 as bytes from ${this.pageOf(whose)}`;
+    const statement = `select sum(${this.rows.weight('log')}) as bytes from ${this.pageOf(whose)}`;
     const values = pageValues(whose, filter, page);
-    const read = () => this.database.query<{ bytes: number | null }>(statement, values);
+    const read = () => this.database.query<{ bytes: string | null }>(statement, values);
     const [row] = await this.reads.run(caller, costOf(whose, filter, page), read);
-    return row!.bytes ?? 0;
+    return Number(row!.bytes);
   }
 
   override weighEvents(place: FeedPlace | undefined, limit: number): Promise<number> {

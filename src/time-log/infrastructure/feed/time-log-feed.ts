@@ -46,12 +46,12 @@ export class TimeLogFeed {
   /** How many bytes the texts of the next events have. */
   async weigh(place: FeedPlace | undefined, limit: number): Promise<number> {
     const [row] = await this.database
-      .query<{ bytes: number | null }>(
-        `select sum(${this.rows.weight('log')})::float8 as bytes from ${this.routine}`,
+      .query<{ bytes: string | null }>(
+        `select sum(${this.rows.weight('log')}) as bytes from ${this.routine}`,
         [place?.position, place?.logId, limit],
       )
       .catch(refuseGone);
-    return row!.bytes ?? 0;
+    return Number(row!.bytes);
   }
 
   private eventOf(row: TextRow): TimeLogEvent {

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { AccessTokenLookup } from '../../src/access-token/access-token.lookup.js';
+import { digestOf } from '../../src/access-token/token-text.js';
+import { accessTokens, AccessTokenService } from '../../src/access-token/index.js';
+import { migrations } from '../../src/app.module.js';
+import { loadConfig } from '../../src/config.js';
+import { Database } from '../../src/database/index.js';
+import { connectionOptions, migrate, openDataSource } from '../../src/database-setup/index.js';
+import { eventRelayEntities } from '../../src/event-relay/index.js';
+import { RelayLease } from '../../src/event-relay/relay-lease.js';
+import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
+import { TimeLogAttributes } from '../../src/time-log/domain/attributes.js';
+import { Page } from '../../src/time-log/domain/page.js';
+import { Period } from '../../src/time-log/domain/period.js';
+import { TimeLog } from '../../src/time-log/domain/time-log.js';
+import { TimeLogCounts, timeLogEntities } from '../../src/time-log/index.js';
+import { TypeOrmTimeLogRepository } from '../../src/time-log/infrastructure/typeorm-time-log.repository.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const ANY_ATTRIBUTES = new TimeLogAttributes({
+  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
+});
+const { limits } = loadConfig({}, false);
+const entities = [...accessTokens.entities, ...timeLogEntities, ...eventRelayEntities];
+const PROJECT = '11111111-1111-1111-1111-111111111111';
+const ALL = { period: Period.of() };
+const EXPIRY = new Date('2199-02-01T10:00:00.000Z');
+
+/** The third has no attributes, and the texts of the others hold what settings may read in another way. */
+const logNumber = (number: number, duration = number / 10) =>
+  TimeLog.restore({
+    id: `019c1370-4e1b-7000-8000-${String(number).padStart(12, '0')}`,
+    projectId: PROJECT,
+    duration,
+    description: `\\d \\' '' "NULL" é 😀 ${number}`,
+    date: number === 2 ? '0031-02-01' : '2026-02-01',
+    ...(number !== 3 && { attributes: { text: 'NULL \\ "', nothing: null, number } }),
+  });
+
+/** All that is done in the life of a database, and every answer on the way. */
+async function life({ url }: TestDatabase): Promise<unknown> {
+  await migrate({ url, migrations });
+  const dataSource = await openDataSource(connectionOptions(url, entities, limits));
+  try {
+    const database = new Database(dataSource);
+    const repository = new TypeOrmTimeLogRepository(database, undefined, ANY_ATTRIBUTES);
+    const happened = async () =>
+      (await repository.eventsAfter(undefined, 50)).map(({ type, log, time }) => [type, log, typeof time]);
+    await repository.requireTables();
+    await repository.keepPositions();
+    await Promise.all([1, 2, 3].map((number) => repository.add(logNumber(number))));
+    const key = { principal: 'somebody', text: `it's \\ "a" key` };
+    const keyed = [await repository.addOnce(logNumber(4), key), await repository.addOnce(logNumber(4), key)];
+    const first = await happened();
+    // As a restore does. From now on the feed reads by how much it has moved.
+    await dataSource.transaction('READ COMMITTED', async (manager) => {
+      await manager.query('select move_time_log_positions()');
+    });
+    await repository.add(logNumber(5));
+    const changes = [
+      await repository.correct(logNumber(3, 1e-7), ALL_PROJECTS),
+      await repository.correct(logNumber(3, 1e-7), ALL_PROJECTS),
+      await repository.delete(logNumber(1).id, ALL_PROJECTS),
+      await repository.get(logNumber(3).id, ALL_PROJECTS),
+      await repository.get(logNumber(1).id, ALL_PROJECTS),
+    ];
+    const period = { period: Period.of('2026-01-01', '2026-12-31') };
+    const lists = [
+      await repository.find(ALL, Page.of(1, 2), ALL_PROJECTS),
+      await repository.find(period, Page.of(1, 9), [PROJECT, logNumber(1).id]),
+    ].map(({ logs, total }) => [[...logs], total]);
+    const groupings = [undefined, 'project', 'day', 'week', 'month'] as const;
+    const totals = [];
+    for (const grouping of groupings)
+      totals.push(await repository.totals(period, grouping, Page.of(1, 9), ALL_PROJECTS));
+    const tokens = new AccessTokenService(database);
+    const { token } = await tokens.create({
+      name: 'test',
+      scopes: ['a', 'b'],
+      projects: [PROJECT],
+      expiresAt: EXPIRY,
+    });
+    const [listed] = await tokens.list();
+    const [found] = (await new AccessTokenLookup(database).find([digestOf(token)])).values();
+    const lease = await RelayLease.take(database, 'sink', PROJECT, {
+      isTaken: () => undefined,
+      wasAhead: () => undefined,
+    });
+    await lease?.giveUp({ position: '5', logId: PROJECT });
+    return {
+      first,
+      keyed,
+      changes,
+      lists,
+      totals,
+      weight: await repository.weigh(ALL, Page.of(1, 9), ALL_PROJECTS),
+      backlog: (await repository.backlog({ position: '0', logId: PROJECT }, 9)).events,
+      last: await happened(),
+      counts: await new TimeLogCounts(database).verify(),
+      token: [
+        listed?.expiresAt?.getTime(),
+        listed?.scopes,
+        typeof listed?.createdAt.getTime(),
+        found?.principal.projects,
+      ],
+      isFoundLong: found!.remaining! > 1e9,
+      relayed: await RelayLease.placeOf(database, 'sink'),
+    };
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** Lives in a database whose role, or which itself, has settings. */
+async function lifeWith(settings: string, by: 'role' | 'database' = 'role'): Promise<unknown> {
+  const database = await createTestDatabase();
+  try {
+    for (const setting of settings.split(/, (?=[a-z_.]+ = )/))
+      await queryOnce(
+        database.superuserUrl,
+        `begin read write; alter ${by} ${database.name} set ${setting}; commit`,
+      );
+    return await life(database);
+  } finally {
+    await database.drop();
+  }
+}
+
+describe('a service whose role or database has another setting', () => {
+  let usual: unknown;
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    usual = await lifeWith('application_name = usual');
+  });
+  afterAll(() => {
+    Logger.overrideLogger(['error', 'warn']);
+  });
+
+  it.each([
+    'standard_conforming_strings = off',
+    'standard_conforming_strings = off, backslash_quote = off, escape_string_warning = on',
+    'transform_null_equals = on, quote_all_identifiers = on',
+    `datestyle = 'SQL, DMY', intervalstyle = sql_standard, timezone = 'Pacific/Apia'`,
+    `datestyle = 'German', intervalstyle = iso_8601, timezone_abbreviations = 'India'`,
+    `datestyle = 'Postgres, MDY', intervalstyle = postgres_verbose, timezone = 'America/New_York'`,
+    'extra_float_digits = -15, bytea_output = escape, xmlbinary = hex, xmloption = document',
+    'client_encoding = latin1, client_min_messages = debug5',
+    `lc_messages = 'C.UTF-8', lc_monetary = 'C.UTF-8', lc_numeric = 'C.UTF-8', lc_time = 'C.UTF-8'`,
+    'search_path = public, pg_catalog',
+    `default_transaction_isolation = 'serializable', default_transaction_deferrable = on`,
+    `default_transaction_isolation = 'repeatable read'`,
+    'session_replication_role = local, row_security = off, check_function_bodies = off',
+    'plan_cache_mode = force_custom_plan, enable_seqscan = off, jit_above_cost = 0',
+    'plan_cache_mode = force_generic_plan, enable_indexscan = off, constraint_exclusion = on',
+    `plpgsql.variable_conflict = use_variable, plpgsql.extra_errors = 'all'`,
+    'plpgsql.variable_conflict = use_column, default_toast_compression = pglz',
+    'synchronous_commit = off, commit_delay = 10, lock_timeout = 60000, statement_timeout = 60000, idle_in_transaction_session_timeout = 60000',
+  ])('gives the same answers: %s', async (settings) => {
+    expect(await lifeWith(settings)).toEqual(usual);
+  });
+
+  it.each([
+    ['array_nulls = off', /^array_nulls is off, .*: alter role ROLE reset array_nulls, or alter database /],
+    [
+      'session_replication_role = replica',
+      /^session_replication_role is replica, .*: alter role ROLE reset /,
+    ],
+    [
+      `search_path = ''`,
+      /^the search_path [(]""[)] names no schema that exists .*: name one, such as by alter role /,
+    ],
+    ['search_path = nowhere', /^the search_path [(]nowhere[)] names no schema that exists /],
+    [
+      'default_transaction_read_only = on',
+      /^the database schema could not be migrated: cannot execute CREATE TABLE in a read-only transaction: name a server /,
+    ],
+  ])('is refused at the start, in one line that says what to do: %s', async (setting, line) => {
+    for (const by of ['role', 'database'] as const)
+      await expect(lifeWith(setting, by)).rejects.toMatchObject({
+        message: expect.stringMatching(new RegExp(`${line.source}[^\\n]*$`)),
+      });
+  });
+});
