@@ -53,7 +53,8 @@ async function takeRows(
   progress: Progress,
 ): Promise<BackupNotes> {
   const tables = await lockEmptyTables(dataSource, runner);
-  return readBackup({ ...backup, progress }, async (saved, rows) => {
+  const checks = await dropChecksOfNewRows(runner, [...tables.values()]);
+  const notes = await readBackup({ ...backup, progress }, async (saved, rows) => {
     const table = tables.get(saved.table);
     if (table === undefined)
       throw new BackupFileError(`is not of this version, which has no table ${saved.table}`);
@@ -62,6 +63,20 @@ async function takeRows(
     if (columns) await copyInto(`copy ${table} (${quotedList(dataSource, columns)}) from stdin`);
     else await insertJson(dataSource, runner, table, copyInto);
   });
+  for (const check of checks) await runner.query(check);
+  return notes;
+}
+
+/** Drops checks that rows from before them need not pass (NOT VALID). Returns the statements that add them again. */
+async function dropChecksOfNewRows(runner: QueryRunner, tables: readonly string[]): Promise<string[]> {
+  const checks = (await runner.query(
+    `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as "drop",
+            format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as "add"
+       from pg_constraint where contype = 'c' and not convalidated and conrelid = any($1::regclass[])`,
+    [tables],
+  )) as { drop: string; add: string }[];
+  for (const { drop } of checks) await runner.query(drop);
+  return checks.map(({ add }) => add);
 }
 
 /** The quoted tables by name. Locks them against other writers. Throws where one of them has rows. */

@@ -13,6 +13,7 @@ import { TellChanges1764547700000 } from './infrastructure/migrations/1764547700
 import { AddTimeLogAttributes1764892800000 } from './infrastructure/migrations/1764892800000-add-time-log-attributes.js';
 import { StepFromNearerEnd1764979200000 } from './infrastructure/migrations/1764979200000-step-from-nearer-end.js';
 import { ReadShiftWithoutBackslash1765065600000 } from './infrastructure/migrations/1765065600000-read-shift-without-backslash.js';
+import { LimitDurations1765065700000 } from './infrastructure/migrations/1765065700000-limit-durations.js';
 
 /** The migrations that make their tables, in order. */
 export const timeLogMigrations = [
@@ -31,4 +32,5 @@ export const timeLogMigrations = [
   AddTimeLogAttributes1764892800000,
   StepFromNearerEnd1764979200000,
   ReadShiftWithoutBackslash1765065600000,
+  LimitDurations1765065700000,
 ];

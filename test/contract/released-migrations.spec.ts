@@ -26,6 +26,7 @@ const RELEASED = {
   AddTimeLogAttributes1764892800000: '40a83682df3c2180bc47d5ecbe72f9e6',
   StepFromNearerEnd1764979200000: 'fa69c9a41b457ad51088a216dd1de262',
   ReadShiftWithoutBackslash1765065600000: '3c5a44a05de79bcec23e3d78e638f26d',
+  LimitDurations1765065700000: 'd796106c07a9ba9c0851e06d076ea433',
 };
 
 /** Our own DataSource, and one of a host with a schema and a prefix of its own. */

@@ -168,6 +168,8 @@ describe('the table of time logs', () => {
     ['a negative duration', { duration: '-1' }, 'time_logs_duration_is_positive'],
     ['NaN', { duration: 'NaN' }, 'time_logs_duration_is_positive'],
     ['Infinity', { duration: 'Infinity' }, 'time_logs_duration_is_positive'],
+    ['more than a double holds', { duration: '1e400' }, 'time_logs_duration_is_within_double'],
+    ['less than a double holds', { duration: '1e-400' }, 'time_logs_duration_is_within_double'],
     ['a UUIDv4 as id', { id: '019c1370-4e1b-4000-8000-000000000001' }, 'time_logs_id_is_uuidv7'],
     ['the nil UUID as id', { id: '00000000-0000-0000-0000-000000000000' }, 'time_logs_id_is_uuidv7'],
     ['year 10000', { date: '10000-01-01' }, 'time_logs_date_has_four_digit_year'],

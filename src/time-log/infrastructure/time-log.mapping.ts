@@ -3,6 +3,8 @@ import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log
 import { TRANSACTION } from './feed/positions.v1.js';
 
 const asItIs = (text: string) => text;
+/** The nearest double that a duration can be: SQL was able to store decimals beyond the largest or smallest one. */
+const doubleOf = (text: string) => Math.min(Math.max(Number(text), Number.MIN_VALUE), Number.MAX_VALUE);
 /** For types whose text needs escapes, or depends on a setting. */
 const byFunction = {
   select: (column: string) => `to_json(${column})::text`,
@@ -25,7 +27,7 @@ export interface ColumnTexts {
 export const COLUMN_TEXTS = {
   uuid: { select: asItIs, json: (text: string) => `"${text}"`, parse: asItIs },
   // As JavaScript writes it: SQL keeps zeros at the end, and knows no exponent.
-  numeric: { select: asItIs, json: (text: string) => JSON.stringify(Number(text)), parse: asItIs },
+  numeric: { select: asItIs, json: (text: string) => JSON.stringify(doubleOf(text)), parse: asItIs },
   text: byFunction,
   date: byFunction,
   // As JavaScript writes it: SQL writes numbers out and adds spaces.
@@ -52,7 +54,7 @@ export const TIME_LOG_COLUMNS = {
   id: { type: 'uuid', primary: true, primaryKeyConstraintName: 'time_logs_pkey' },
   projectId: { type: 'uuid', name: 'project_id' },
   // SQL has exact decimals. The shortest decimal of a double is read back as the same double.
-  duration: { type: 'numeric', transformer: { to: String, from: Number } },
+  duration: { type: 'numeric', transformer: { to: String, from: doubleOf } },
   description: { type: 'text' },
   date: { type: 'date' },
   // A log without them has no member of this name.
@@ -98,5 +100,6 @@ Index('time_logs_date_id_idx', ['date', 'id'])(TimeLog);
 Index('time_logs_position_id_idx', ['position', 'id'])(TimeLog);
 Check('time_logs_id_is_uuidv7', `substr((id)::text, 15, 1) = '7'::text`)(TimeLog);
 Check('time_logs_duration_is_positive', `duration > 0 AND duration < 'Infinity'`)(TimeLog);
+Check('time_logs_duration_is_within_double', 'duration BETWEEN 5e-324 AND 1.7976931348623157e308')(TimeLog);
 Check('time_logs_description_is_short', 'char_length(description) <= 5000')(TimeLog);
 Check('time_logs_date_has_four_digit_year', `date >= '0001-01-01' AND date <= '9999-12-31'`)(TimeLog);
