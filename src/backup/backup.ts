@@ -14,6 +14,7 @@ import {
   tableLine,
   trailerLine,
 } from './backup-file.js';
+import { codeOf } from '../database-setup/index.js';
 import { type Connection, type ConnectionOptions, withConnection } from './connection.js';
 import { quotedList, SETTINGS, tablesOf } from './copy.js';
 import { lineFeedsIn, Progress, type RowCounts } from './progress.js';
@@ -60,13 +61,19 @@ export async function backup({ file, ...source }: SaveOptions): Promise<RowCount
   } catch (error) {
     await handle.close();
     await rm(part, { force: true });
+    if (NO_ROOM.test(codeOf(error))) throw new Error(unwritable(file, error), { cause: error });
     throw error;
   }
 }
 
+/** Codes of a disk that is full, of a quota, and of the largest file. */
+const NO_ROOM = /^(?:ENOSPC|EDQUOT|EFBIG)$/;
+
 function unwritable(file: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   const folder = dirname(file);
+  if (NO_ROOM.test(codeOf(error)))
+    return `there is no room for ${file} (${code}), and nothing was saved: free space in ${folder}, or name a file on another disk`;
   if (code === 'ENOENT') return `there is no folder ${folder}: make it, or name a file in another one`;
   return `${file} cannot be written (${code}): let this user write to ${folder}, or name a file in another folder`;
 }

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { ClientBase } from 'pg';
 import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
-import { openDataSource, plainOptions } from '../database-setup/index.js';
+import { openDataSource, plainOptions, requireAllRows } from '../database-setup/index.js';
 
 export interface ConnectionOptions {
   readonly url: string;
@@ -45,6 +45,7 @@ export async function withConnection<T>(
     );
     const runner = dataSource.createQueryRunner();
     try {
+      await requireAllRows(dataSource, setting);
       const client = (await runner.connect()) as ClientBase;
       return await act({ dataSource, runner, client, ignoreSignal });
     } finally {

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { migrations } from '../app.module.js';
-import { codeOf, migrate, openDataSource, plainOptions } from '../database-setup/index.js';
+import { entities, migrations } from '../app.module.js';
+import { codeOf, migrate, openDataSource, plainOptions, requireAllRows } from '../database-setup/index.js';
 import { Database } from '../database/index.js';
 import { type BadNews, type Call, withDatabase } from './run-command.js';
 
@@ -19,8 +19,9 @@ export function withFunctions(
   return withDatabase(call, async ({ migrationUrl: url, migrationSetting: setting }, { databaseUrl }) => {
     // Only the service and `npm run migrate` change the schema of an external database.
     if (databaseUrl === undefined) await migrate({ url, migrations });
-    const dataSource = await openDataSource({ ...plainOptions(url), poolSize: 2 }, setting);
+    const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 2 }, setting);
     try {
+      await requireAllRows(dataSource, setting);
       return await act(new Database(dataSource), dataSource);
     } catch (error) {
       if (codeOf(error) !== UNDEFINED_FUNCTION) throw error;

@@ -1,9 +1,12 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { qualified } from '../../database/index.js';
+import { hasState, qualified } from '../../database/index.js';
 import { type CalendarDate, isCalendarDate } from '../domain/calendar-date.js';
 
-/** The most logs of one transaction, which takes some 0.2 s. */
+/** The most logs of one transaction, which takes some 0.2 s, and the least on a disk that is full. */
 const BATCH = 10_000;
+const SMALL_BATCH = 100;
+/** SQLSTATE. */
+const DISK_FULL = /^53100$/;
 /** Before the first log. */
 const BEGINNING = { date: '0001-01-01', id: '00000000-0000-0000-0000-000000000000' };
 
@@ -52,18 +55,30 @@ export class OldTimeLogs {
 
   /**
    * Drops them, in transactions that are short, each all or nothing; those that others hold are left. Returns how many.
-   * The next transaction is open when one commits (feed/drop-time-logs.v1.ts).
+   * The next transaction is open when one commits (feed/drop-time-logs.v1.ts). On a full disk it goes on with fewer logs
+   * in each, which need less room.
    */
   async drop(before: CalendarDate, { isTold, signal, onProgress }: Drop): Promise<number> {
     const open: Open[] = [await this.begin()];
     try {
       let sum = 0;
+      let { batch } = this;
       for (let place = BEGINNING; ;) {
         open.push(await this.begin());
-        const { dropped, removed, date, id } = await this.dropNext(open, before, place, isTold);
+        const next = await this.dropNext(open, before, { ...place, batch }, isTold).catch(
+          (error: unknown) => {
+            if (!hasState(error, DISK_FULL) || batch <= SMALL_BATCH) throw error;
+          },
+        );
+        if (next === undefined) {
+          await giveBack(open.shift()!.runner);
+          batch = Math.max(SMALL_BATCH, Math.floor(batch / 10));
+          continue;
+        }
+        const { dropped, removed, date, id } = next;
         sum += dropped;
         onProgress(sum);
-        if (dropped === 0 && removed < this.batch) return sum;
+        if (dropped === 0 && removed < batch) return sum;
         signal.throwIfAborted();
         if (date !== null && id !== null) place = { date, id };
       }
@@ -76,14 +91,14 @@ export class OldTimeLogs {
   private async dropNext(
     open: Open[],
     before: CalendarDate,
-    { date, id }: typeof BEGINNING,
+    { date, id, batch: most }: typeof BEGINNING & { readonly batch: number },
     isTold: boolean,
   ): Promise<Batch> {
     const [{ runner }, { number }] = open as [Open, Open];
     const [batch] = (await runner.query(
       `select dropped, removed, last_date::text as date, last_id as id
          from ${qualified(this.dataSource, 'drop_time_logs')}($1, $2, $3, $4, $5)`,
-      [before, date, id, this.batch, isTold ? null : number],
+      [before, date, id, most, isTold ? null : number],
     )) as [Batch];
     await runner.commitTransaction();
     open.shift();

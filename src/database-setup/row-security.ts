@@ -1,0 +1,18 @@
+import type { DataSource } from 'typeorm';
+
+/**
+ * Throws an Error with one clear line if row security would hide rows of the entities' tables from the role, whose URL
+ * has a setting of this name. For what must see all rows, such as a backup.
+ */
+export async function requireAllRows(dataSource: DataSource, setting = 'DATABASE_URL'): Promise<void> {
+  const tables = dataSource.entityMetadatas.map(({ tableName }) => dataSource.driver.escape(tableName));
+  const [row] = await dataSource.query<{ role: string; hidden: string | null }[]>(
+    `select current_user as role, string_agg(to_regclass(name)::text, ', ' order by name) as hidden
+       from unnest($1::text[]) name where row_security_active(to_regclass(name))`,
+    [tables],
+  );
+  if (row!.hidden === null) return;
+  throw new Error(
+    `row security would hide rows of ${row!.hidden} from the role ${row!.role}: name a role with bypassrls in ${setting}, or the owner without force row level security`,
+  );
+}

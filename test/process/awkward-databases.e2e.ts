@@ -1,0 +1,119 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { addRows, withSql } from '../support/backup-rows.js';
+import { runHere as run } from '../support/commands-here.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
+
+let directory: string;
+let database: TestDatabase;
+const here = () => ({ DATABASE_URL: database.url });
+const sql = (text: string) => queryOnce<Record<string, unknown>>(database.url, text);
+/** Has every statement that deletes more than so many rows of a table meet a full disk. */
+const fillDisk = (table: string, most: number) =>
+  sql(`create function fill() returns trigger language plpgsql as $$ begin
+         if (select count(*) from gone) > ${most} then raise exception 'could not extend file: No space left on device' using errcode = '53100'; end if;
+         return null; end $$;
+       create trigger fill after delete on ${table} referencing old table as gone for each statement execute function fill()`);
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'time-logs-awkward-'));
+  database = await createMigratedDatabase();
+  await withSql(database.url, (source) => addRows(source, 1, 1_500));
+});
+afterEach(async () => {
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('where row security hides rows, even from their owner', () => {
+  beforeEach(() =>
+    sql(`create policy small on time_logs using (duration < 2);
+         alter table time_logs enable row level security, force row level security`),
+  );
+
+  it.each([
+    ['backup', ['file']],
+    ['counts', ['verify']],
+    ['counts', ['rebuild']],
+    ['drop', ['2020-01-01']],
+    ['forget', ['2020-01-01']],
+  ] as const)('%s %j refuses, and says what to do', async (command, args) => {
+    const paths = args.map((arg) => (arg === 'file' ? join(directory, arg) : arg));
+    expect(await run(command, paths, here())).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^row security would hide rows of time_logs from the role test_\w+: name a role with bypassrls in DATABASE_URL, .*\n$/,
+      ),
+    });
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('a backup of a role that it does not apply to has all rows', async () => {
+    const { code, stdout } = await run('backup', [join(directory, 'file')], {
+      DATABASE_URL: database.superuserUrl,
+    });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('time_logs 1500 rows')]);
+  });
+});
+
+it('a backup with durations beyond any double is restored, and new ones are refused again', async () => {
+  const file = join(directory, 'file');
+  const check = `select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'time_logs_duration_is_within_double'`;
+  const [definition] = await sql(check);
+  await sql('alter table time_logs drop constraint time_logs_duration_is_within_double');
+  await sql(`update time_logs set duration = 1e400`);
+  expect(await run('backup', [file], here())).toMatchObject({ code: 0 });
+  const target = await createMigratedDatabase();
+  try {
+    expect(await run('restore', [file], { DATABASE_URL: target.url })).toMatchObject({ code: 0 });
+    expect(
+      await queryOnce(target.url, 'select count(*)::int as n from time_logs where duration = 1e400'),
+    ).toEqual([{ n: 1_500 }]);
+    expect(await queryOnce(target.url, check)).toEqual([definition]);
+    await expect(queryOnce(target.url, 'update time_logs set duration = 1e401')).rejects.toMatchObject({
+      code: '23514',
+    });
+  } finally {
+    await target.drop();
+  }
+});
+
+describe('where the disk is full', () => {
+  beforeEach(() => sql(`update time_logs set date = '2020-01-31'`));
+
+  const refusal = {
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /could not extend file: No space left on device: free space on the disk of the database, and run it again\n$/,
+    ) as unknown,
+  };
+
+  it.each([[], ['--tell']])('drop goes on with fewer logs at a time (%s)', async (...options) => {
+    await fillDisk('time_logs', 999);
+    expect(await run('drop', ['2020-02-01', ...options], here())).toMatchObject({
+      code: 0,
+      stdout: 'dropped 1500 logs\n',
+    });
+    expect(await run('counts', ['verify'], here())).toMatchObject({
+      code: 0,
+      stdout: 'the counts are right: 0 logs\n',
+    });
+  });
+
+  it('drop says what to do if even that does not help', async () => {
+    await fillDisk('time_logs', 99);
+    expect(await run('drop', ['2020-02-01'], here())).toEqual(refusal);
+    expect(await sql('select count(*)::int as n from time_logs')).toEqual([{ n: 1_500 }]);
+  });
+
+  it('forget says what to do', async () => {
+    await sql(`delete from time_logs; update time_log_deletions set deleted_at = '2020-01-01'`);
+    await fillDisk('time_log_deletions', 0);
+    expect(await run('forget', ['2020-01-02'], here())).toEqual(refusal);
+  });
+});
