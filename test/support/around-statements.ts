@@ -11,9 +11,9 @@ export function aroundStatements(
   const createQueryRunner = dataSource.createQueryRunner.bind(dataSource);
   dataSource.createQueryRunner = (mode) => {
     const runner = createQueryRunner(mode);
-    const query = runner.query.bind(runner) as (sql: Sql, parameters?: unknown[]) => Promise<unknown>;
-    const watched = (sql: Sql, parameters?: unknown[]) =>
-      around(typeof sql === 'string' ? sql : sql.text, () => query(sql, parameters));
+    const query = runner.query.bind(runner) as (sql: Sql, ...more: unknown[]) => Promise<unknown>;
+    const watched = (sql: Sql, ...more: unknown[]) =>
+      around(typeof sql === 'string' ? sql : sql.text, () => query(sql, ...more));
     runner.query = watched as typeof runner.query;
     return runner;
   };
