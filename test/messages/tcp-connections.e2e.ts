@@ -228,11 +228,11 @@ describe('a connection over TCP', () => {
 });
 
 describe('connections over TCP without a valid token', () => {
-  it('are 100 at most: one that was refused gives way to a newcomer, and then the oldest', async () => {
+  it('are 400 at most: one that was refused gives way to a newcomer, and then the oldest', async () => {
     const known = await open();
     await known.ask(LIST);
     const strangers: RawTcp[] = [];
-    while (strangers.length < 100) strangers.push(await open());
+    while (strangers.length < 400) strangers.push(await open());
     expect(await strangers[50]!.ask(message({ accessToken: 'bad' }))).toMatchObject({ err: UNAUTHORIZED });
     await open();
     expect(await strangers[50]!.ended()).toEqual([]);

@@ -24,6 +24,8 @@ const SMALL_MACHINE = 512;
 const MOST_MEMORY = 320;
 /** Milliseconds. */
 const WINDOW = 5_000;
+/** Milliseconds between the connection of a client and its first message. */
+const SLOW = 100;
 /** Descriptors that processes have on many machines. */
 const DESCRIPTORS = 1_024;
 /** Sockets and files that come and go with a client and the pool. */
@@ -166,6 +168,30 @@ describe('a service whose port for messages is abused without a token', () => {
     await eventually(async () =>
       expect(await filesOf(service.child.pid!)).toBeLessThanOrEqual(before + OWN_FILES),
     );
+  });
+
+  it(`serves who sends after ${SLOW} ms beside 2,000 silent connections a second, 45 times of 50`, async () => {
+    await start();
+    const record = newClient();
+    await record();
+    await beside('passing', 2_000, async () => {
+      const message = JSON.stringify({
+        pattern: 'time-log.list.v1',
+        data: { accessToken: TOKEN, query: { limit: 1 } },
+        id: '1',
+      });
+      let served = 0;
+      for (let client = 0; client < 50; client++) {
+        const raw = await RawTcp.open(port);
+        await delay(SLOW);
+        if (await raw.ask(message)) served++;
+        raw.close();
+      }
+      console.log(`passing: ${served} of 50 served`);
+      expect(served).toBeGreaterThanOrEqual(45);
+      const times = await goOn(record);
+      expect(percentile(times, 0.9)).toBeLessThan(SOON);
+    });
   });
 
   it('ends a connection that says nothing, and one that sends a byte now and then', async () => {

@@ -9,8 +9,11 @@ import { FramedSocket, type TcpEdge, type TcpTimes } from './framed.socket.js';
 import { SILENT } from './message-server.js';
 import { Turns } from './turns.js';
 
-/** A process may have as few as 1,024 descriptors. What a message of 64 KiB says may take 1.2 MB of memory. */
-const STRANGERS = { connections: 100, bytes: 16 * 1_048_576 };
+/**
+ * A process may have as few as 1,024 descriptors. What a message of 64 KiB says may take 1.2 MB of memory. So many
+ * strangers that one with a slow network can send before 2,000 others a second have taken its place.
+ */
+const STRANGERS = { connections: 400, bytes: 16 * 1_048_576 };
 const KNOWN = { connections: 500, bytes: 64 * 1_048_576 };
 export const TCP_TIMES: TcpTimes = { message: 10_000, rest: 5 * 60_000 };
 

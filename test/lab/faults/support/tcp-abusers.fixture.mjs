@@ -1,5 +1,6 @@
 // Abuses the port for messages without a valid token, in a process of its own, until it is told to end. Whoever is cut
 // comes again. The argument: { port, kind, connections }. It says `begun` when all have been there for the first time.
+// Of the kind `passing` so many connections come each second, say nothing, and do not come again.
 import { connect } from 'node:net';
 
 /** Milliseconds before a connection that was cut is opened again. */
@@ -55,6 +56,24 @@ function come() {
   });
 }
 
-await Promise.all(Array.from({ length: connections }, come));
+/** Opens silent connections at a rate. Resolves when it has opened those of the first half second. */
+function pass() {
+  const begun = performance.now();
+  let opened = 0;
+  return new Promise((resolve) => {
+    setInterval(() => {
+      const due = ((performance.now() - begun) / 1_000) * connections;
+      for (; opened < due; opened++) {
+        connect({ port, host: '127.0.0.1' })
+          .resume()
+          .on('error', () => undefined);
+      }
+      if (opened > connections / 2) resolve();
+    }, 5);
+  });
+}
+
+if (kind === 'passing') await pass();
+else await Promise.all(Array.from({ length: connections }, come));
 process.send('begun');
 process.on('disconnect', () => process.exit());
