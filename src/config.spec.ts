@@ -74,6 +74,7 @@ describe('loadConfig', () => {
         ...JWT,
         AUTH_PROJECTS_CLAIM: 'https://issuer.example/projects',
         EVENTS_URL: 'nats://user:password@broker:4222',
+        MESSAGES_REPLY_TO: '_INBOX_app.',
         AUTH_ACCESS_TOKENS: 'on',
         SHUTDOWN_DELAY: '15',
         API_DOCS: 'off',
@@ -95,6 +96,7 @@ describe('loadConfig', () => {
       databaseUrl: 'postgres://a@b/c',
       migrationDatabaseUrl: 'postgresql://d@e/f?sslmode=verify-full',
       eventsUrl: 'nats://user:password@broker:4222',
+      messagesReplyTo: '_INBOX_app.',
       dataDir: resolve('some/where'),
       logLevel: 'debug',
       logAsJson: true,
@@ -210,6 +212,7 @@ describe('loadConfig', () => {
       WRITE_QUEUE: ['0'],
       TOKEN_CACHE: ['0', 'Infinity'],
       AUTH_ACCESS_TOKENS: ['false', 'OFF'],
+      MESSAGES_REPLY_TO: ['$JS.', 'time-log.created', 't', 'a b', '>'],
       EVENTS_URL: ['tcp://x:1', 'http://x:1', 'nats:', 'x'],
     }),
   )('refuses %s=%s in one line that names it', (name, value) => {

@@ -11,18 +11,10 @@ import { TCP_TIMES, TcpServer } from './tcp.server.js';
 /** Milliseconds after which a broker that is still out of reach is reported. */
 const PATIENCE = 3_000;
 
-/** Such as a logger of Nest. */
-interface Log {
-  log(line: string): void;
-  error(line: string): void;
-}
-
 export interface ConnectOptions extends MessageServerOptions {
   readonly url: string;
   /** The name of the setting that holds the URL. */
   readonly setting: string;
-  /** Gets a line where a broker is reached, and an error where it is away. */
-  readonly logger: Log;
   /** Puts what is done for a message into a trace. */
   readonly tracing?: MessageTracing | undefined;
   /** Looks after clients that connect to us, as it does over HTTP. */

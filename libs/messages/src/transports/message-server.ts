@@ -9,6 +9,32 @@ export interface MessageServerOptions {
   readonly bodyLimit: number;
   /** The most messages that wait for their turn or are under way. */
   readonly mostUnderWay: number;
+  /** How addresses for answers may begin, besides those that clients of the broker have by default. */
+  readonly replyTo?: string | undefined;
+  readonly logger: Log;
+}
+
+/** Such as a logger of Nest. It gets a line where a broker is reached, and an error where something is wrong. */
+export interface Log {
+  log(line: string): void;
+  error(line: string): void;
+}
+
+/**
+ * Returns what decides whether an answer may go to an address that a sender names. Other addresses may be any subject
+ * or queue of the broker, and the sender could act there with the permissions of the service.
+ */
+export function replyRule(usual: string, { replyTo = usual, logger }: MessageServerOptions) {
+  let isLogged = false;
+  return (address: string | undefined): boolean => {
+    if (!address || address.startsWith(usual) || address.startsWith(replyTo)) return true;
+    const prefixes = [...new Set([usual, replyTo])].join(' or ');
+    // Once: a sender without a token could fill the log.
+    if (!isLogged)
+      logger.error(`messages: a message was refused: the address for its answer must begin with ${prefixes}`);
+    isLogged = true;
+    return false;
+  };
 }
 
 /** How it stands with the broker: whether messages can come, and if not, why. */

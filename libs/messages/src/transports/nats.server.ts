@@ -7,10 +7,19 @@ import { LARGEST_MESSAGE } from '../packet.js';
 import { boundedAnswer, BUSY, bytesOf, MOST_UNSENT, packetOf, TOO_LARGE } from './answer-packet.js';
 import { MessageBudget } from './message-budget.js';
 import { MessageRunner } from './message-runner.js';
-import { type BrokerServer, type MessageServerOptions, type Reach, SILENT } from './message-server.js';
+import {
+  type BrokerServer,
+  type MessageServerOptions,
+  type Reach,
+  replyRule,
+  SILENT,
+} from './message-server.js';
 
 /** Bytes of answers after which the broker is asked whether it has them. */
 const ASK_ABOVE = 1024 * 1024;
+
+/** Bytes of a message besides its data. Headers take the client library time that grows with their square. */
+const MAX_HEADER_BYTES = 2_048;
 
 /** Milliseconds for a try to connect. */
 const TRY_LIMIT = 2_000;
@@ -29,14 +38,16 @@ export class NatsServer extends ServerNats implements BrokerServer {
   private readonly runner: MessageRunner;
   private readonly budget: MessageBudget;
   private readonly tooLarge: Buffer;
+  private readonly mayReplyTo: ReturnType<typeof replyRule>;
   /** How many bytes of all answers the broker is known to have. */
   private taken = 0;
   private asking: Promise<void> | undefined;
 
   constructor(
     private readonly url: URL,
-    { queue, bodyLimit, mostUnderWay }: MessageServerOptions,
+    options: MessageServerOptions,
   ) {
+    const { queue, bodyLimit, mostUnderWay } = options;
     super({
       ...natsOptionsOf(url),
       name: queue,
@@ -50,6 +61,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
     this.runner = new MessageRunner(this, bodyLimit);
     this.budget = new MessageBudget(mostUnderWay);
     this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
+    this.mayReplyTo = replyRule('_INBOX.', options);
   }
 
   /** The client that waits tells nobody why its tries fail. So another one tries once. */
@@ -76,11 +88,11 @@ export class NatsServer extends ServerNats implements BrokerServer {
   /** In the place of Nest's, which begins with all that comes at once. */
   override getMessageHandler(subject: string): (error: unknown, message: NatsMessage) => void {
     return (error, message) => {
-      if (error) return;
-      const { length } = message.data;
-      if (length > LARGEST_MESSAGE) respond(message, this.tooLarge);
+      if (error || !this.mayReplyTo(message.reply)) return;
+      const size = message.size();
+      if (size > LARGEST_MESSAGE) respond(message, this.tooLarge);
       // It fails where the connection was closed, at the end of the service.
-      else if (this.budget.fits(length)) this.answer(subject, message).catch(() => undefined);
+      else if (this.budget.fits(size)) this.answer(subject, message).catch(() => undefined);
       else respond(message, BUSY);
     };
   }
@@ -110,12 +122,14 @@ export class NatsServer extends ServerNats implements BrokerServer {
   }
 
   private async answer(subject: string, message: NatsMessage): Promise<void> {
-    const { data, headers } = message;
-    this.budget.take(data.length);
+    const { data } = message;
+    const size = message.size();
+    this.budget.take(size);
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    const context = new NatsContext([subject, headers]);
-    const answer = await this.runner.run(bytes, () => context, subject);
-    this.budget.free(data.length);
+    const headersOf = () => (size - data.length > MAX_HEADER_BYTES ? undefined : message.headers);
+    const contextOf = () => new NatsContext([subject, headersOf()]);
+    const answer = await this.runner.run(bytes, contextOf, subject);
+    this.budget.free(size);
     respond(message, boundedAnswer(answer, this.unsent));
   }
 }
@@ -142,7 +156,10 @@ interface Client {
 
 interface NatsMessage {
   readonly data: Uint8Array;
+  /** Decoded when it is read. */
   readonly headers?: unknown;
   readonly reply?: string;
+  /** Bytes of all that came. */
+  size(): number;
   respond(answer: Buffer): unknown;
 }

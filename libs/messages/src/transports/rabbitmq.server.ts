@@ -7,8 +7,16 @@ import { BUSY, bytesOf, packetOf } from './answer-packet.js';
 import { type FrameTaker, letGoLongContent, wasLong } from './long-content.js';
 import { MessageBudget } from './message-budget.js';
 import { MessageRunner } from './message-runner.js';
-import { type BrokerServer, type MessageServerOptions, type Reach, SILENT } from './message-server.js';
+import {
+  type BrokerServer,
+  type Log,
+  type MessageServerOptions,
+  type Reach,
+  replyRule,
+  SILENT,
+} from './message-server.js';
 import { type Channels, RabbitReplies } from './rabbitmq-replies.js';
+import { bringUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
 import {
   type AcknowledgingChannel,
   isRedeliveredTooOften,
@@ -32,19 +40,25 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   private readonly budget: MessageBudget;
   private readonly replies: RabbitReplies;
   private readonly tooLarge: Buffer;
+  private readonly mayReplyTo: ReturnType<typeof replyRule>;
+  private readonly log: Log;
   private taking: Channel | undefined;
   private unbegun: UnbegunMessages | undefined;
   private isStopping = false;
   private lastFailure = 'unknown';
 
-  constructor({ href }: URL, { queue, bodyLimit, mostUnderWay }: MessageServerOptions) {
+  constructor({ href }: URL, options: MessageServerOptions) {
+    const { queue, bodyLimit, mostUnderWay } = options;
     const consumerTag = randomUUID();
     // Nagle's algorithm would hold back each acknowledgement, for which a message waits.
     const socketOptions = { connectionOptions: { noDelay: true } };
     super({ urls: [href], queue, consumerTag, prefetchCount: PREFETCH, socketOptions });
     this.consumer = consumerTag;
     for (const event of ['connectFailed', 'disconnect'])
-      (this as Failing).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
+      (this as Emitting).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
+    (this as Emitting).on('connect', ({ connection }) => bringUnreadable(connection!.connection));
+    this.log = options.logger;
+    this.mayReplyTo = replyRule('amq.rabbitmq.reply-to.', options);
     this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
     this.runner = new MessageRunner(this, bodyLimit);
     this.budget = new MessageBudget(Math.min(MOST_UNDER_WAY, mostUnderWay));
@@ -98,6 +112,10 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       this.tryAgain(this.taking);
       return;
     }
+    if (!this.accepts(message)) {
+      channel.ack(message);
+      return;
+    }
     const refusal = this.refusalOf(message);
     if (!refusal) return this.unbegun?.add(message);
     channel.ack(message);
@@ -122,6 +140,13 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
 
   sent(): Promise<unknown> {
     return this.replies.sent();
+  }
+
+  /** Whether a message can be read, and may be answered at its address. */
+  private accepts({ properties }: RabbitMessage): boolean {
+    if (!isUnreadable(properties)) return this.mayReplyTo(properties.replyTo);
+    this.log.error('messages: a message was thrown away: its headers cannot be read');
+    return false;
   }
 
   /** The answer to a message that is not looked into. */
@@ -155,9 +180,14 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   }
 }
 
-/** Nest's types know neither every event of the connection, nor its errors. */
-interface Failing {
-  on(event: string, listener: (failure: { readonly err?: Error }) => void): void;
+/** Nest's types know neither every event of the connection, nor what it brings. */
+interface Emitting {
+  on(event: string, listener: (about: ConnectionEvent) => void): void;
+}
+
+interface ConnectionEvent {
+  readonly err?: Error;
+  readonly connection?: { readonly connection: FrameSource };
 }
 
 /** What is used of a channel of amqplib. */

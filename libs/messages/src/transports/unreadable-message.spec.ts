@@ -1,0 +1,69 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, it } from '@jest/globals';
+import { bringUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
+
+type Source = FrameSource & { rest: Buffer };
+// Its package exports no such module.
+const require = createRequire(import.meta.url);
+const { Connection } = require(join(dirname(require.resolve('amqplib')), 'lib/connection.js')) as {
+  Connection: new (stream: PassThrough) => Source;
+};
+
+function withLength(bytes: Buffer): Buffer {
+  const whole = Buffer.concat([Buffer.alloc(4), bytes]);
+  whole.writeUInt32BE(bytes.length);
+  return whole;
+}
+
+/** The frame that announces a message of 300 bytes on channel 7, with one header: a tag, and its bytes. */
+function header(tag: string, value: Buffer): Buffer {
+  const fields = Buffer.concat([Buffer.from(`\x01x${tag}`), value]);
+  const start = Buffer.from('003c0000000000000000012c2000', 'hex');
+  const payload = withLength(Buffer.concat([start, withLength(fields)]));
+  return Buffer.concat([Buffer.of(2, 0, 7), payload, Buffer.of(0xce)]);
+}
+
+/** Arrays in one another. */
+function nested(depth: number): Buffer {
+  let value = withLength(Buffer.alloc(0));
+  for (let level = 1; level < depth; level++) value = withLength(Buffer.concat([Buffer.from('A'), value]));
+  return value;
+}
+
+function connectionWith(...frames: readonly Buffer[]): Source {
+  const connection = new Connection(new PassThrough());
+  bringUnreadable(connection);
+  connection.rest = Buffer.concat(frames);
+  return connection;
+}
+
+interface Announced {
+  readonly channel: number;
+  readonly id: number;
+  readonly size: number;
+  readonly fields: { readonly headers?: object };
+}
+
+it.each<[string, Buffer]>([
+  ['of a type that amqplib does not know', header('L', Buffer.alloc(8))],
+  ['nested 20,000 deep', header('A', nested(20_000))],
+  ['that is cut', header('S', Buffer.of(0, 0))],
+])('brings a message with a header %s without properties, and what follows', (_what, unreadable) => {
+  const connection = connectionWith(unreadable, header('t', Buffer.of(1)));
+  const [first, second] = [connection.recvFrame(), connection.recvFrame()] as [Announced, Announced];
+  expect(first).toEqual({ channel: 7, id: 60, size: 300, fields: {} });
+  expect(isUnreadable(first.fields)).toBe(true);
+  expect(second).toMatchObject({ channel: 7, id: 60, size: 300, fields: { headers: { x: true } } });
+  expect(isUnreadable(second.fields)).toBe(false);
+});
+
+it('throws where no frame can follow', () => {
+  const broken = header('t', Buffer.of(1));
+  broken[broken.length - 1] = 0;
+  expect(() => connectionWith(broken).recvFrame()).toThrow('Invalid frame');
+  const unknown = header('t', Buffer.of(1));
+  unknown[0] = 9;
+  expect(() => connectionWith(unknown).recvFrame()).toThrow('Unknown frame type 9');
+});

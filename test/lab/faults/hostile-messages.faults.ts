@@ -1,0 +1,199 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import type { Writable } from 'node:stream';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as connectNats, type NatsConnection } from '@nats-io/transport-node';
+import { connect as connectRabbit } from 'amqplib';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { list, LOG } from '../../support/requests.js';
+import { PostgresCluster } from '../../support/postgres-cluster.js';
+import { type ServiceProcess, startService } from '../../support/service-process.js';
+import { type Nats, type Rabbit, startNats, startRabbit } from '../brokers/brokers.js';
+import { describeWith } from '../brokers/describe-with.js';
+import { startSender } from '../brokers/rabbitmq-sender.js';
+import { ask } from './support/ask.js';
+import { TOKEN } from './support/service-under-writes.js';
+
+const DIRECT = 'amq.rabbitmq.reply-to';
+const CREATES = 300;
+/** Milliseconds in which `/livez` must answer. */
+const SOON = 300;
+const REFUSED = 'a message was refused: the address for its answer';
+const THROWN_AWAY = 'a message was thrown away: its headers cannot be read';
+
+const record = (more: object = {}) =>
+  Buffer.from(
+    JSON.stringify({
+      pattern: 'time-log.record.v1',
+      id: '1',
+      data: { accessToken: TOKEN, timeLog: LOG, ...more },
+    }),
+  );
+
+let postgres: PostgresCluster;
+let service: ServiceProcess | undefined;
+beforeAll(async () => {
+  postgres = await PostgresCluster.create();
+});
+afterEach(() => service?.end('SIGKILL'));
+afterAll(() => postgres.remove());
+
+async function start(messagesUrl: string, more: Record<string, string> = {}): Promise<ServiceProcess> {
+  const env = { DATABASE_URL: await postgres.createDatabase(), ACCESS_TOKEN: TOKEN };
+  service = await startService({ ...env, MESSAGES_URL: messagesUrl, ...more });
+  await eventually(() => expect(service!.output()).toContain('messages: connected to'));
+  return service;
+}
+
+const timesOf = ({ output }: ServiceProcess, line: string) => output().split(line).length - 1;
+
+async function stored({ port }: ServiceProcess): Promise<number> {
+  const { body } = await list({ port, token: TOKEN });
+  return (body as { meta: { total: number } }).meta.total;
+}
+
+describeWith('nats-server')('senders over NATS without a token', () => {
+  let broker: Nats;
+  let streams: string;
+  let sender: NatsConnection;
+  beforeAll(async () => {
+    streams = await mkdtemp(join(tmpdir(), 'streams-'));
+    broker = await startNats(undefined, streams);
+    sender = await connectNats({ servers: broker.url.slice(7) });
+  });
+  afterAll(async () => {
+    await sender.close();
+    await broker.stop();
+    await rm(streams, { recursive: true });
+  });
+
+  /** Publishes a message with header lines that differ, as no client library does. */
+  function publishWithLines(lines: number): void {
+    const encode = () =>
+      Buffer.from(`NATS/1.0\r\n${Array.from({ length: lines }, (_, line) => `${line}:\r\n`).join('')}\r\n`);
+    sender.publish('time-log.record.v1', '{"id":"1","data":{}}', { headers: { encode } as never });
+  }
+
+  it.each([5_000, 20_000, 120_000])('keep nobody waiting by %d header lines', async (lines) => {
+    const running = await start(broker.url);
+    for (let i = 0; i < 50; i++) await ask(`${running.url}/livez`);
+    const times: number[] = [];
+    for (let sent = 0; sent < 20; sent++) {
+      publishWithLines(lines);
+      await sender.flush();
+      for (let asked = 0; asked < 5; asked++) times.push((await ask(`${running.url}/livez`)).took);
+    }
+    console.log(`${lines} header lines: livez at most ${Math.max(...times).toFixed()} ms`);
+    expect(Math.max(...times)).toBeLessThan(SOON);
+    const answer = await sender.request('time-log.record.v1', record(), { timeout: 20_000 });
+    expect(answer.json()).toMatchObject({ response: { success: true } });
+  });
+
+  it('cannot have the service publish to the subjects of others', async () => {
+    const { streams: manager } = await jetstreamManager(sender);
+    await manager.add({ name: 'time-logs', subjects: ['time-log.*'] });
+    await sender.request('time-log.created', 'an event');
+    const running = await start(broker.url, { MESSAGES_REPLY_TO: 'replies.' });
+    for (const reply of ['$JS.API.STREAM.PURGE.time-logs', 'time-log.created'])
+      sender.publish('time-log.record.v1', record(), { reply });
+    const replies = sender.subscribe('replies.*', { max: 1 });
+    sender.publish('time-log.record.v1', record(), { reply: 'replies.one' });
+    for await (const reply of replies) expect(reply.json()).toMatchObject({ response: { success: true } });
+    const answer = await sender.request('time-log.record.v1', record(), { timeout: 20_000 });
+    expect(answer.json()).toMatchObject({ response: { success: true } });
+    expect((await manager.info('time-logs')).state.messages).toBe(1);
+    expect(await stored(running)).toBe(2);
+    expect(timesOf(running, REFUSED)).toBe(1);
+  });
+});
+
+describeWith('rabbitmq-server')('senders over RabbitMQ without a token', () => {
+  let broker: Rabbit;
+  beforeAll(async () => {
+    broker = await startRabbit();
+    // Its port is open before it takes commands.
+    await broker.control('await_startup');
+  });
+  afterAll(() => broker.stop());
+
+  /** The bytes of arrays in one another, but for the length of the first. */
+  function nested(depth: number): Buffer {
+    let value = Buffer.alloc(0);
+    for (let level = 1; level < depth; level++) {
+      const head = Buffer.from('A....');
+      head.writeUInt32BE(value.length, 1);
+      value = Buffer.concat([head, value]);
+    }
+    return value;
+  }
+
+  /** Opens a channel that can give the header `odd` a tag that amqplib does not write. */
+  async function openOdd(url: string) {
+    const connection = await connectRabbit(url);
+    let tag = '';
+    const { stream } = (connection as unknown as { connection: { stream: Writable } }).connection;
+    const write = stream.write.bind(stream);
+    stream.write = (bytes: Buffer) => {
+      const at = bytes.indexOf('\x03odd');
+      if (at >= 0) bytes.write(tag, at + 4, 'latin1');
+      // No text has these bytes.
+      for (let to = bytes.indexOf('~~~'); to >= 0 && bytes[to] === 0x7e; to++) bytes[to] = 0xff;
+      return write(bytes);
+    };
+    const channel = await connection.createConfirmChannel();
+    return {
+      channel,
+      send: async (retag: string, odd: unknown) => {
+        tag = retag;
+        // With direct reply-to RabbitMQ would write the headers anew.
+        channel.sendToQueue('time-logs', record(), { headers: { odd } });
+        await channel.waitForConfirms();
+      },
+      close: () => connection.close(),
+    };
+  }
+
+  // In a quorum queue RabbitMQ writes the headers anew, so that one of the two types is known.
+  it.each([
+    ['classic', 6],
+    ['quorum', 3],
+  ])('harm no messages but their own, in a %s queue', async (type, thrownAway) => {
+    await broker.control('add_vhost', type, '--default-queue-type', type);
+    await broker.control('set_permissions', '-p', type, 'guest', '.*', '.*', '.*');
+    const url = `${broker.url}/${type}`;
+    const running = await start(url, { MESSAGES_REPLY_TO: 'replies-' });
+    const sender = await startSender(url);
+    const odd = await openOdd(url);
+    for (const queue of ['events', 'replies-one']) await odd.channel.assertQueue(queue);
+    await odd.channel.consume(DIRECT, () => undefined, { noAck: true });
+    const answers: Promise<string>[] = [];
+    for (let sent = 0; sent < CREATES; sent++) {
+      answers.push(sender.ask(record({ idempotencyKey: `key-${sent}` })));
+      if (sent % 100 !== 50) continue;
+      await odd.send('L', { '!': 'timestamp', value: 1 });
+      await odd.send('A', nested(12_000));
+      // The answer cannot be sent.
+      odd.channel.sendToQueue('time-logs', Buffer.from('{'), {
+        replyTo: DIRECT,
+        correlationId: '~'.repeat(255),
+      });
+      odd.channel.sendToQueue('time-logs', record(), { replyTo: 'events' });
+    }
+    for (const answer of answers)
+      expect(JSON.parse(await answer)).toMatchObject({ response: { success: true } });
+    odd.channel.sendToQueue('time-logs', record(), { replyTo: 'replies-one' });
+    await eventually(async () => {
+      const { messageCount } = await odd.channel.checkQueue('replies-one');
+      expect(messageCount).toBe(1);
+    });
+    expect(await odd.channel.checkQueue('events')).toMatchObject({ messageCount: 0 });
+    expect(await sender.left()).toBe(0);
+    expect(await stored(running)).toBe(CREATES + 1 + 6 - thrownAway);
+    expect([THROWN_AWAY, REFUSED].map((line) => timesOf(running, line))).toEqual([thrownAway, 1]);
+    expect(timesOf(running, 'connected to')).toBe(1);
+    await odd.close();
+    await sender.close();
+  });
+});
