@@ -30,14 +30,14 @@ process.exit();
 /** Small messages, as many a second as it takes. Every other token must be looked up. */
 async function flood() {
   const broker = await connectNats({ servers: url.slice(7) });
-  broker.subscribe('abuse.*', { callback: (_error, message) => count(message.string()) });
+  broker.subscribe('_INBOX.abuse.*', { callback: (_error, message) => count(message.string()) });
   const begun = performance.now();
   for (let sent = 0; sent < messages;) {
     const due = Math.min(messages, ((performance.now() - begun) / 1_000 / seconds) * messages);
     for (; sent < due; sent++) {
       const accessToken = sent % 2 ? 'wrong' : `tl_${String(sent).padStart(43, 'A')}`;
       const message = JSON.stringify({ id: String(sent), data: { accessToken, timeLog: {} } });
-      broker.publish(PATTERN, message, { reply: `abuse.${sent}` });
+      broker.publish(PATTERN, message, { reply: `_INBOX.abuse.${sent}` });
     }
     await delay(5);
   }
