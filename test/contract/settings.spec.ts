@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions, migrate, openDataSource } from '../../src/database-setup/index.js';
 import { eventRelayEntities } from '../../src/event-relay/index.js';
+import { RELAY_INTERVALS } from '../../src/event-relay/relay-intervals.js';
 import { RelayLease } from '../../src/event-relay/relay-lease.js';
 import { ALL_PROJECTS } from '../../src/time-log/domain/access.js';
 import { TimeLogAttributes } from '../../src/time-log/domain/attributes.js';
@@ -84,7 +85,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
     });
     const [listed] = await tokens.list();
     const [found] = (await new AccessTokenLookup(database).find([digestOf(token)])).values();
-    const lease = await RelayLease.take(database, 'sink', PROJECT, {
+    const lease = await RelayLease.take(database, 'sink', PROJECT, RELAY_INTERVALS, {
       isTaken: () => undefined,
       wasAhead: () => undefined,
     });
