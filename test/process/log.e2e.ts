@@ -179,13 +179,16 @@ describe('the log', () => {
   it('tells a fault of the service by request id, with neither SQL nor its parameters, while the answer tells nothing', async () => {
     const { text, lines, line } = await logOf((service) =>
       withSql(database.url, async (owner) => {
-        await owner.query(`alter table time_logs add constraint none check (description <> 'private words')`);
+        await owner.query(
+          `create function fail() returns trigger language plpgsql as 'begin perform 1 / 0; return new; end';
+           create trigger fail before insert on time_logs for each row execute function fail()`,
+        );
         const answer = await create(service, 'private words', 'a-fault');
         expect([answer.status, answer.body]).toEqual([
           500,
           { success: false, error: 'INTERNAL_ERROR', message: 'internal error' },
         ]);
-        await owner.query('alter table time_logs drop constraint none');
+        await owner.query('drop function fail cascade');
       }),
     );
     expect(line('a-fault')).toMatchObject({ level: 'error', status: 500, error: 'INTERNAL_ERROR' });
