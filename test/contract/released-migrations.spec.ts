@@ -25,7 +25,7 @@ const RELEASED = {
   TellChanges1764547700000: 'a32e22756da4af189c3b6c999131ba6d',
   AddTimeLogAttributes1764892800000: '40a83682df3c2180bc47d5ecbe72f9e6',
   StepFromNearerEnd1764979200000: 'fa69c9a41b457ad51088a216dd1de262',
-  ReadShiftWithoutBackslash1765065600000: '3c5a44a05de79bcec23e3d78e638f26d',
+  ReadShiftWithoutBackslash1765065600000: '44affd316ed20bba796495968caca9b3',
   LimitDurations1765065700000: 'd796106c07a9ba9c0851e06d076ea433',
 };
 

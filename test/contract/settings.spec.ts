@@ -162,6 +162,30 @@ describe('a service whose role or database has another setting', () => {
     expect(await lifeWith(settings)).toEqual(usual);
   });
 
+  it('has corrections in the feed after a move by an earlier version that lost a backslash', async () => {
+    const database = await createTestDatabase();
+    const { name, url, superuserUrl } = database;
+    await queryOnce(superuserUrl, `alter role ${name} set standard_conforming_strings = off`);
+    const later = migrations.findIndex((migration) => migration.name.startsWith('ReadShiftWithoutBackslash'));
+    await migrate({ url, migrations: migrations.slice(0, later) });
+    const dataSource = await openDataSource(connectionOptions(url, entities, limits));
+    try {
+      const repository = new TypeOrmTimeLogRepository(new Database(dataSource));
+      await repository.add(logNumber(1));
+      await dataSource.transaction('READ COMMITTED', async (manager) => {
+        await manager.query('select move_time_log_positions()');
+      });
+      await migrate({ url, migrations });
+      await repository.add(logNumber(2));
+      await repository.correct(logNumber(1, 9), ALL_PROJECTS);
+      const events = await repository.eventsAfter(undefined, 50);
+      expect(events.map(({ log }) => log.id)).toEqual([logNumber(2).id, logNumber(1).id]);
+    } finally {
+      await dataSource.destroy();
+      await database.drop();
+    }
+  });
+
   it.each([
     ['array_nulls = off', /^array_nulls is off, .*: alter role ROLE reset array_nulls, or alter database /],
     [

@@ -6,12 +6,16 @@ import { moveTimeLogPositionsV1 } from '../feed/move-time-log-positions.v1.js';
 import {
   dropTimeLogsV2,
   forgetTimeLogDeletionsV2,
+  mendTellTriggers,
   moveTimeLogPositionsV2,
   timeLogEventsV2,
 } from '../feed/positions.v2.js';
 import { timeLogEventsV1 } from '../feed/time-log-events.v1.js';
 
-/** The feed has new logs after a move, however the server reads a backslash. It takes a moment and nobody waits. */
+/**
+ * After a move the feed has new logs and changes, however the server reads a backslash. It takes a moment, and only
+ * where a move has set the triggers wrong it locks the table.
+ */
 export class ReadShiftWithoutBackslash1765065600000 implements MigrationInterface {
   readonly name = 'ReadShiftWithoutBackslash1765065600000';
 
@@ -19,6 +23,7 @@ export class ReadShiftWithoutBackslash1765065600000 implements MigrationInterfac
     const names = await feedNamesIn(runner);
     for (const text of [dropTimeLogsV2, forgetTimeLogDeletionsV2, moveTimeLogPositionsV2, timeLogEventsV2])
       await runner.query(text(names));
+    await runner.query(mendTellTriggers(names));
   }
 
   async down(runner: QueryRunner): Promise<void> {
