@@ -1,9 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { Database } from '../database/index.js';
 
-/** Rows get the same text whatever the server's settings are; none is hidden; a slow disk does not end the transaction. */
+/** Rows have the same text under all settings of a server, none is hidden, and no timeout ends the transaction. */
 export const SETTINGS = `
   set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
+  set local standard_conforming_strings = on;
   set local bytea_output = 'hex'; set local extra_float_digits = 1;
   set local row_security = off;
   set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`;

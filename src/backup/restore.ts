@@ -63,6 +63,8 @@ async function takeRows(
     if (columns) await copyInto(`copy ${table} (${quotedList(dataSource, columns)}) from stdin`);
     else await insertJson(dataSource, runner, table, copyInto);
   });
+  // A table cannot be changed while deferred constraints of its new rows wait for the end of the transaction.
+  if (checks.length > 0) await runner.query('set constraints all immediate');
   for (const check of checks) await runner.query(check);
   return notes;
 }
