@@ -58,7 +58,7 @@ describe('where the database has triggers, rules and constraints of others', () 
           execute format('alter table time_logs drop constraint %I', name);
         end loop;
       end $$;
-      drop table if exists others_invoices, others_projects;
+      drop table if exists others_invoices, others_projects, others_audit;
       truncate time_logs, time_log_keys`);
   });
 
@@ -135,6 +135,27 @@ describe('where the database has triggers, rules and constraints of others', () 
       body: { ...CONFLICT, message: 'other records refer to this time log' },
     });
     expect(await stored()).toEqual({ [PROJECT]: 1 });
+  });
+
+  it.each([
+    ['a check', 'project uuid check (project is null)'],
+    ['a foreign key', 'project uuid, missing uuid default gen_random_uuid() references others_projects'],
+  ])('%s that refuses a row of a trigger in another table is a fault', async (_what, columns) => {
+    await app.dataSource.query(`
+      create table others_projects (id uuid primary key); create table others_audit (${columns});
+      ${trigger('others_audit', 'after insert', `${OF_OTHER} insert into others_audit values (new.project_id); end if; return null;`)}`);
+    for (const headers of [{}, { 'idempotency-key': 'key' }])
+      expect(await create(OTHER_PROJECT, headers)).toEqual({ status: 500, body: FAULT });
+    expect(await create(PROJECT)).toMatchObject({ status: 201 });
+  });
+
+  it('so it is in a correction', async () => {
+    const id = await one(OTHER_PROJECT);
+    const action = `insert into others_audit values (1); return null;`;
+    await app.dataSource.query(`
+      create table others_audit (number integer check (number > 1));
+      ${trigger('others_audit', 'after update', action)}`);
+    expect(await ask('PUT', id, OTHER_PROJECT)).toEqual({ status: 500, body: FAULT });
   });
 
   // Last: a session that has prepared the statement under a rule keeps to it when the rule is gone.

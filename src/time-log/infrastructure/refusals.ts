@@ -11,17 +11,21 @@ export class NotStored extends Error {
   }
 }
 
-/** Throws what a caller gets if a constraint refuses a change, else the error itself. */
-export function refuse(error: unknown): never {
-  throw isOfConstraint(error) ? new DomainError(REFUSED, undefined, { cause: error }) : error;
+/**
+ * The error for the caller if a constraint of one of these tables, which have quoted names, refuses a new log; undefined
+ * for any other error, such as that of a trigger in a table of its own.
+ */
+export function refusalOfNew(error: unknown, tables: readonly string[]): DomainError | undefined {
+  if (!isOfConstraint(error) || !tables.some((table) => isOfTable(error, table))) return undefined;
+  return new DomainError(REFUSED, undefined, { cause: error });
 }
 
 /**
- * The error for the caller if a deletion breaks a constraint, or a transaction does at its end; undefined for any other
- * error, such as that of a hook in a table of its own. The table of logs has a quoted name.
+ * The error for the caller if a correction or deletion breaks a constraint, or a transaction does at its end; undefined
+ * for any other error, such as that of a hook in a table of its own. The table of logs has a quoted name.
  */
-export function refusalAtEnd(error: unknown, table: string): DomainError | undefined {
-  if (!isOfConstraint(error)) return undefined;
-  if (isOfTable(error, table)) return new DomainError(REFUSED, undefined, { cause: error });
-  return isOfForeignKey(error) ? new DomainError(REFERRED_TO, undefined, { cause: error }) : undefined;
+export function refusalOfChange(error: unknown, table: string): DomainError | undefined {
+  if (isOfForeignKey(error) && !isOfTable(error, table))
+    return new DomainError(REFERRED_TO, undefined, { cause: error });
+  return refusalOfNew(error, [table]);
 }

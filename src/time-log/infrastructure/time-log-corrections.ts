@@ -3,7 +3,7 @@ import { type Database, type Statements, TextStatement } from '../../database/in
 import type { Access } from '../domain/access.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';
-import { NotStored, refusalAtEnd } from './refusals.js';
+import { NotStored } from './refusals.js';
 import { accessValue, withinAccess } from './whose.js';
 
 /** The part of the deadline that a change waits for who holds its log. */
@@ -15,8 +15,8 @@ export function rowWaitOf({ wait }: Pick<BatcherLimits, 'wait'>): number {
 }
 
 /**
- * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and a change of one of them waits
- * with a connection. So these changes take places in a queue: creates and lists have the other connections.
+ * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and a change of one of them
+ * waits with a connection. So these changes take places in a queue: creates and lists have the other connections.
  */
 export class TimeLogCorrections {
   private readonly options: { readonly rowWait: number };
@@ -30,9 +30,9 @@ export class TimeLogCorrections {
   }
 
   /**
-   * Resolves with whether the log is there, within the access. What changes nothing writes nothing. Else the newest state of the log decides: it is locked, then looked at, so
-   * that whoever moves it to another project, or deletes it, comes before or after. Not prepared: the plan of a session
-   * that began with an empty table would read all of it.
+   * Resolves with whether there is such a log within the access. A correction that changes nothing writes nothing. Any
+   * other one locks the log, then checks its newest version, so that a concurrent move to another project or deletion
+   * comes before or after it. Not prepared: the plan of a session that began with an empty table would read all of it.
    */
   async correct(log: TimeLog, access: Access, within: Statements = this.database): Promise<boolean> {
     const { valueNames, values, nextParameter } = this.rows;
@@ -57,7 +57,7 @@ export class TimeLogCorrections {
     return row !== undefined;
   }
 
-  /** Resolves with the log as it was; undefined where it was not there, within the access. */
+  /** Resolves with the log before its deletion, or undefined if there is no such log within the access. */
   async delete(id: string, access: Access, within: Statements = this.database): Promise<TimeLog | undefined> {
     const statement = new TextStatement(
       `with found as materialized (
@@ -67,11 +67,7 @@ export class TimeLogCorrections {
        )
        select ${this.rows.selection('deleted')} from found left join deleted using (id)`,
     );
-    const [row] = await within
-      .change(statement, [id, accessValue(access)], this.options)
-      .catch((error: unknown) => {
-        throw refusalAtEnd(error, this.table) ?? error;
-      });
+    const [row] = await within.change(statement, [id, accessValue(access)], this.options);
     // The id comes first. It is missing if the row was found, and is still there.
     if (row?.[0] === null) throw new NotStored();
     return row && this.rows.log(row);

@@ -40,7 +40,8 @@ import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogRows } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
-import { NotStored, refusalAtEnd, refuse } from './refusals.js';
+import { NotStored, refusalOfChange, refusalOfNew } from './refusals.js';
+import { TimeLogKey } from './time-log-key.entity.js';
 import { schemaTaken } from './schema-taken.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { TimeLogTotals, TOTALS_ROUTINES } from './time-log-totals.js';
@@ -111,7 +112,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.transactions = {
       rowWait: rowWaitOf(limits),
       whole: wait,
-      refusalOf: (error) => refusalAtEnd(error, this.table),
+      refusalOf: (error) => refusalOfChange(error, this.table),
     };
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, () => this.recorded());
   }
@@ -178,11 +179,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override add(log: TimeLog): Promise<void> {
-    return this.writes.add(log).catch(refuse);
+    return this.writes.add(log).catch(this.refuseNew);
   }
 
   override addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
-    return this.keyedWrites.add(log, key).catch(refuse);
+    return this.keyedWrites.add(log, key).catch(this.refuseNew);
   }
 
   override known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
@@ -213,10 +214,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const statements = this.database.within(transaction);
     return {
       add: async (log) => {
-        const [error] = await this.insert([log], statements).catch(refuse);
+        const [error] = await this.insert([log], statements).catch(this.refuseNew);
         if (error) throw error;
       },
-      addOnce: (log, key) => this.keyedWrites.add(log, key, statements).catch(refuse),
+      addOnce: (log, key) => this.keyedWrites.add(log, key, statements).catch(this.refuseNew),
       known: (log, key) => this.keyedWrites.known(log, key, statements),
       correct: (log, access) => this.told(this.corrections.correct(log, access, statements), statements),
       delete: (id, access) => this.told(this.corrections.delete(id, access, statements), statements),
@@ -281,7 +282,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.feed.backlog(place, most);
   }
 
-  /** Stores all logs in one commit, or as a part of a transaction. Resolves with an error for each that is not stored. */
+  /** Stores all logs in one commit, or within a transaction. Resolves with an error for each that is not stored. */
   private async insert(
     logs: readonly TimeLog[],
     within: Statements = this.database,
@@ -304,9 +305,16 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return `${this.database.routine(routine)}($1, $2, $3, $4, $5)`;
   }
 
+  /** Throws what a caller gets if a new log is refused. */
+  private readonly refuseNew = (error: unknown): never => {
+    throw refusalOfNew(error, [this.table, this.database.table(TimeLogKey)]) ?? error;
+  };
+
   /** Awaits a change, and tells others of it where its log was there. */
   private async told<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
-    const wasThere = await change.catch(refuse);
+    const wasThere = await change.catch((error: unknown) => {
+      throw refusalOfChange(error, this.table) ?? error;
+    });
     if (wasThere) this.changed(within);
     return wasThere;
   }
