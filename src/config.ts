@@ -17,7 +17,7 @@ export interface Config {
   readonly migrationDatabaseUrl: string | undefined;
   /** Where messages are taken, beside HTTP; undefined: nowhere. */
   readonly messagesUrl: string | undefined;
-  /** How the addresses of senders begin, where they do not begin as the broker's clients have it by default. */
+  /** A prefix of reply addresses that is allowed in addition to the default one of the broker's clients. */
   readonly messagesReplyTo: string | undefined;
   /** The broker that gets the event of every recorded log; undefined: none. */
   readonly eventsUrl: string | undefined;

@@ -1,6 +1,6 @@
 import { DomainError } from '../../libs/errors/src/index.js';
 
-/** What to do, by SQLSTATE: a standby or a read-only server was asked to change something; a disk is full. */
+/** Advice by SQLSTATE: a change on a standby or read-only server; a full disk. */
 const ADVICE: Readonly<Record<string, string>> = {
   '25006': 'name a server that is no standby, and a role without default_transaction_read_only',
   '53100': 'free space on the disk of the database, and run it again',

@@ -1,12 +1,12 @@
 import type { DataSource } from 'typeorm';
 
-/** A database or role as which the service would go wrong; the message says what to do. */
+/** The service cannot work with the database or a setting of the role; the message says what to do. */
 export class UnfitDatabaseError extends Error {}
 
 const reset = (setting: string) =>
   `alter role ROLE reset ${setting}, or alter database NAME reset ${setting}, as it was set`;
 
-/** A condition of SQL for what is wrong, and the message; `found` stands for what is there. */
+/** An SQL expression for the value at fault (null: no fault), and the message for it. */
 const FAULTS: readonly (readonly [condition: string, message: (found: string) => string])[] = [
   [
     `nullif(current_setting('server_encoding'), 'UTF8')`,
@@ -29,7 +29,7 @@ const FAULTS: readonly (readonly [condition: string, message: (found: string) =>
   ],
 ];
 
-/** Throws UnfitDatabaseError with one clear line if the database, or a setting of the role, does not suit the service. */
+/** Throws UnfitDatabaseError with one clear line if the service cannot work with the database or a setting of it. */
 export async function requireFitDatabase(dataSource: DataSource): Promise<void> {
   const [row] = await dataSource.query<{ found: (string | null)[] }[]>(
     `select json_build_array(${FAULTS.map(([condition]) => condition).join()}) as found`,

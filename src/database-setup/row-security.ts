@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 
 /**
  * Throws an Error with one clear line if row security would hide rows of the entities' tables from the role, whose URL
- * has a setting of this name. For what must see all rows, such as a backup.
+ * has a setting of this name. For commands that must see all rows, such as a backup.
  */
 export async function requireAllRows(dataSource: DataSource, setting = 'DATABASE_URL'): Promise<void> {
   const tables = dataSource.entityMetadatas.map(({ tableName }) => dataSource.driver.escape(tableName));

@@ -48,7 +48,7 @@ export class FairQueue {
       };
       const begin = async () => {
         await task().then(resolve, reject);
-        // What awaits the task continues first.
+        // The caller of the task continues first.
         setImmediate(end);
       };
       const own = this.waiting.get(caller) ?? [];

@@ -17,7 +17,7 @@ import { TimeLogUseCases } from './time-log.use-cases.js';
 export interface CallOptions {
   /** All projects, unless it says otherwise: the code of a host is trusted. */
   readonly access?: Access | undefined;
-  /** Who asks for it, for hooks. What is costly takes places in rotation among callers, by their ids. */
+  /** The caller, for hooks. Costly reads and changes run for the callers in rotation, by their ids. */
   readonly caller?: TimeLogCaller | undefined;
 }
 

@@ -171,9 +171,9 @@ export class TimeLogUseCases {
   }
 
   /**
-   * Refuses a log beyond the access before it takes a place among its changes, where it would hold up others and show
-   * by its delay that they are at work. The statement that changes the log decides again. In a transaction of the
-   * caller nothing waits for a place, and the log may be known in it alone.
+   * Refuses a log beyond the access before the change enters the queue, where it would delay changes by other callers
+   * and reveal them by its own delay. The statement that changes the log decides again. In a transaction of the caller
+   * there is no queue, and the log may be visible only there.
    */
   private async requireReach(id: string, call: Call): Promise<void> {
     if (call.access === ALL_PROJECTS || call.transaction) this.requireObedience(call.access);

@@ -46,8 +46,8 @@ export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'known' 
 
 /**
  * The port to the place that stores time logs. All methods throw DomainError SERVICE_UNAVAILABLE where it is away. An
- * access says whose logs there are for the caller: what is beyond it is answered like what is not there. A `caller` is
- * the id of the client: adapters share among callers what there is of places. Methods that change logs throw DomainError
+ * access says whose logs there are for the caller: what is beyond it is answered like what is not there. `caller` is
+ * the id of the client; an adapter uses it to serve callers in rotation. Methods that change logs throw DomainError
  * CONFLICT if a constraint of a host refuses the change.
  */
 export abstract class TimeLogRepository {

@@ -5,7 +5,7 @@ import { QUEUE_SHARE } from '../time-log.limits.js';
 import { BLOCK, NIL } from './counts/count-layout.js';
 import type { Whose } from './whose.js';
 
-/** What a read asks for. */
+/** The scope of a read, and how many rows it may read at once. */
 export interface ReadCost {
   readonly whose: Whose;
   readonly period: Period;
@@ -32,7 +32,7 @@ export class CostlyReads {
   /** Settles like the read, which is costly if no cost is given. Rejects like FairQueue. */
   async run<T>(caller: string | undefined, cost: ReadCost | undefined, read: () => Promise<T>): Promise<T> {
     if (cost && mostRowsOf(cost) <= cost.rows) return read();
-    // Counting takes a statement more, so only what would have to wait is counted.
+    // Counting takes a further statement, so only reads that would have to wait are counted.
     if (cost && this.queue.isBusy && (await this.isSmall(cost))) return read();
     return this.queue.run(caller, read);
   }

@@ -55,8 +55,8 @@ export class OldTimeLogs {
 
   /**
    * Drops them, in transactions that are short, each all or nothing; those that others hold are left. Returns how many.
-   * The next transaction is open when one commits (feed/drop-time-logs.v1.ts). On a full disk it goes on with fewer logs
-   * in each, which need less room.
+   * The next transaction is open when one commits (feed/drop-time-logs.v1.ts). On a full disk it continues with smaller
+   * transactions, which need less room.
    */
   async drop(before: CalendarDate, { isTold, signal, onProgress }: Drop): Promise<number> {
     const open: Open[] = [await this.begin()];

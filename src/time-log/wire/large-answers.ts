@@ -19,7 +19,7 @@ const LIMITS = {
    * the largest at the least rate of the edge.
    */
   longest: 10 * 60_000,
-  /** Milliseconds that an answer may wait for its turn. */
+  /** Milliseconds that an answer may wait in the queue. */
   wait: QUEUE_SHARE * TIME_LOG_LIMITS.deadline,
 };
 
@@ -141,7 +141,7 @@ export class LargeAnswers {
   }
 }
 
-/** Does the work in the turn of the caller of a request. At the deadline of the request its outcome is dropped. */
+/** Runs the work in the queue of its caller. At the deadline of the request its outcome is dropped. */
 function inTurn<T>(turns: FairQueue, request: object, work: () => Promise<T>): Promise<T> {
   return withinDeadline(request, turns.run(callerOf(request)?.id, work));
 }

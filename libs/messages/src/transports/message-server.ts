@@ -14,15 +14,15 @@ export interface MessageServerOptions {
   readonly logger: Log;
 }
 
-/** Such as a logger of Nest. It gets a line where a broker is reached, and an error where something is wrong. */
+/** A logger, such as Nest's. It gets a line when a broker is reached, and an error when something is wrong. */
 export interface Log {
   log(line: string): void;
   error(line: string): void;
 }
 
 /**
- * Returns what decides whether an answer may go to an address that a sender names. Other addresses may be any subject
- * or queue of the broker, and the sender could act there with the permissions of the service.
+ * Returns a function that decides whether an answer may go to the reply address of a message. Any other address may be
+ * a subject or queue on which the sender could act with the permissions of the service.
  */
 export function replyRule(usual: string, { replyTo = usual, logger }: MessageServerOptions) {
   let isLogged = false;

@@ -180,7 +180,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   }
 }
 
-/** Nest's types know neither every event of the connection, nor what it brings. */
+/** Nest's types lack some events of the connection, and the arguments of all. */
 interface Emitting {
   on(event: string, listener: (about: ConnectionEvent) => void): void;
 }

@@ -10,8 +10,9 @@ import { SILENT } from './message-server.js';
 import { Turns } from './turns.js';
 
 /**
- * A process may have as few as 1,024 descriptors. What a message of 64 KiB says may take 1.2 MB of memory. So many
- * strangers that one with a slow network can send before 2,000 others a second have taken its place.
+ * A process may have as few as 1,024 descriptors. A parsed message of 64 KiB may take 1.2 MB of memory. With 400
+ * connections that have shown no token, one on a slow network can send its first message while 2,000 others a second
+ * connect.
  */
 const STRANGERS = { connections: 400, bytes: 16 * 1_048_576 };
 const KNOWN = { connections: 500, bytes: 64 * 1_048_576 };

@@ -1,8 +1,8 @@
 /** A connection of amqplib. */
 export interface FrameSource {
-  /** What was received and not taken. */
+  /** The bytes that were received and are not decoded yet. */
   readonly rest: Buffer;
-  /** Takes the next frame, and throws where it cannot be decoded. */
+  /** Returns the next frame. Throws if it cannot be decoded. */
   recvFrame(): unknown;
 }
 
@@ -13,9 +13,9 @@ const HEADER = 2;
 const unreadable = new WeakSet<object>();
 
 /**
- * Brings a message without properties where amqplib cannot decode them: a field of a type that it does not know, or too
- * many fields in one another. amqplib would close the connection, and the broker would deliver the message again, for
- * ever. No option of amqplib changes that.
+ * Makes a connection return a message without properties if amqplib cannot decode them: a field of an unknown type, or
+ * tables nested too deeply. amqplib would close the connection, and the broker would deliver the message again and
+ * again. No option of amqplib changes that.
  */
 export function bringUnreadable(connection: FrameSource): void {
   const receive = connection.recvFrame.bind(connection);

@@ -2,15 +2,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { feedNamesIn } from '../feed/feed-names.js';
 
 /**
- * A duration is a double: SQL must not store what is none. Logs that exist are not scanned, and not refused when they
- * are restored; they are answered with the nearest double.
+ * A duration is a double, also one that is stored by SQL. Existing logs are not scanned, and not refused by a restore;
+ * answers have the nearest double.
  */
 export class LimitDurations1765065700000 implements MigrationInterface {
   readonly name = 'LimitDurations1765065700000';
 
   async up(runner: QueryRunner): Promise<void> {
     const { logs } = await feedNamesIn(runner);
-    // Everybody waits behind a constraint that waits for its lock.
+    // All readers and writers wait behind a constraint that waits for its lock.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(
       `alter table ${logs} add constraint time_logs_duration_is_within_double check (duration between 5e-324 and 1.7976931348623157e308) not valid`,
