@@ -8,7 +8,7 @@ import { connect } from '@nats-io/transport-node';
 import { sinkOf } from '../../../src/event-relay/index.js';
 import { eventually } from '../../../src/time-log/contract/eventually.js';
 import { type Broker, startNats } from './brokers.js';
-import { describeWith } from './describe-with.js';
+import { describeWith } from '../describe-with.js';
 import { expectedLog } from '../../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { eventsOfStream } from './consumers.js';

@@ -9,7 +9,7 @@ import { eventually } from '../../../src/time-log/contract/eventually.js';
 import { LOG } from '../../support/requests.js';
 import { type Nats, startNats } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { describeWith } from './describe-with.js';
+import { describeWith } from '../describe-with.js';
 import { outcomeOf, overHttp, overTransport } from '../../messages/doors.js';
 import { describeFaults } from './faults.contract.js';
 import { closingAfterEach } from './opened.js';

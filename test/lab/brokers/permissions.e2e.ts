@@ -8,7 +8,7 @@ import { overTransport } from '../../messages/doors.js';
 import { startMessageHost } from '../../messages/host.js';
 import { LOG } from '../../support/requests.js';
 import { startNats, startRabbit } from './brokers.js';
-import { describeWith } from './describe-with.js';
+import { describeWith } from '../describe-with.js';
 
 /** Records by a client with the permissions of docker/README.md, at a service that has its own. */
 async function expectServed(messagesUrl: string, client: ClientProxy): Promise<void> {

@@ -11,7 +11,7 @@ import { LOG } from '../../support/requests.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { type Rabbit, startRabbit } from './brokers.js';
-import { describeWith } from './describe-with.js';
+import { describeWith } from '../describe-with.js';
 import { type Outcome, outcomeOf } from '../../messages/doors.js';
 import { startMessageHost } from '../../messages/host.js';
 import { closingAfterEach } from './opened.js';

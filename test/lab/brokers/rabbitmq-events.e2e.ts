@@ -5,7 +5,7 @@ import { sinkOf } from '../../../src/event-relay/index.js';
 import { eventually } from '../../../src/time-log/contract/eventually.js';
 import { type Rabbit, startRabbit } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { describeWith } from './describe-with.js';
+import { describeWith } from '../describe-with.js';
 import { expectedLog } from '../../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { EventQueue } from './consumers.js';

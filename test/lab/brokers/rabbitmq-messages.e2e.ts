@@ -6,7 +6,7 @@ import { eventually } from '../../../src/time-log/contract/eventually.js';
 import { LOG, refusal } from '../../support/requests.js';
 import { type Rabbit, startRabbit } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { describeWith } from './describe-with.js';
+import { describeWith } from '../describe-with.js';
 import { startSender } from './rabbitmq-sender.js';
 import { outcomeOf, overHttp, overTransport } from '../../messages/doors.js';
 import { describeFaults } from './faults.contract.js';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { startNats, startRabbit } from '../brokers/brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { isInstalled } from '../brokers/installed.js';
+import { isInstalled } from '../installed.js';
 import { startSender } from '../brokers/rabbitmq-sender.js';
 import { RawTcp } from '../../messages/raw-tcp.js';
 import type { Exchange } from './exchange.js';

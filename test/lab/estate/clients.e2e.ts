@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Broker, startNats, startRabbit } from '../brokers/brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
+import { isInstalled } from '../installed.js';
 import { describeInstalled } from '../package/registry.js';
 import { PROJECT, run } from '../package/run.js';
 import { LOG, refusal } from '../../support/requests.js';
@@ -25,9 +25,6 @@ const PACKAGES = {
   rxjs: '7.8.2',
 };
 
-/** In CI brokers must be there: without one this fails. */
-const isInstalled = (program: string) =>
-  process.env.REQUIRE_BROKERS === '1' || spawnSync('which', [program]).status === 0;
 const describeClients = await describeInstalled('clients on Nest 11');
 
 describeClients('a client on Nest 11', () => {

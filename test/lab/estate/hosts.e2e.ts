@@ -6,7 +6,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { RunningHost } from '../../host/foreign-host.contract.js';
 import { expectOurRoutes } from '../../host/our-routes.js';
 import { startNats } from '../brokers/brokers.js';
-import { describeWith } from '../brokers/describe-with.js';
+import { describeWith } from '../describe-with.js';
 import { installTarball, startProgram } from '../package/host-directory.js';
 import { describeInstalled } from '../package/registry.js';
 import { packLib, run } from '../package/run.js';

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
 import { percentile } from '../bench/statistics.js';
 import { type Broker, startNats, startRabbit } from '../brokers/brokers.js';
-import { describeWith } from '../brokers/describe-with.js';
+import { describeWith } from '../describe-with.js';
 import { overTransport } from '../../messages/doors.js';
 import { LOG } from '../../support/requests.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';

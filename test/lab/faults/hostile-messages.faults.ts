@@ -11,7 +11,7 @@ import { list, LOG } from '../../support/requests.js';
 import { PostgresCluster } from '../../support/postgres-cluster.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { type Nats, type Rabbit, startNats, startRabbit } from '../brokers/brokers.js';
-import { describeWith } from '../brokers/describe-with.js';
+import { describeWith } from '../describe-with.js';
 import { startSender } from '../brokers/rabbitmq-sender.js';
 import { ask } from './support/ask.js';
 import { TOKEN } from './support/service-under-writes.js';

@@ -10,7 +10,7 @@ import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cl
 import { TOKEN } from '../faults/support/service-under-writes.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
-import { describeWith } from './daemon.js';
+import { describeWith } from '../describe-with.js';
 import { type Exporter, exportPostgres, Prometheus, SmallDisk, tokenOfPrometheus } from './prometheus.js';
 
 const run = promisify(execFile);

@@ -18,7 +18,8 @@ import { eventually } from '../eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { startBalancer } from './balancer.js';
 import { Certificates, type Identity } from './certificates.js';
-import { type Daemon, describeWith } from './daemon.js';
+import { describeWith } from '../describe-with.js';
+import type { Daemon } from './daemon.js';
 
 const KEY = { 'idempotency-key': 'a-key' };
 const UNAVAILABLE = {

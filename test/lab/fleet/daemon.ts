@@ -1,18 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, readFile } from 'node:fs/promises';
-import { describe } from '@jest/globals';
 
 /** Milliseconds that a server may take to end, before it is killed. */
 const PATIENCE = 60_000;
-
-/** `describe` for tests that need programs: skipped with one line where one is missing, unless REQUIRE_FLEET is 1. */
-export function describeWith(...programs: string[]): typeof describe | typeof describe.skip {
-  const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
-  if (missing.length === 0 || process.env.REQUIRE_FLEET === '1') return describe;
-  process.stderr.write(`skipped: tests of a fleet; not installed: ${missing.join(', ')}\n`);
-  return describe.skip;
-}
 
 export interface Owner {
   readonly uid: number;

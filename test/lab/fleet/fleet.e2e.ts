@@ -5,7 +5,7 @@ import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { isAll } from '../../support/extent.js';
 import { Clients, type Effect, UNNOTICED } from './clients.js';
-import { describeWith } from './daemon.js';
+import { describeWith } from '../describe-with.js';
 import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
 import type { Follower } from '../faults/support/follower.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Connection, type Listener } from '../bench/connection.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { describeWith } from './daemon.js';
+import { describeWith } from '../describe-with.js';
 import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
 import { printTable, rounded, Sight } from './sight.js';
 

@@ -11,7 +11,7 @@ import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { type Nats, startNats } from '../brokers/brokers.js';
 import { Copy } from './copy.js';
-import { describeWith } from './daemon.js';
+import { describeWith } from '../describe-with.js';
 import { Fleet, type Instance, PROGRAMS } from './fleet.js';
 import { Observer } from './observer.js';
 import { PacedClient, Scene, textOf, type Values } from './paced-client.js';

@@ -12,7 +12,8 @@ import { LossyProxy } from '../../support/lossy-proxy.js';
 import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 import { endProcess, type ServiceProcess, startService } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { Daemon, describeWith, give, type Owner, postgresAccount } from './daemon.js';
+import { describeWith } from '../describe-with.js';
+import { Daemon, give, type Owner, postgresAccount } from './daemon.js';
 
 const NAMES = migrations.map((Migration) => new Migration().name);
 

@@ -3,7 +3,7 @@ import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { isAll } from '../../support/extent.js';
 import { Clients } from './clients.js';
-import { describeWith } from './daemon.js';
+import { describeWith } from '../describe-with.js';
 import { Fleet, PROGRAMS } from './fleet.js';
 import type { Follower } from '../faults/support/follower.js';
 import type { PostgresPair } from './postgres-pair.js';

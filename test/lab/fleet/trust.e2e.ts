@@ -9,7 +9,7 @@ import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { Certificates, fetchOver, type Identity } from './certificates.js';
 import { Clients, UNNOTICED } from './clients.js';
-import { describeWith } from './daemon.js';
+import { describeWith } from '../describe-with.js';
 import { Fleet, type Instance, PROGRAMS, TOKEN } from './fleet.js';
 
 const NEW_TOKEN = 'another-token-that-the-deployment-declares';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../eventually.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { describeWith } from './daemon.js';
+import { describeWith } from '../describe-with.js';
 import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
 import { type Exporter, exportPostgres, Prometheus, SmallDisk, tokenOfPrometheus } from './prometheus.js';
 

@@ -13,18 +13,17 @@ export type PageOptions = Parameters<Browser['newPage']>[0];
 
 const executable = firstOnPath('chromium', 'chromium-browser', 'google-chrome');
 const missing = executable === undefined ? 'no Chromium is installed' : missingTools();
-const isSkipped = missing !== undefined && process.env.REQUIRE_CHROMIUM !== '1';
 
-/** `describe` for tests that need Chromium: skipped with one line where there is none, unless REQUIRE_CHROMIUM is 1. */
+/** `describe` for tests that need Chromium: skipped with one line if it is not installed. */
 export function describeInChromium(name: string, tests: () => void): void {
-  if (isSkipped) process.stderr.write(`skipped, since ${missing}: ${name}\n`);
-  (isSkipped ? describe.skip : describe)(name, tests);
+  if (missing) process.stderr.write(`skipped, since ${missing}: ${name}\n`);
+  (missing ? describe.skip : describe)(name, tests);
 }
 
 /** Starts Chromium; without its sandbox, which root cannot have. */
 export async function launchChromium(...args: string[]): Promise<Browser> {
   const { chromium } = await import('playwright-core');
-  return chromium.launch({ executablePath: executable ?? 'chromium', timeout: LIMIT, args });
+  return chromium.launch({ executablePath: executable!, timeout: LIMIT, args });
 }
 
 /** Opens an empty page, with cookies and storage of its own. */

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
 import { faultOfDatabaseUrl } from '../../../src/database-url.js';
-import { describeWith } from '../fleet/daemon.js';
+import { describeWith } from '../describe-with.js';
 import { EXACT } from './exact.js';
 
 const PROJECT = join(import.meta.dirname, '..', '..', '..');

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { describeWith } from '../../brokers/describe-with.js';
+import { describeWith } from '../../describe-with.js';
 import { type ServiceProcess, startService } from '../../../support/service-process.js';
 import { BrokerProxy } from './broker-proxy.js';
 import { auditEvents } from './event-audit.js';
