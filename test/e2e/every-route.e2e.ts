@@ -1,4 +1,5 @@
-import { DECLARED_TOKEN, describePath, describeRoute, ROUTES } from '../support/describe-route.js';
+import { describePath, describeRoute, ROUTES } from '../support/describe-route.js';
+import { DECLARED_TOKEN } from '../support/environment.js';
 import { useTestApp } from '../support/test-app.js';
 
 const app = useTestApp({ declaredTokens: [DECLARED_TOKEN] });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { addOddRows, withSql } from '../support/backup-rows.js';
 import { backup, checkBackup, entities, migrations, note } from '../support/compiled.js';
 import { isFull } from '../support/extent.js';
-import { useDatabase, useFolder } from '../support/fixtures.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
 
 const report = () => undefined;
 /** Bytes from one that is damaged to the next: in the short pass as many as meet each bit and each part of the file. */
@@ -12,7 +12,7 @@ const STRIDE = isFull ? 1 : 7;
 
 /** Restoring checks the whole file before it touches a database: what it refuses, without the process around it. */
 describe('a file that is restored', () => {
-  const database = useDatabase();
+  const database = useTestDatabase();
   const inFolder = useFolder('time-logs-backup-file-');
   let file: string;
   let sound: Buffer;

@@ -6,7 +6,7 @@ import { withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { accessTokens, migrate } from '../support/compiled.js';
-import { useDatabase, useFolder } from '../support/fixtures.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
@@ -22,8 +22,8 @@ const printed = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' })
 
 describe('the token command', () => {
   afterAll(() => service.end());
-  const database = useDatabase();
-  const older = useDatabase(createTestDatabase);
+  const database = useTestDatabase();
+  const older = useTestDatabase(createTestDatabase);
   let service: ServiceProcess;
   const token = (...args: string[]) => run('token', args, { DATABASE_URL: database.url });
   const make = async (...args: string[]) => lastLineOf(await token('create', '--name', ...args));
@@ -162,7 +162,7 @@ describe('the commands on the embedded database', () => {
 });
 
 describe('the counts command', () => {
-  const database = useDatabase(createTestDatabase);
+  const database = useTestDatabase(createTestDatabase);
   const counts = (...args: string[]) => run('counts', args, { DATABASE_URL: database.url });
   const query = (sql: string, url = database.url) => queryOnce(url, sql);
 
@@ -252,7 +252,7 @@ describe('the counts command', () => {
 });
 
 describe('the drop command', () => {
-  const database = useDatabase(createTestDatabase);
+  const database = useTestDatabase(createTestDatabase);
   const drop = (...args: string[]) => run('drop', args, { DATABASE_URL: database.url });
 
   it('says what to do where there is nothing to drop, and what is wrong', async () => {
@@ -302,7 +302,7 @@ describe('the drop command', () => {
 });
 
 describe('the forget command', () => {
-  const database = useDatabase(createTestDatabase);
+  const database = useTestDatabase(createTestDatabase);
   const forget = (...args: string[]) => run('forget', args, { DATABASE_URL: database.url });
 
   it('says what to do where there is nothing to forget, and which day it needs', async () => {

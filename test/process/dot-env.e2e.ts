@@ -2,7 +2,7 @@ import { copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { environment } from '../support/environment.js';
-import { useDatabase, useFolder } from '../support/fixtures.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { linesOf } from '../support/service-here.js';
 import { endProcess, LISTENING, spawnProgram } from '../support/service-process.js';
 import { run } from '../support/commands.js';
@@ -13,7 +13,7 @@ const TOKENS = { shell: 'a-token-that-the-shell-declares-01', file: 'a-token-tha
 describe('a .env in the project', () => {
   /** A copy of the compiled project, for that of the tests is not ours to write to. */
   const inProject = useFolder('time-logs-dot-env-');
-  const database = useDatabase();
+  const database = useTestDatabase();
   const { PATH = '' } = process.env;
 
   beforeAll(async () => {

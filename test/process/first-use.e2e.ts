@@ -7,7 +7,7 @@ import { eventually } from '../../src/time-log/contract/eventually.js';
 import { runProgram } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
-import { useDatabase, useFolder } from '../support/fixtures.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { type Line, linesOf, startHere } from '../support/service-here.js';
 import { createTestDatabase } from '../support/test-database.js';
 
@@ -36,7 +36,7 @@ async function printed(env: Record<string, string>): Promise<{ log: Line[]; said
 }
 
 describe('the first use with a DATABASE_URL', () => {
-  const database = useDatabase(createTestDatabase);
+  const database = useTestDatabase(createTestDatabase);
 
   it('says in a log of JSON alone which database it uses, what is open, and who gets events', async () => {
     const url = new URL(database.url);

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { lastLineOf } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
-import { useDatabase, useFolder } from '../support/fixtures.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { Issuer, makeKey, seconds } from '../support/issuer.js';
 import { startHere } from '../support/service-here.js';
 
 describe('the service with JWTs', () => {
-  const database = useDatabase();
+  const database = useTestDatabase();
   const inFolder = useFolder('time-logs-jwt-');
   let issuer: Issuer;
 

@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { digestOf, newToken } from '../../src/access-token/token-text.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { DataSource as Source, scopes } from '../support/compiled.js';
-import { useDatabase } from '../support/fixtures.js';
+import { useTestDatabase } from '../support/fixtures.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 
 const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
@@ -25,7 +25,7 @@ describe.each([
     await superuser.destroy();
     await owner.destroy();
   });
-  const database = useDatabase();
+  const database = useTestDatabase();
   /** An ordinary role as well: it owns the database, and nothing of the server. */
   let owner: DataSource;
   let superuser: DataSource;

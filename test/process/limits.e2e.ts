@@ -4,7 +4,7 @@ import { aroundStatements } from '../support/around-statements.js';
 import { withSql } from '../support/backup-rows.js';
 import { loadConfig } from '../support/compiled.js';
 import { DECLARED_TOKEN } from '../support/environment.js';
-import { useDatabase } from '../support/fixtures.js';
+import { useTestDatabase } from '../support/fixtures.js';
 import { newGate } from '../support/gate.js';
 import { answersIn, sendRaw } from '../support/raw-http.js';
 import { create, LOG, outcome, refusal, sendBytes } from '../support/requests.js';
@@ -13,7 +13,7 @@ import { startTestApp } from '../support/test-app.js';
 
 describe('the limits that the environment sets', () => {
   afterAll(() => service.end());
-  const database = useDatabase();
+  const database = useTestDatabase();
   let service: ServiceHere & { readonly token: string };
 
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { withSql } from '../support/backup-rows.js';
 import { lastLineOf } from '../support/commands.js';
 import { runHere } from '../support/commands-here.js';
 import { DECLARED_TOKEN as TOKEN } from '../support/environment.js';
-import { useDatabase, useFolder } from '../support/fixtures.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { rawRequest, sendRaw } from '../support/raw-http.js';
 import { create as post, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { type Line, linesOf, startHere } from '../support/service-here.js';
@@ -17,7 +17,7 @@ const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
 const BEARER = `Authorization: Bearer ${TOKEN}`;
 const newToken = () => `tl_${randomBytes(32).toString('base64url')}`;
 
-const database = useDatabase();
+const database = useTestDatabase();
 const inFolder = useFolder('time-logs-log-');
 
 /** What the service logs, at its most talkative, while something is done. */

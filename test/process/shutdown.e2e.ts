@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
-import { useDatabase } from '../support/fixtures.js';
+import { useTestDatabase } from '../support/fixtures.js';
 import { answersIn } from '../support/raw-http.js';
 import { list, outcome, refusal, send } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
@@ -31,8 +31,8 @@ const UNSHARE = [[], ['--user', '--map-current-user']]
   .find((flags) => spawnSync('unshare', [...flags, 'true']).status === 0);
 
 describe('shutdown', () => {
-  const database = useDatabase();
-  const empty = useDatabase(createTestDatabase);
+  const database = useTestDatabase();
+  const empty = useTestDatabase(createTestDatabase);
   const settings = () => ({
     DATABASE_URL: database.url,
     ACCESS_TOKEN: DECLARED_TOKEN,

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { addRows, withSql } from '../support/backup-rows.js';
 import { runProgram } from '../support/commands.js';
 import { DECLARED_TOKEN } from '../support/environment.js';
-import { useDatabase, useFolder } from '../support/fixtures.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
 import { create, dataOf, list } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 
@@ -25,7 +25,7 @@ async function faultOf(env: Record<string, string>): Promise<string> {
 }
 
 describe('a start of the service', () => {
-  const database = useDatabase();
+  const database = useTestDatabase();
   const inFolder = useFolder('time-logs-start-');
   /** Listens on a port that the service cannot have. */
   let other: Server;
@@ -74,7 +74,7 @@ describe('a start of the service', () => {
   });
 
   describe('on a database without room for new positions', () => {
-    const full = useDatabase();
+    const full = useTestDatabase();
 
     it('says in one line what to do', async () => {
       await withSql(full.url, async (sql) => {

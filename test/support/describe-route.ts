@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newToken } from '../../src/access-token/token-text.js';
 import { defaultScopes, scopes as allScopes } from './compiled.js';
 import { expectCommon, JSON_TYPE, REFUSED } from './edge.js';
+import { DECLARED_TOKEN } from './environment.js';
 import {
   dereferenced,
   DOCUMENT_TEXT,
@@ -96,9 +97,6 @@ function faultsOf(route: Route, sample: Sample): [number, Sample][] {
   return faults;
 }
 
-/** To be declared in the settings of the app. */
-export const DECLARED_TOKEN = 'declared-token-of-32-characters-1';
-
 /** Headers that differ from answer to answer. */
 const CHANGING = /^(date|x-request-id|content-length)$/;
 
@@ -117,7 +115,7 @@ async function ask(app: TestApp, { path, ...sending }: Sample, token?: string): 
   return answer;
 }
 
-/** What every route must do. */
+/** What every route must do; the app declares DECLARED_TOKEN. */
 export function describeRoute(app: TestApp, route: Route): void {
   const { method, path, scopes } = route;
   const success = successOf(route);

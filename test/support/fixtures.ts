@@ -5,10 +5,10 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 
 /**
- * A database for the tests of a file or a `describe` block. Its members are there from `beforeAll` on. `afterAll` hooks
- * run in their order: what uses it ends in one that stands before it.
+ * A database for the tests of a file or a `describe` block, without a connection: storage.ts has one with the compiled
+ * storage. Its members are set in `beforeAll`. `afterAll` hooks run in their order: end what uses it in an earlier one.
  */
-export function useDatabase(create: () => Promise<TestDatabase> = createMigratedDatabase): TestDatabase {
+export function useTestDatabase(create: () => Promise<TestDatabase> = createMigratedDatabase): TestDatabase {
   const database = {} as TestDatabase;
   beforeAll(async () => {
     Object.assign(database, await create());
@@ -17,7 +17,7 @@ export function useDatabase(create: () => Promise<TestDatabase> = createMigrated
   return database;
 }
 
-/** A folder for them, whose name begins so. Gives the paths of what is in it. */
+/** A folder for these tests, whose name begins with `name`. Returns a function that makes the paths of files in it. */
 export function useFolder(name: string): (...names: string[]) => string {
   let folder: string;
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { Database, DataSource as Source, migrate, migrations, TimeLogCounts } fr
 import { functionsIn } from '../support/count-functions.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
 import { runHere } from '../support/commands-here.js';
-import { useDatabase } from '../support/fixtures.js';
+import { useTestDatabase } from '../support/fixtures.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { everything, loadVersion } from './earlier-version.js';
@@ -40,8 +40,8 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
     await service.end();
     await owner.destroy();
   });
-  const database = useDatabase(createTestDatabase);
-  const target = useDatabase();
+  const database = useTestDatabase(createTestDatabase);
+  const target = useTestDatabase();
   let owner: DataSource;
   let before: Awaited<ReturnType<typeof everything>>;
   let service: ServiceHere;
