@@ -35,7 +35,7 @@ describeWithPython()(
       const { stdout } = await promisify(execFile)(
         'python3',
         [join(import.meta.dirname, 'feed-consumer.py'), join(folder, 'last'), String(count)],
-        { env: environment({ TIME_LOGS_URL: app.url, TIME_LOGS_TOKEN: app.token }), timeout: 60_000 },
+        { env: environment({ TIME_LOGS_URL: app.url, TIME_LOGS_TOKEN: app.token }) },
       );
       return stdout
         .trimEnd()

@@ -248,7 +248,7 @@ describe('authentication', () => {
       });
       expect(first).toBeLessThanOrEqual(Date.now());
       const { notes } = await statementsDuring(async () => {
-        await setLastUse(id, '-50 seconds');
+        await setLastUse(id, '-30 seconds');
         await use(token);
         await setLastUse(id, '-61 seconds');
         await use(token);

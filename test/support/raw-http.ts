@@ -1,8 +1,5 @@
 import { connect } from 'node:net';
 
-/** Milliseconds after which nobody waits any more: many times what an answer takes. */
-const LIMIT = 10_000;
-
 /** An answer of the service, however it was asked for. */
 export interface Answer {
   readonly status: number;
@@ -22,11 +19,9 @@ export function sendRaw(
     let received = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
     const finish = () => {
-      clearTimeout(timer);
       socket.destroy();
       resolve(received);
     };
-    const timer = setTimeout(finish, LIMIT);
     socket.setEncoding('latin1').on('data', (chunk: string) => {
       received += chunk;
       if (isEnough(received)) finish();

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Milliseconds between two looks at a condition of which nobody tells. */
-const PAUSE = 20;
+const PAUSE_MS = 20;
+/** Milliseconds: the one limit of what tests wait for. It ends what hangs, and is no promise of speed. */
+export const WAIT_LIMIT = 300_000;
 
-/** Tries until the attempt no longer throws. Rejects with its last error when the time (milliseconds) is over. */
-export async function eventually<T>(attempt: () => T | Promise<T>, limit = 60_000): Promise<T> {
+/** Repeats an attempt until it no longer throws. Rejects with its last error after the limit, in milliseconds. */
+export async function eventually<T>(attempt: () => T | Promise<T>, limit = WAIT_LIMIT): Promise<T> {
   const end = performance.now() + limit;
   for (;;) {
     try {
@@ -12,7 +13,7 @@ export async function eventually<T>(attempt: () => T | Promise<T>, limit = 60_00
     } catch (error) {
       if (performance.now() > end)
         throw new Error(`not within ${limit / 1_000} s: ${String(error)}`, { cause: error });
-      await delay(PAUSE);
+      await delay(PAUSE_MS);
     }
   }
 }

@@ -46,7 +46,7 @@ describeClients('a client on Nest 11', () => {
     );
     await cp(join(import.meta.dirname, FIXTURE), join(directory, FIXTURE));
     database = await createTestDatabase();
-  }, 900_000);
+  });
   afterAll(async () => {
     for (const service of services) await service.end();
     for (const broker of brokers) await broker.stop();

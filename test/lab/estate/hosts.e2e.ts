@@ -36,7 +36,7 @@ describeHosts('a stock project that embeds time logs', () => {
         await installTarball(join(root, host), tarball);
       }),
     );
-  }, 900_000);
+  });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
   it.each(HOSTS)('is built, passes its own tests and shows our routes whole: %s', async (host) => {
