@@ -1,12 +1,12 @@
 import base from '../../jest.config.mjs';
 
-/** Minutes that the suite `load` runs. */
+/** Minutes that the suites `load`, `soak` and `snapshot` run. */
 const { MINUTES = '60' } = process.env;
 
 /** What test/lab/suite.mjs runs; it names the files of each suite. */
 export default {
   ...base,
-  // The one limit of tests: it ends what hangs. What a test waits for has that of eventually.ts.
+  // Ends what hangs.
   testTimeout: (60 + Number(MINUTES)) * 60_000,
   globals: {},
   testMatch: [...base.testMatch, '**/*.faults.ts'],

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
@@ -7,19 +8,22 @@ import { join } from 'node:path';
  */
 
 const PROJECT = join(import.meta.dirname, '..', '..');
-const { EXTENT = 'full', WORKERS = '1' } = process.env;
+const { EXTENT = 'full', WORKERS = '1', TEST_POSTGRES = '/usr/lib/postgresql/15/bin' } = process.env;
 
-/** What Jest runs: its options, the files, and variables of the environment. */
+/** What Jest runs: options, files and variables. A suite is skipped if the path that it `needs` does not exist. */
 const SUITES = {
   brokers: { files: ['test/lab/brokers'] },
   browser: { files: ['test/lab/browser'] },
   containers: { options: ['--runInBand'], files: ['test/lab/containers'] },
-  database: { files: ['test/contract', 'test/upgrade', 'test/process/least-privilege'] },
+  database: {
+    needs: TEST_POSTGRES,
+    environment: { TEST_POSTGRES },
+    files: ['test/contract', 'test/upgrade', 'test/process/least-privilege'],
+  },
   estate: { files: ['test/lab/estate'] },
   faults: { environment: { EXTENT }, options: [`--maxWorkers=${WORKERS}`], files: ['test/lab/faults'] },
   fleet: { options: ['--runInBand'], files: ['test/lab/fleet'] },
-  // These three for MINUTES: an hour, half an hour, and 20 minutes without it.
-  load: { ...loadOf('fleet/*') },
+  load: loadOf('fleet/*'),
   package: { environment: { EXTENT }, files: ['test/lab/package'] },
   properties: {
     environment: { EXTENT },
@@ -31,8 +35,8 @@ const SUITES = {
       'test/process/backup-file',
     ],
   },
-  snapshot: { ...loadOf('soak/old-snapshot') },
-  soak: { ...loadOf('soak/soak') },
+  snapshot: loadOf('soak/old-snapshot'),
+  soak: loadOf('soak/soak'),
   specs: { files: ['test/lab/(bench|corpora|history)/.*[.]spec'] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
 };
@@ -73,15 +77,19 @@ function runAll() {
   if (failed.length > 0) process.exit(1);
 }
 
-/** Runs what loads a service or a fleet for a while. */
+/** What loads a service or a fleet for MINUTES. */
 function loadOf(file) {
-  const options = ['--runInBand', '--testMatch', `**/test/lab/${file}.load.ts`, '--'];
-  return { environment: { EXTENT: 'full' }, options, files: [] };
+  const options = ['--testMatch', `**/test/lab/${file}.load.ts`, '--runInBand'];
+  return { options, files: [] };
 }
 
-function runSuite({ config = 'test/lab/jest.config.mjs', environment = {}, options = [], files }, args) {
+function runSuite({ config = 'test/lab/jest.config.mjs', environment, options = [], files, needs }, args) {
+  if (needs && !existsSync(needs)) {
+    console.error(`skipped: ${name}; there is no ${needs}`);
+    return;
+  }
   const isFile = (argument) => !argument.startsWith('-') && argument.includes('/');
-  if (name === 'tools') run(process.execPath, ['test/lab/tools/install.mjs']);
+  if (name === 'tools' || name === 'browser') run(process.execPath, ['test/lab/tools/install.mjs']);
   const jest = ['--config', config, ...options, ...(args.some(isFile) ? [] : files), ...args];
   run('npm', ['--silent', 'test', '--', ...jest], environment);
 }

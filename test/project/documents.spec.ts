@@ -50,7 +50,7 @@ describe('every document', () => {
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 const suites = [
   'all',
-  ...[...read('test/lab/suite.mjs').matchAll(/^ {2}(\w+): [{[]/gm)].map(([, name]) => name),
+  ...[...read('test/lab/suite.mjs').matchAll(/^ {2}(\w+): (?:[{[]|loadOf)/gm)].map(([, name]) => name),
 ];
 
 it.each(DOCUMENTS)('names no script that is not there: %s', (document) => {
