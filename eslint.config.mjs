@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 const EDGES = ['src/main.ts', 'src/config.ts', 'src/commands/*.ts'];
 
 export default defineConfig(
-  // The hosts in test/lab/estate have packages of their own, without which ESLint knows no types; their builds check these.
+  // The hosts in test/lab/estate have their own packages, without which ESLint knows no types; their builds check them.
   {
     ignores: [
       '**/dist',

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /*
- * `node clean-up.mjs DIRECTORY` waits until its standard input ends, which also happens when the test run is killed. Then it ends every
- * process that was started with the directory of the run in its arguments or environment, and removes the directory.
+ * `node clean-up.mjs DIRECTORY` waits until its standard input ends, which also happens when the test run is killed.
+ * Then it ends every process that has the directory in its arguments or environment, and removes the directory.
  */
 
 const directory = process.argv[2];

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, jest } from '@jest/globals';
 
 /**
- * Moves the clocks of the service, from the first test of a file to its last. The time of day stands still but for that,
- * so that what begins and ends by it does so when a test says; the other clock goes on as well.
+ * Moves the clocks of the service from the first test of a file to its last. Only `advance` moves the time of day;
+ * `performance.now` runs too.
  */
 export function useClock(): { advance: (milliseconds: number) => void } {
   const { Date: ServiceDate, performance } = serviceGlobal;

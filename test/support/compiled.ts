@@ -18,7 +18,7 @@ import type * as TimeLog from '../../src/time-log/index.js';
 import type * as LargeAnswersFile from '../../src/time-log/wire/large-answers.js';
 
 /*
- * The compiled service, for tests that speak HTTP to it: `node src/run.mjs` compiles it, and `npm test` begins with that. Jest
+ * The compiled service, for tests that speak HTTP to it; every test run compiles it first (global-setup.mjs). Jest
  * evaluates every module again for each test file; these are loaded once for all files of a worker.
  */
 

@@ -7,8 +7,8 @@ export const isFull = EXTENT !== 'short';
 export const isAll = EXTENT === 'full';
 
 /**
- * How often something is done: `full` times in the full run, `few` times in the short pass; in the nightly run a tenth of the full
- * run, but no less than in the short pass.
+ * Returns a number of repetitions: `full` in the full run, `few` in the short pass, and a tenth of `full`, but at least
+ * `few`, in the nightly run.
  */
 export function timesOf(full: number, few: number): number {
   if (EXTENT === 'nightly') return Math.max(Math.ceil(full / 10), few);

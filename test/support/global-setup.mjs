@@ -42,8 +42,8 @@ const PROJECT = join(import.meta.dirname, '..', '..');
 const compiled = (path) => import(join(PROJECT, path));
 
 /**
- * Compiles the service if its sources have changed, and starts a real PostgreSQL for each worker, in which every test file makes
- * databases of its own: the embedded one, or that of TEST_POSTGRES, the directory of another version's programs, such as
+ * Compiles the service if its sources have changed, and starts a PostgreSQL server for each worker, on which every test
+ * file makes its own databases: the embedded PostgreSQL, or the programs in the directory TEST_POSTGRES, such as
  * /usr/lib/postgresql/15/bin. No file waits for a lock or a transaction of another one.
  */
 export default async function setUp({ maxWorkers }, { globals }) {

@@ -16,8 +16,8 @@ type Pair = Readonly<Record<Direction, Socket>>;
 const COMMITTED = Buffer.from('Z\0\0\0\x05I', 'latin1');
 
 /**
- * Stands between service and database on a port of loopback. It can lose what it carries, and carry nothing for a while,
- * as a broken network: connections do not learn that the other end has closed, and what was sent arrives when it is mended.
+ * A proxy between service and database on a port of loopback. It can lose data, or hold it as a broken network does:
+ * connections do not learn that the other end has closed, and what was sent arrives when the network is mended.
  */
 export class LossyProxy {
   private readonly server: Server;
@@ -42,7 +42,7 @@ export class LossyProxy {
     return databaseUrl.replace(/@[^/]+/, `@127.0.0.1:${port}`);
   }
 
-  /** Has new connections lead to another server, as an address does after a failover; existing ones stay as they are. */
+  /** Connects new clients to another server, as an address does after a failover. Existing connections stay. */
   aim(target: string): void {
     this.target = target;
     this.broken.clear();

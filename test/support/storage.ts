@@ -142,7 +142,7 @@ export function useDatabase(options?: Options, [before, after] = [beforeAll, aft
   return database;
 }
 
-/** Resolves as soon as this number of sessions wait for a lock. A session in a transaction would see the same each time. */
+/** Resolves when a number of sessions wait for a lock. Not for a session in a transaction: its snapshot stays. */
 export function untilWaiting(dataSource: DataSource, sessions = 1): Promise<number> {
   return eventually(async () => {
     const waiting = await dataSource.query<unknown[]>(

@@ -40,8 +40,8 @@ function patientConfig(): AppOptions['config'] {
 }
 
 /**
- * Starts the service before the tests of a file or a `describe` block, and closes it after them. The members of the result are there
- * from then on; a configuration that an earlier `beforeAll` makes is given as a function.
+ * Starts the service before the tests of a file or a `describe` block, and closes it after them. `beforeAll` sets the
+ * members of the result. A configuration that an earlier `beforeAll` makes is given as a function.
  */
 export function useTestApp(config: Settings | (() => Settings) = {}): TestApp {
   const app = {} as TestApp;

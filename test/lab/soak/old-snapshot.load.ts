@@ -18,7 +18,7 @@ const AROUND = { before: 2, after: 3 };
 
 const postgres = useCluster();
 
-// A measurement: it prints for each minute how long creates and lists take, and how many were not answered as they should be.
+// A measurement: it prints how long creates and lists take in each minute, and how many failed.
 it(`creates and lists before, while and after a snapshot is held for ${MINUTES} minutes`, async () => {
   const url = await postgres.createDatabase();
   const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
