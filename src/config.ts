@@ -18,7 +18,7 @@ export interface Config {
   /** Where messages are taken, beside HTTP; undefined: nowhere. */
   readonly messagesUrl: string | undefined;
   /** A prefix of reply addresses that is allowed in addition to the default one of the broker's clients. */
-  readonly messagesReplyTo: string | undefined;
+  readonly messagesReplyQueues: string | undefined;
   /** The broker that gets the event of every recorded log; undefined: none. */
   readonly eventsUrl: string | undefined;
   /** Absolute path of the folder with the embedded PostgreSQL and the first token. */
@@ -110,12 +110,14 @@ const rate = z
 const messagesUrl = z
   .string()
   .refine(isMessagesUrl, 'must be tcp://HOST:PORT, nats://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT');
-const replyPrefix = z
+const replyQueues = z
   .string()
   .refine(
     (text) =>
-      /^[^$\s*>][^\s*>]{0,254}$/.test(text) && !text.startsWith('time-log') && !'time-log'.startsWith(text),
-    'must be how the addresses begin: no white space, *, > or $ in front, and not as ours begin, with time-log',
+      /^[^$\s*>][^\s*>]{0,254}\*?$/.test(text) &&
+      !text.startsWith('time-log') &&
+      !'time-log'.startsWith(text.replace('*', '')),
+    'must be a name, or how names begin and *: no white space, > or $ in front, and not as ours begin, with time-log',
   );
 const eventsUrl = z
   .string()
@@ -135,7 +137,7 @@ const environment = z.object({
   DATABASE_URL: databaseUrl.optional(),
   MIGRATION_DATABASE_URL: databaseUrl.optional(),
   MESSAGES_URL: messagesUrl.optional(),
-  MESSAGES_REPLY_TO: replyPrefix.optional(),
+  MESSAGES_REPLY_QUEUES: replyQueues.optional(),
   EVENTS_URL: eventsUrl.optional(),
   DATA_DIR: z.string().default(join(PROJECT, '.data')),
   LOG_LEVEL: z.enum(LEVELS, `must be one of ${LEVELS.join(', ')}`).default('info'),
@@ -248,7 +250,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     databaseUrl: data.DATABASE_URL,
     migrationDatabaseUrl: data.MIGRATION_DATABASE_URL,
     messagesUrl: data.MESSAGES_URL,
-    messagesReplyTo: data.MESSAGES_REPLY_TO,
+    messagesReplyQueues: data.MESSAGES_REPLY_QUEUES,
     eventsUrl: data.EVENTS_URL,
     dataDir: resolve(data.DATA_DIR),
     logLevel: data.LOG_LEVEL,

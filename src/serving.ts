@@ -70,7 +70,7 @@ export async function serve({ config, notes, log, say, stop }: Start): Promise<v
           queue: MESSAGE_QUEUE,
           bodyLimit: config.limits.bodyLimit,
           mostUnderWay: config.limits.writeQueue,
-          replyTo: config.messagesReplyTo,
+          replyQueues: config.messagesReplyQueues,
           logger,
           tracing,
           unread: app.get(UnreadAnswers),

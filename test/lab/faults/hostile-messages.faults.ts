@@ -95,7 +95,7 @@ describeWith('nats-server')('senders over NATS without a token', () => {
     const { streams: manager } = await jetstreamManager(sender);
     await manager.add({ name: 'time-logs', subjects: ['time-log.*'] });
     await sender.request('time-log.created', 'an event');
-    const running = await start(broker.url, { MESSAGES_REPLY_TO: 'replies.' });
+    const running = await start(broker.url, { MESSAGES_REPLY_QUEUES: 'replies.*' });
     for (const reply of ['$JS.API.STREAM.PURGE.time-logs', 'time-log.created'])
       sender.publish('time-log.record.v1', record(), { reply });
     const replies = sender.subscribe('replies.*', { max: 1 });
@@ -164,7 +164,7 @@ describeWith('rabbitmq-server')('senders over RabbitMQ without a token', () => {
     await broker.control('add_vhost', type, '--default-queue-type', type);
     await broker.control('set_permissions', '-p', type, 'guest', '.*', '.*', '.*');
     const url = `${broker.url}/${type}`;
-    const running = await start(url, { MESSAGES_REPLY_TO: 'replies-' });
+    const running = await start(url, { MESSAGES_REPLY_QUEUES: 'replies-*' });
     const sender = await startSender(url);
     const odd = await openOdd(url);
     for (const queue of ['events', 'replies-one']) await odd.channel.assertQueue(queue);

@@ -11,14 +11,14 @@ it('lets answers go to inboxes alone, and logs the first other address', () => {
   const others = ['$JS.API.STREAM.PURGE.time-logs', 'time-log.created', '_INBOX', 'x._INBOX.a'];
   expect(others.map(mayReplyTo)).toEqual(others.map(() => false));
   expect(error.mock.calls).toEqual([
-    ['messages: a message was refused: the address for its answer must begin with _INBOX.'],
+    ['messages: a message was refused: the address for its answer must be _INBOX.*'],
   ]);
 });
 
-it('lets answers go to addresses that begin as the setting says, too', () => {
+it('lets answers go to addresses that match the setting, too', () => {
   const error = jest.fn();
   const logger = { log: jest.fn(), error };
-  const mayReplyTo = replyRule('_INBOX.', { ...LIMITS, replyTo: 'replies.', logger });
+  const mayReplyTo = replyRule('_INBOX.', { ...LIMITS, replyQueues: 'replies.*', logger });
   expect(['_INBOX.a', 'replies.a', 'time-log.created'].map(mayReplyTo)).toEqual([true, true, false]);
-  expect(error.mock.calls[0]).toEqual([expect.stringMatching(/must begin with _INBOX. or replies.$/)]);
+  expect(error.mock.calls[0]).toEqual([expect.stringMatching(/must be _INBOX[.][*] or replies[.][*]$/)]);
 });

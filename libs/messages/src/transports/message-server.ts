@@ -9,8 +9,8 @@ export interface MessageServerOptions {
   readonly bodyLimit: number;
   /** The most messages that wait for their turn or are under way. */
   readonly mostUnderWay: number;
-  /** How addresses for answers may begin, besides those that clients of the broker have by default. */
-  readonly replyTo?: string | undefined;
+  /** The address for answers that is allowed besides the broker's inboxes; with a `*` at its end, how such addresses begin. */
+  readonly replyQueues?: string | undefined;
   readonly logger: Log;
 }
 
@@ -24,14 +24,18 @@ export interface Log {
  * Returns a function that decides whether an answer may go to the reply address of a message. Any other address may be
  * a subject or queue on which the sender could act with the permissions of the service.
  */
-export function replyRule(usual: string, { replyTo = usual, logger }: MessageServerOptions) {
+export function replyRule(usual: string, { replyQueues, logger }: MessageServerOptions) {
+  const allowed = [`${usual}*`, ...(replyQueues === undefined ? [] : [replyQueues])];
+  const matches = (address: string) => (pattern: string) =>
+    pattern.endsWith('*') ? address.startsWith(pattern.slice(0, -1)) : address === pattern;
   let isLogged = false;
   return (address: string | undefined): boolean => {
-    if (!address || address.startsWith(usual) || address.startsWith(replyTo)) return true;
-    const prefixes = [...new Set([usual, replyTo])].join(' or ');
+    if (!address || allowed.some(matches(address))) return true;
     // Once: a sender without a token could fill the log.
     if (!isLogged)
-      logger.error(`messages: a message was refused: the address for its answer must begin with ${prefixes}`);
+      logger.error(
+        `messages: a message was refused: the address for its answer must be ${allowed.join(' or ')}`,
+      );
     isLogged = true;
     return false;
   };
