@@ -23,7 +23,9 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 const ANY_ATTRIBUTES = new TimeLogAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
 });
-const { limits } = loadConfig({}, false);
+const defaults = loadConfig({}, false).limits;
+/** A slow machine must not decide. */
+const limits = { ...defaults, deadline: 10 * defaults.deadline };
 const entities = [...accessTokens.entities, ...timeLogEntities, ...eventRelayEntities];
 const PROJECT = '11111111-1111-1111-1111-111111111111';
 const ALL = { period: Period.of() };
@@ -153,7 +155,7 @@ describe('a service whose role or database has another setting', () => {
     `default_transaction_isolation = 'serializable', default_transaction_deferrable = on`,
     `default_transaction_isolation = 'repeatable read'`,
     'session_replication_role = local, row_security = off, check_function_bodies = off',
-    'plan_cache_mode = force_custom_plan, enable_seqscan = off, jit_above_cost = 0',
+    'plan_cache_mode = force_custom_plan, enable_seqscan = off, jit = off',
     'plan_cache_mode = force_generic_plan, enable_indexscan = off, constraint_exclusion = on',
     `plpgsql.variable_conflict = use_variable, plpgsql.extra_errors = 'all'`,
     'plpgsql.variable_conflict = use_column, default_toast_compression = pglz',
