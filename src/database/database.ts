@@ -18,7 +18,7 @@ import {
   withAffected,
   type TransactionOptions,
 } from './transaction.js';
-import { isOfOthers, isOfReadOnlyServer, isOfServer, isSilence, isUnavailability } from './unavailability.js';
+import { isOfOthers, isOfReadOnlyServer, isOfServer, isUnavailability } from './unavailability.js';
 
 /** Milliseconds between two changes that are tried while the server takes none. */
 const RETRY_PAUSE = 500;
@@ -275,8 +275,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       if (thrown instanceof FailedWork && !(error instanceof QueryFailedError)) throw error;
       if (!isUnavailability(error)) throw error;
       onUnavailability(error);
-      // A silent connection may never answer again, and a read-only one leads to a standby.
-      if (runner && (isSilence(error) || isOfReadOnlyServer(error))) await this.connections.discard(runner);
+      // A connection that is silent or had a FATAL error may never answer again; a read-only one leads to a standby.
+      if (runner && (!isOfServer(error) || isOfReadOnlyServer(error))) await this.connections.discard(runner);
       if (isOfReadOnlyServer(error)) this.connections.replaceAll();
       throw unavailable(error);
     } finally {

@@ -13,14 +13,9 @@ export function isUnavailability(error: unknown): boolean {
   const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
   // Errors of sockets may be of another realm, where `instanceof` says no.
   if (!types.isNativeError(cause) || cause instanceof TypeError || cause instanceof RangeError) return false;
-  // The socket, the pool, or the server's words to a new connection.
-  if (!(error instanceof QueryFailedError) || isSilence(error)) return true;
+  // The socket, the pool, or the server's words to a new connection: only its reports on a statement have a severity.
+  if (!(error instanceof QueryFailedError) || !('severity' in cause)) return true;
   return hasState(error, PASSING);
-}
-
-/** True where a statement failed but the server said nothing: only its own reports have a severity. */
-export function isSilence(error: unknown): boolean {
-  return error instanceof QueryFailedError && !('severity' in (error.driverError as Error));
 }
 
 /** True where the server refused a statement and the connection stays. FATAL errors end the connection. */

@@ -22,6 +22,7 @@ import {
   useDatabase,
   UsedDatabase,
 } from '../support/storage.js';
+import { LossyProxy } from '../support/lossy-proxy.js';
 
 const ANY_ATTRIBUTES = new TimeLogAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
@@ -114,11 +115,15 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   const database = useDatabase();
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
+  const { host } = /@(?<host>[^/]+)/.exec(process.env.TEST_DATABASE_URL!)!.groups!;
+  const proxy = new LossyProxy(`${decodeURIComponent(host!)}/.s.PGSQL.5432`);
 
   beforeAll(async () => {
-    dataSource = await database.open(connectionOptions(database.url, timeLogEntities, limits));
+    await proxy.listen();
+    dataSource = await database.open(connectionOptions(proxy.url(database.url), timeLogEntities, limits));
     repository = new TypeOrmTimeLogRepository(new Database(dataSource));
   });
+  afterAll(() => proxy.close());
 
   it('weighs the texts of a page, and of events, without reading them', async () => {
     const [filter, page] = [
@@ -241,19 +246,21 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     });
   });
 
-  it('refuses with SERVICE_UNAVAILABLE where the server ends its connection, and takes the next log', async () => {
+  it('refuses with SERVICE_UNAVAILABLE where the server ends its connection, and stores the next log over another', async () => {
     const blocker = await database.transaction();
     await blocker.query('lock table time_logs in access exclusive mode');
     const refusal = expect(repository.add(logNumber(3))).rejects.toMatchObject(unavailable);
     await untilWaiting(dataSource);
-    await dataSource.query(
+    // The error arrives, the end of the connection does not.
+    proxy.break(['there']);
+    await database.dataSource.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`,
     );
     await refusal;
     await blocker.rollbackTransaction();
-    // The next statement may still get a connection whose end has not been noticed yet.
-    await eventually(() => repository.add(logNumber(4)));
+    proxy.mend();
+    await repository.add(logNumber(4));
     expect(await idsIn(repository)).toEqual([4, 2, 1].map((number) => logNumber(number).id));
   });
 
