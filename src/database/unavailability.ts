@@ -38,9 +38,14 @@ export function isOfOthers(error: unknown): boolean {
   return hasState(error, /^(?:57014|55P03|40)/);
 }
 
-/** True for an error that a single row may have caused: triggers of a host raise any error that they like. */
+/**
+ * True for an error that a single row may have caused: triggers of a host raise any error that they like, and a policy
+ * of row security raises 42501. Any other syntax error or access rule violation outside of a function is about all rows.
+ */
 export function isRefusalOfRow(error: unknown): boolean {
-  return error instanceof QueryFailedError && !isUnavailability(error);
+  if (!(error instanceof QueryFailedError) || isUnavailability(error)) return false;
+  const { where, routine } = error.driverError as { readonly where?: string; readonly routine?: string };
+  return !hasState(error, /^42/) || where !== undefined || routine === 'ExecWithCheckOptions';
 }
 
 /** True if a constraint refuses a row: an integrity constraint violation. */

@@ -5,6 +5,7 @@ import {
   connectionOptions,
   Database,
   DataSource,
+  isRefusalOfRow,
   Logger,
   LoneChange,
   migrate,
@@ -207,6 +208,35 @@ describe('a change that waits for a row', () => {
       await holder.release();
       await dataSource.destroy();
     }
+  });
+});
+
+describe('an error that a single row may have caused', () => {
+  const table = 'create temp table refused (n integer)';
+  const raising = (statement: string) =>
+    `${table}; create function pg_temp.refuse() returns trigger language plpgsql as $$ begin ${statement}; end $$;
+     create trigger refuse before insert on refused for each row execute function pg_temp.refuse()`;
+
+  it.each([
+    ['not that of a missing grant', '42501', `${table}; revoke all on refused from current_user`, false],
+    ['not that of a missing table', '42P01', 'select', false],
+    ['not that of a missing column', '42703', 'create temp table refused ()', false],
+    ['that of a constraint', '23514', `${table}; alter table refused add check (n > 1)`, true],
+    [
+      'that of a policy',
+      '42501',
+      `${table}; alter table refused enable row level security, force row level security`,
+      true,
+    ],
+    ['that of a trigger that refuses access', '42501', raising('raise insufficient_privilege'), true],
+    ['that of a trigger that needs a table', '42P01', raising(`execute 'select from n' || new.n`), true],
+  ])('is %s', async (_what, code, prepare, expected) => {
+    const dataSource = await new DataSource({ ...plainOptions(database.url), poolSize: 1 }).initialize();
+    await dataSource.query(prepare);
+    const insertion = new Database(dataSource).change('insert into refused (n) values (1)');
+    const error: unknown = await insertion.catch((thrown: unknown) => thrown);
+    expect([error, isRefusalOfRow(error)]).toEqual([expect.objectContaining({ code }), expected]);
+    await dataSource.destroy();
   });
 });
 

@@ -47,7 +47,7 @@ export const entities = [
 ];
 export const { limits } = from.config.loadConfig({}, false);
 export const { timeLogAttributesContract, timeLogRepositoryContract } = from.contract;
-export const { Database, LoneChange, TextStatement } = from.database;
+export const { Database, isRefusalOfRow, LoneChange, TextStatement } = from.database;
 export type Database = DatabaseFiles.Database;
 export const { connectionOptions, migrate, plainOptions } = from.setup;
 export const { InMemoryTimeLogRepository } = from.testing;
