@@ -57,7 +57,12 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'b', 'a2']);
   });
 
-  it('goes on after a task that fails', async () => {
+  it('goes on after a task that fails, and after one that throws', async () => {
+    const throwing = () => {
+      throw new Error('at once');
+    };
+    await expect(queue.run(undefined, throwing, 'a')).rejects.toThrow('at once');
+    await nextTurn();
     const failing = expect(run('a', { key: 'a' })).rejects.toThrow('no');
     const next = run('a2', { key: 'a' });
     await end('a', new Error('no'));

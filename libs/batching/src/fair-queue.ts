@@ -47,7 +47,8 @@ export class FairQueue {
         this.next();
       };
       const begin = async () => {
-        await task().then(resolve, reject);
+        // A task may also throw before it returns a promise.
+        await new Promise<T>((settle) => settle(task())).then(resolve, reject);
         // The caller of the task continues first.
         setImmediate(end);
       };
