@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { limitWaiting, withinDeadline } from './deadline.js';
+import { isOverdue, limitWaiting, withinDeadline } from './deadline.js';
 
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 const never = new Promise<never>(() => undefined);
@@ -34,7 +34,9 @@ describe('the deadline of a request', () => {
   it('refuses when the time is up', async () => {
     const request = {};
     limitWaiting(request, 30);
+    expect(isOverdue(request)).toBe(false);
     await expectRefused(request, 30);
+    expect(isOverdue(request)).toBe(true);
   });
 
   it('is one for all waits of a request', async () => {

@@ -34,6 +34,11 @@ export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<
   });
 }
 
+/** Whether the time of a request is up: it has been refused, and nobody waits for what it needs. */
+export function isOverdue(request: WaitingRequest): boolean {
+  return request[LEFT] !== undefined && request[LEFT] <= 0;
+}
+
 interface WaitingRequest {
   [LEFT]?: number | undefined;
 }

@@ -1,7 +1,7 @@
 /* Without it unknown fields pass, numbers come as texts, and deep or endless input reaches the use cases. */
 
 export { changeOf, type NotedChange, noteChange } from './change-note.js';
-export { limitWaiting, withinDeadline } from './deadline.js';
+export { isOverdue, limitWaiting, withinDeadline } from './deadline.js';
 export { allowMember, type MemberVerdict, memberVerdictOf } from './further-member.js';
 export { DEPTH_LIMIT, isJsonObject, limitBody, parseJson } from './json-body.js';
 export { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from './json-body.documentation.js';

@@ -186,6 +186,7 @@ describe('LargeAnswers', () => {
     const gone = newClient();
     gone.close();
     await expect(ask('held', newClient(), 20)).rejects.toEqual(unavailable);
+    await expect(ask('late', newClient(), 1)).rejects.toEqual(unavailable);
     const failed = ask('failed');
     held.open();
     await expect(failed).rejects.toThrow('failed');

@@ -1,7 +1,7 @@
 import { callerOf } from '../../../libs/auth/src/index.js';
 import { FairQueue } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { type Outlet, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { isOverdue, type Outlet, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { QUEUE_SHARE, TIME_LOG_LIMITS } from '../time-log.limits.js';
 
 /** An answer with more items may be large. */
@@ -71,16 +71,17 @@ export class LargeAnswers {
    */
   async make<T>(request: object, outlet: Outlet, making: Making<T>): Promise<T | undefined> {
     const small = this.turns.isBusy
-      ? await inTurn(this.looks, request, () => this.makeSmall(outlet, making))
+      ? await inTurn(this.looks, request, () => this.makeSmall(request, outlet, making))
       : 'large';
     return small === 'large' ? this.makeLarge(request, outlet, making) : small.answer;
   }
 
   private async makeSmall<T>(
+    request: object,
     outlet: Outlet,
     { weigh, make }: Making<T>,
   ): Promise<{ readonly answer: T | undefined } | 'large'> {
-    if (outlet.isClosed()) return { answer: undefined };
+    if (outlet.isClosed() || isOverdue(request)) return { answer: undefined };
     if (!this.isSmall(await weigh())) return 'large';
     let bytes = 0;
     const grow: Grow = (more) => {
@@ -107,7 +108,7 @@ export class LargeAnswers {
       if (!this.isSmall(bytes) && !this.hasRoom(caller)) throw new DomainError('SERVICE_UNAVAILABLE');
     };
     const answer = await inTurn(this.turns, request, async () => {
-      if (outlet.isClosed()) return undefined;
+      if (outlet.isClosed() || isOverdue(request)) return undefined;
       // What nobody can weigh is made until it has grown.
       if (!this.hasRoom(caller) && !this.isSmall((await weigh()) ?? 0))
         throw new DomainError('SERVICE_UNAVAILABLE');
