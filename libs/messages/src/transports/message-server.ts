@@ -15,7 +15,7 @@ export interface MessageServerOptions {
 }
 
 /** A logger, such as Nest's. It gets a line when a broker is reached, and an error when something is wrong. */
-export interface Log {
+interface Log {
   log(line: string): void;
   error(line: string): void;
 }
@@ -38,6 +38,24 @@ export function replyRule(usual: string, { replyQueues, logger }: MessageServerO
       );
     isLogged = true;
     return false;
+  };
+}
+
+/**
+ * Returns a function that counts messages. It logs the first at once, and later ones at most once a minute, so that a
+ * sender cannot fill the log.
+ */
+export function oncePerMinute(log: (count: number) => void): () => void {
+  let count = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const logCount = () => {
+    timer = count > 0 ? setTimeout(logCount, 60_000).unref() : undefined;
+    if (count > 0) log(count);
+    count = 0;
+  };
+  return () => {
+    count++;
+    if (timer === undefined) logCount();
   };
 }
 

@@ -9,8 +9,8 @@ import { MessageBudget } from './message-budget.js';
 import { MessageRunner } from './message-runner.js';
 import {
   type BrokerServer,
-  type Log,
   type MessageServerOptions,
+  oncePerMinute,
   type Reach,
   replyRule,
   SILENT,
@@ -41,7 +41,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   private readonly replies: RabbitReplies;
   private readonly tooLarge: Buffer;
   private readonly mayReplyTo: ReturnType<typeof replyRule>;
-  private readonly log: Log;
+  private readonly logUnreadable: () => void;
   private taking: Channel | undefined;
   private unbegun: UnbegunMessages | undefined;
   private isStopping = false;
@@ -57,7 +57,11 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     for (const event of ['connectFailed', 'disconnect'])
       (this as Emitting).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
     (this as Emitting).on('connect', ({ connection }) => bringUnreadable(connection!.connection));
-    this.log = options.logger;
+    this.logUnreadable = oncePerMinute((count) =>
+      options.logger.error(
+        `messages: ${count === 1 ? 'a message was' : `${count} messages were`} thrown away: the headers cannot be read`,
+      ),
+    );
     this.mayReplyTo = replyRule('amq.rabbitmq.reply-to.', options);
     this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
     this.runner = new MessageRunner(this, bodyLimit);
@@ -145,7 +149,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   /** Whether a message can be read, and may be answered at its address. */
   private accepts({ properties }: RabbitMessage): boolean {
     if (!isUnreadable(properties)) return this.mayReplyTo(properties.replyTo);
-    this.log.error('messages: a message was thrown away: its headers cannot be read');
+    this.logUnreadable();
     return false;
   }
 
