@@ -2,16 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scopes as scopesOfService } from '../support/compiled.js';
 import { Issuer, makeKey } from '../support/issuer.js';
 import {
+  correct,
   create,
-  dataOf,
+  get,
+  idOf,
   list,
   LOG,
   outcome,
   PROJECT as OWN,
   refusal,
+  remove,
   send,
   type Target,
   TIME_LOGS,
+  totalOf,
 } from '../support/requests.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -39,19 +43,8 @@ const as = (token: string): Target => ({ port: app.port, token });
 /** Logs of our own project and of a foreign one; resolves with their ids. */
 async function recordBoth(): Promise<[own: string, foreign: string]> {
   const made = [await create(app, LOG), await create(app, { ...LOG, projectId: FOREIGN })];
-  return made.map((answer) => (dataOf(answer) as { id: string }).id) as [string, string];
+  return made.map(idOf) as [string, string];
 }
-
-const totalOf = async (token: string, query = '') => {
-  const { body } = await list(as(token), query);
-  return (body as { meta: { total: number } }).meta.total;
-};
-const correct = (token: string, id: string, projectId = OWN) =>
-  send(as(token), `${TIME_LOGS}/${id}`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...LOG, projectId }),
-  });
 
 describe.each([
   ['an access token', accessToken],
@@ -63,9 +56,9 @@ describe.each([
     const caller = as(token);
     expect((await create(caller)).status).toBe(201);
     expect(outcome(await create(caller, { ...LOG, projectId: FOREIGN }))).toEqual(NOT_ALLOWED);
-    const total = await totalOf(app.token, `projectId=${OWN}`);
-    expect(await totalOf(token)).toBe(total);
-    expect(await totalOf(token, `projectId=${OWN}`)).toBe(total);
+    const total = await totalOf(app, `projectId=${OWN}`);
+    expect(await totalOf(caller)).toBe(total);
+    expect(await totalOf(caller, `projectId=${OWN}`)).toBe(total);
     expect(outcome(await list(caller, `projectId=${FOREIGN}`))).toEqual(NOT_ALLOWED);
     expect(outcome(await send(caller, `${TIME_LOGS}/totals?projectId=${FOREIGN}`))).toEqual(NOT_ALLOWED);
     expect((await send(caller, `${TIME_LOGS}/totals`)).body).toMatchObject({ meta: { count: total } });
@@ -73,13 +66,13 @@ describe.each([
       403,
       refusal('FORBIDDEN', 'the feed needs a token for all projects'),
     ]);
-    expect((await send(caller, `${TIME_LOGS}/${own}`)).status).toBe(200);
-    expect((await correct(token, own)).status).toBe(200);
-    expect(outcome(await correct(token, own, FOREIGN))).toEqual(NOT_ALLOWED);
-    expect((await send(caller, `${TIME_LOGS}/${own}`, { method: 'DELETE' })).status).toBe(204);
-    expect(outcome(await send(caller, `${TIME_LOGS}/${foreign}`))).toEqual(NOT_THERE);
-    expect(outcome(await correct(token, foreign))).toEqual(NOT_THERE);
-    expect(outcome(await send(caller, `${TIME_LOGS}/${foreign}`, { method: 'DELETE' }))).toEqual(NOT_THERE);
+    expect((await get(caller, own)).status).toBe(200);
+    expect((await correct(caller, own)).status).toBe(200);
+    expect(outcome(await correct(caller, own, { ...LOG, projectId: FOREIGN }))).toEqual(NOT_ALLOWED);
+    expect((await remove(caller, own)).status).toBe(204);
+    expect(outcome(await get(caller, foreign))).toEqual(NOT_THERE);
+    expect(outcome(await correct(caller, foreign))).toEqual(NOT_THERE);
+    expect(outcome(await remove(caller, foreign))).toEqual(NOT_THERE);
     expect((await send(caller, '/health')).status).toBe(200);
   });
 });
@@ -89,9 +82,9 @@ it.each([undefined, [], 'x', [OWN, 'x'], [OWN, '*']])(
   async (teams) => {
     const token = await jwt(teams);
     const [own] = await recordBoth();
-    expect(await totalOf(token)).toBe(0);
+    expect(await totalOf(as(token))).toBe(0);
     expect(outcome(await create(as(token)))).toEqual(NOT_ALLOWED);
-    expect(outcome(await send(as(token), `${TIME_LOGS}/${own}`))).toEqual(NOT_THERE);
+    expect(outcome(await get(as(token), own))).toEqual(NOT_THERE);
   },
 );
 
@@ -101,7 +94,7 @@ it.each([
 ] as const)('%s sees everything', async (_kind, tokenFor) => {
   const token = await tokenFor();
   const [, foreign] = await recordBoth();
-  expect(await totalOf(token)).toBe(await totalOf(app.token));
-  expect((await send(as(token), `${TIME_LOGS}/${foreign}`)).status).toBe(200);
+  expect(await totalOf(as(token))).toBe(await totalOf(app));
+  expect((await get(as(token), foreign)).status).toBe(200);
   expect((await send(as(token), `${TIME_LOGS}/events`)).status).toBe(200);
 });

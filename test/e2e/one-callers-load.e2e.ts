@@ -15,13 +15,15 @@ import {
 } from '../support/compiled.js';
 import { type Gate, newGate } from '../support/gate.js';
 import {
+  correct,
   create,
-  dataOf,
+  idOf,
   list,
   LOG,
   outcome,
   PROJECT,
   refusal,
+  remove,
   send,
   TIME_LOGS,
 } from '../support/requests.js';
@@ -132,30 +134,23 @@ describe('while one caller asks for more long sums than there are connections', 
 });
 
 describe('corrections', () => {
-  const correct = (token: string, id: string, projectId: string, duration: number) =>
-    send({ port: app.port, token }, `${TIME_LOGS}/${id}`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...LOG, projectId, duration }),
-    });
+  const correctBy = (token: string, projectId: string, duration: number) =>
+    correct({ port: app.port, token }, id, { ...LOG, projectId, duration });
   let id: string;
   beforeAll(async () => {
-    ({ id } = dataOf(await create(app, LOG)) as { id: string });
+    id = idOf(await create(app));
   });
 
   it('of a log beyond the access are refused while its owner is at work', async () => {
     const foreigner = await tokenOf('foreigner', [OTHER_PROJECT]);
     const gates = hold('for no key update of log');
-    const own = correct(app.token, id, PROJECT, 2);
+    const own = correctBy(app.token, PROJECT, 2);
     await eventually(() => expect(gates).toHaveLength(1));
-    const refused = await Promise.all(
-      Array.from({ length: 20 }, () => correct(foreigner, id, OTHER_PROJECT, 3)),
-    );
+    const refused = await Promise.all([
+      remove({ port: app.port, token: foreigner }, id),
+      ...Array.from({ length: 20 }, () => correctBy(foreigner, OTHER_PROJECT, 3)),
+    ]);
     expect(refused.map(outcome)).toEqual(refused.map(() => NOT_FOUND));
-    const removed = await send({ port: app.port, token: foreigner }, `${TIME_LOGS}/${id}`, {
-      method: 'DELETE',
-    });
-    expect(outcome(removed)).toEqual(NOT_FOUND);
     expect(gates).toHaveLength(1);
     gates[0]!.open();
     expect((await own).status).toBe(200);
@@ -167,7 +162,7 @@ describe('corrections', () => {
     const gates = hold('for no key update of log');
     const order: string[] = [];
     const ask = (name: string, token: string) =>
-      correct(token, id, PROJECT, 4 + order.length).then(({ status }) => order.push(`${name} ${status}`));
+      correctBy(token, PROJECT, 4 + order.length).then(({ status }) => order.push(`${name} ${status}`));
     const asked = Array.from({ length: 5 }, () => ask('busy', busy));
     await eventually(() => expect([gates.length, repository.queueLength]).toEqual([1, 4]));
     asked.push(ask('owner', app.token));

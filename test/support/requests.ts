@@ -67,12 +67,36 @@ export function create(
   body: unknown = LOG,
   headers: Sending['headers'] = {},
 ): Promise<Answer> {
+  return sendLog(target, 'POST', TIME_LOGS, body, headers);
+}
+
+/** Puts other values into a time log, which are sent as `create` sends them. */
+export function correct(
+  target: Target,
+  id: string,
+  body: unknown = LOG,
+  headers: Sending['headers'] = {},
+): Promise<Answer> {
+  return sendLog(target, 'PUT', `${TIME_LOGS}/${id}`, body, headers);
+}
+
+function sendLog(target: Target, method: string, path: string, body: unknown, headers: Sending['headers']) {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
-  return send(target, TIME_LOGS, {
-    method: 'POST',
+  return send(target, path, {
+    method,
     headers: { 'content-type': 'application/json', ...headers },
     body: isRaw ? body : JSON.stringify(body),
   });
+}
+
+/** Gets a time log. */
+export function get(target: Target, id: string): Promise<Answer> {
+  return send(target, `${TIME_LOGS}/${id}`);
+}
+
+/** Deletes a time log. */
+export function remove(target: Target, id: string, sending: Sending = {}): Promise<Answer> {
+  return send(target, `${TIME_LOGS}/${id}`, { method: 'DELETE', ...sending });
 }
 
 /** Lists time logs; the query is sent as it is written, without the question mark. */
@@ -98,6 +122,23 @@ export function messageOf({ body }: Answer): string {
 /** The created log, or the listed logs. */
 export function dataOf({ body }: Answer): unknown {
   return (body as { data: unknown }).data;
+}
+
+/** The id of the log in an answer. */
+export function idOf(answer: Answer): string {
+  return (dataOf(answer) as { id: string }).id;
+}
+
+/** The number of logs that match the filter of a list. */
+export async function totalOf(target: Target, query = ''): Promise<number> {
+  const { body } = await list(target, query);
+  return (body as { meta: { total: number } }).meta.total;
+}
+
+/** The targets of a Link header by relation. */
+export function linksIn({ headers }: Answer): Record<string, string> {
+  const links = (headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g);
+  return Object.fromEntries([...links].map(([, target, relation]) => [relation!, target!]));
 }
 
 /** Holds an answer to what is true of every one, and to the OpenAPI document. */
