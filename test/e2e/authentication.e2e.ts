@@ -6,6 +6,7 @@ import { eventually } from '../../src/time-log/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { useClock } from '../support/clock.js';
 import { AccessTokenVerifier } from '../support/compiled.js';
+import { expectCommon } from '../support/edge.js';
 import { missingDatabase } from '../support/outage.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
 import {
@@ -50,9 +51,7 @@ interface StatementCounts {
 }
 
 /** Counts the statements about tokens that the service sends while something is done, and how many at a time. */
-async function statementsDuring(
-  work: (sofar: Readonly<StatementCounts>) => Promise<void>,
-): Promise<StatementCounts> {
+async function statementsDuring(work: () => Promise<void>): Promise<StatementCounts> {
   const counts = { lookups: 0, notes: 0, most: 0 };
   let running = 0;
   const unwatch = aroundStatements(app.dataSource, async (sql, statement) => {
@@ -64,7 +63,7 @@ async function statementsDuring(
     return statement().finally(() => running--);
   });
   try {
-    await work(counts);
+    await work();
   } finally {
     unwatch();
   }
@@ -72,37 +71,16 @@ async function statementsDuring(
 }
 
 describe.each(['/health', '/nowhere'])('%s', (path) => {
-  const ask = async (authorization: string | undefined) =>
-    refusalIn(await send(app, path, { headers: { authorization } }));
-
   it.each([
-    undefined,
-    '',
-    'Basic dXNlcjpwYXNz',
-    'Digest x',
-    'Bearer',
-    'Bearer ',
-    'Bearer:x',
-    'tl_x',
-    'BearerX x',
-  ])('asks for a bearer token where there is none (%j)', async (authorization) => {
-    expect(await ask(authorization)).toEqual([401, REALM, unauthorized]);
-  });
-
-  it.each([
-    'x',
-    'tl_x',
-    newToken(),
-    'a b',
-    'a,b',
-    'a=b',
-    '"x"',
-    '=',
-    'é',
-    `${DECLARED[0]!}x`,
-    DECLARED.join(),
-  ])('refuses the bearer token %j', async (token) => {
-    expect(await ask(`Bearer ${token}`)).toEqual([401, INVALID, unauthorized]);
+    ...[undefined, '', 'Basic dXNlcjpwYXNz', 'Bearer', 'Bearer ', 'Bearer:x', 'tl_x', 'BearerX x'].map(
+      (authorization) => [authorization, REALM],
+    ),
+    ...['x', 'tl_x', newToken(), 'a b', 'a,b', '"x"', '=', 'é', `${DECLARED[0]!}x`, DECLARED.join()].map(
+      (token) => [`Bearer ${token}`, INVALID],
+    ),
+  ])('refuses %j', async (authorization, challenge) => {
+    const answer = await send(app, path, { headers: { authorization } });
+    expect(refusalIn(answer)).toEqual([401, challenge, unauthorized]);
   });
 });
 
@@ -121,29 +99,14 @@ describe('the Authorization header', () => {
       expect(await raw([good, other])).toEqual([401, INVALID, unauthorized]);
       expect(await raw([other, good])).toEqual([401, INVALID, unauthorized]);
     }
+    const basic = 'AUTHORIZATION: Basic eDp5';
     for (const lines of [
-      [good, 'AUTHORIZATION: Basic eDp5'],
-      ['Authorization: Basic eDp5', good],
-    ]) {
-      const [status, , refused] = await raw(lines);
-      expect([status, refused]).toEqual([401, unauthorized]);
-    }
+      [good, basic],
+      [basic, good],
+    ])
+      expect(await raw(lines)).toEqual([401, expect.any(String), unauthorized]);
     const many = Array.from({ length: 1_100 }, (_, index) => `x${index}: 1`);
     expect(await raw([good, ...many, good])).toEqual([401, INVALID, unauthorized]);
-  });
-
-  it('is refused in the same words for an unknown, an expired and a revoked token', async () => {
-    const expired = newToken();
-    await app.tokens.store(expired, {
-      name: 'expired',
-      scopes: ['time-logs:read'],
-      expiresAt: new Date(Date.now() - 1_000),
-    });
-    const revoked = await app.tokens.create({ name: 'revoked', scopes: ['time-logs:read'] });
-    expect(await app.tokens.revoke(revoked.id)).toBe(true);
-    for (const token of [newToken(), expired, revoked.token]) {
-      expect(await raw([`Authorization: Bearer ${token}`])).toEqual([401, INVALID, unauthorized]);
-    }
   });
 });
 
@@ -168,27 +131,20 @@ describe('authentication', () => {
     expect(created?.status).toBe(201);
   });
 
-  it('refuses a revoked token within 5 seconds', async () => {
-    const wanted = { name: 'to be revoked', scopes: [] };
+  it('refuses a token within 5 seconds after it was revoked or has expired', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000);
     const made = [
-      await app.tokens.create(wanted),
-      await app.tokens.create({ ...wanted, projects: [LOG.projectId] }),
+      await app.tokens.create({ name: 'revoked', scopes: [] }),
+      await app.tokens.create({ name: 'revoked', scopes: [], projects: [LOG.projectId] }),
+      await app.tokens.create({ name: 'short-lived', scopes: [], expiresAt }),
     ];
     const answers = () => Promise.all(made.map(({ token }) => raw([`Authorization: Bearer ${token}`])));
-    expect(await answers()).toEqual(Array(2).fill([200, null, 'OK']));
-    for (const { id } of made) await app.tokens.revoke(id);
+    expect(await answers()).toEqual(Array(3).fill([200, null, 'OK']));
+    const [one, two, last] = made.map(({ id }) => id);
+    expect([await app.tokens.revoke(one!), await app.tokens.revoke(two!)]).toEqual([true, true]);
+    await app.dataSource.query('update access_tokens set expires_at = now() where id = $1', [last]);
     clock.advance(5_000);
-    expect(await answers()).toEqual(Array(2).fill([401, INVALID, unauthorized]));
-  });
-
-  it('refuses a token that has expired meanwhile', async () => {
-    const token = newToken();
-    const expiresAt = new Date(Date.now() + 3_600_000);
-    const id = await app.tokens.store(token, { name: 'short-lived', scopes: [], expiresAt });
-    expect(await raw([`Authorization: Bearer ${token}`])).toEqual([200, null, 'OK']);
-    await app.dataSource.query('update access_tokens set expires_at = now() where id = $1', [id]);
-    clock.advance(4_000);
-    expect(await raw([`Authorization: Bearer ${token}`])).toEqual([401, INVALID, unauthorized]);
+    expect(await answers()).toEqual(Array(3).fill([401, INVALID, unauthorized]));
   });
 
   it('knows what projects a token is bound to, from the database and then from memory', async () => {
@@ -269,26 +225,6 @@ describe('authentication', () => {
 });
 
 describe('the cost of authentication', () => {
-  it('is one query for a known token, however often it is used in 4 seconds', async () => {
-    const token = await tokenWith();
-    const begun = performance.now();
-    const counts = await statementsDuring(async (sofar) => {
-      await Promise.all(Array.from({ length: 20 }, () => raw([`Authorization: Bearer ${token}`])));
-      for (let i = 0; i < 20; i++) await raw([`Authorization: Bearer ${token}`]);
-      // Noted in its own time.
-      await eventually(() => expect(sofar.notes).toBe(1));
-    });
-    expect(counts.lookups).toBeLessThanOrEqual(1 + (performance.now() - begun) / 4_000);
-    expect(counts.notes).toBe(1);
-  });
-
-  it('is none for a token that is declared or cannot be one of ours', async () => {
-    const counts = await statementsDuring(async () => {
-      for (const token of [...DECLARED, 'x', `${newToken()}x`]) await raw([`Authorization: Bearer ${token}`]);
-    });
-    expect(counts).toEqual({ lookups: 0, notes: 0, most: 0 });
-  });
-
   it('stays bounded in a flood of unknown tokens, while others are served', async () => {
     const good: number[] = [];
     const flood: Answer[] = [];
@@ -327,6 +263,7 @@ describe('the cost of authentication', () => {
           await send(app, '/nowhere', { headers: { authorization } }),
         ]) {
           expect(outcome(answer)).toEqual([503, unavailable]);
+          expectCommon(answer.headers);
           expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
         }
       }

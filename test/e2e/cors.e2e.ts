@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROUTES, sampleOf, successOf } from '../support/describe-route.js';
-import { missingDatabase } from '../support/outage.js';
 import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
 import {
   type Answer,
@@ -83,13 +82,6 @@ describe('with CORS_ORIGINS', () => {
     }
   });
 
-  it('lets a page read that the database is away', async () => {
-    await missingDatabase(app, async () => {
-      const { status, headers } = await send(app, '/health', { headers: { origin: ORIGIN } });
-      expect([status, corsOf(headers)]).toEqual([503, readable(ORIGIN)]);
-    });
-  });
-
   it('lets a page read what is refused below the router', async () => {
     const head = (...lines: string[]) => rawRequest('GET /health HTTP/1.1', `Origin: ${ORIGIN}`, ...lines);
     for (const [status, text] of [
@@ -102,16 +94,8 @@ describe('with CORS_ORIGINS', () => {
   });
 
   it.each([
-    undefined,
-    'null',
-    'https://evil.example',
-    'https://app.example.evil.example',
-    'https://sub.app.example',
-    'http://app.example',
-    'https://app.example:8443',
-    'https://APP.example',
-    `${ORIGIN}, ${OTHER}`,
-    '*',
+    ...[undefined, 'null', '*', `${ORIGIN}, ${OTHER}`, 'https://evil.example', 'https://sub.app.example'],
+    ...['https://app.example.evil.example', 'http://app.example', `${ORIGIN}:8443`, 'https://APP.example'],
   ])('serves others as ever, without a header that would let a page read it (%s)', async (origin) => {
     const { status, headers } = await send(app, TIME_LOGS, { headers: { origin } });
     expect([status, corsOf(headers)]).toEqual([200, { vary: 'Origin' }]);
@@ -147,21 +131,15 @@ describe('with CORS_ORIGINS', () => {
     ['without an origin', { 'access-control-request-method': 'POST' }],
     ['that says no method', { origin: ORIGIN }],
   ])('asks for a token where OPTIONS is no preflight: one %s', async (_what, headers) => {
-    for (const path of [TIME_LOGS, '/nowhere']) {
-      const anonymous = { ...headers, authorization: undefined };
-      const answer = await send(app, path, { method: 'OPTIONS', headers: anonymous });
-      expect(outcome(answer)).toEqual([401, unauthorized]);
-    }
-    const authorization = `Bearer ${app.token}`;
-    const known = await send(app, TIME_LOGS, { method: 'OPTIONS', headers: { ...headers, authorization } });
-    expect(outcome(known)).toEqual([405, notAllowed]);
+    const options = (authorization?: string) =>
+      send(app, TIME_LOGS, { method: 'OPTIONS', headers: { ...headers, authorization } });
+    expect(outcome(await options())).toEqual([401, unauthorized]);
+    expect(outcome(await options(`Bearer ${app.token}`))).toEqual([405, notAllowed]);
   });
 
   it('takes no other method for a preflight', async () => {
     const { headers } = preflight(ORIGIN);
-    for (const method of ['GET', 'POST']) {
-      expect(outcome(await send(app, TIME_LOGS, { method, headers }))).toEqual([401, unauthorized]);
-    }
+    expect(outcome(await send(app, TIME_LOGS, { method: 'POST', headers }))).toEqual([401, unauthorized]);
   });
 });
 
@@ -191,8 +169,5 @@ describe('without CORS_ORIGINS', () => {
       expect([answer.status, corsOf(answer.headers)]).toEqual([status, {}]);
     }
     expect(outcome(await send(app, TIME_LOGS, preflight(ORIGIN)))).toEqual([401, unauthorized]);
-    const headers = { ...preflight(ORIGIN).headers, authorization: `Bearer ${app.token}` };
-    const known = await send(app, TIME_LOGS, { method: 'OPTIONS', headers });
-    expect(outcome(known)).toEqual([405, notAllowed]);
   });
 });
