@@ -2,31 +2,28 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type * as Nest from '@nestjs/common';
 import type * as TypeOrm from 'typeorm';
-import type * as AccessToken from '../../src/access-token/index.js';
-import type * as App from '../../src/app.module.js';
-import type * as Config from '../../src/config.js';
+import type * as Lookup from '../../src/access-token/access-token.lookup.js';
 import type * as DatabaseFiles from '../../src/database/index.js';
 import type * as Setup from '../../src/database-setup/index.js';
-import type * as EventRelay from '../../src/event-relay/index.js';
+import type * as Lease from '../../src/event-relay/relay-lease.js';
 import type * as Contract from '../../src/time-log/contract/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
 import type * as AttributeFiles from '../../src/time-log/domain/attributes.js';
 import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import type * as Testing from '../../src/time-log/testing/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
+import * as service from './compiled.js';
 import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 
-/* The compiled storage of time logs, loaded once for all files of a worker, and databases for it. See compiled.ts. */
+/* What tests of the storage take of the compiled service beside compiled.ts, and databases for it. */
 
 const compiled = (path: string) => importOnce(join(import.meta.dirname, '..', '..', 'dist', 'src', path));
 const from = {
-  accessToken: (await compiled('access-token/index.js')) as typeof AccessToken,
-  app: (await compiled('app.module.js')) as typeof App,
-  relay: (await compiled('event-relay/index.js')) as typeof EventRelay,
-  config: (await compiled('config.js')) as typeof Config,
   contract: (await compiled('time-log/contract/index.js')) as typeof Contract,
   database: (await compiled('database/index.js')) as typeof DatabaseFiles,
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
+  lease: (await compiled('event-relay/relay-lease.js')) as typeof Lease,
+  lookup: (await compiled('access-token/access-token.lookup.js')) as typeof Lookup,
   setup: (await compiled('database-setup/index.js')) as typeof Setup,
   attributes: (await compiled('time-log/domain/attributes.js')) as typeof AttributeFiles,
   testing: (await compiled('time-log/testing/index.js')) as typeof Testing,
@@ -36,20 +33,15 @@ const from = {
 export const { Logger } = (await importOnce('@nestjs/common')) as typeof Nest;
 // Tests make outages on purpose.
 Logger.overrideLogger(false);
-export const { DataSource } = (await importOnce('typeorm')) as typeof TypeOrm;
+export const { AccessTokenService, DataSource, entities, migrate, migrations, plainOptions } = service;
 export type DataSource = TypeOrm.DataSource;
-export const { migrations } = from.app;
-/** All that the service maps, not those of time logs alone. */
-export const entities = [
-  ...from.accessToken.accessTokens.entities,
-  ...from.timeLog.timeLogEntities,
-  ...from.relay.eventRelayEntities,
-];
-export const { limits } = from.config.loadConfig({}, false);
+export const { limits } = service.loadConfig({}, false);
+export const { AccessTokenLookup } = from.lookup;
+export const { RelayLease } = from.lease;
 export const { timeLogAttributesContract, timeLogRepositoryContract } = from.contract;
 export const { Database, isRefusalOfRow, LoneChange, TextStatement } = from.database;
 export type Database = DatabaseFiles.Database;
-export const { connectionOptions, migrate, plainOptions } = from.setup;
+export const { connectionOptions, openDataSource } = from.setup;
 export const { InMemoryTimeLogRepository } = from.testing;
 export const { ALL_PROJECTS, OldTimeLogs, Page, Period, TimeLog, TimeLogCounts, TimeLogDeletions } =
   from.timeLog;
