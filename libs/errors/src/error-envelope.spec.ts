@@ -42,9 +42,7 @@ describe('answerFor', () => {
     });
     expect(Object.keys(answerFor(error).body)).toEqual(['success', 'error', 'message']);
     expect(answerFor(error).body.message).not.toBe('');
-  });
-
-  it.each(STATUSES)('answers %s as JSON in UTF-8, and says when to retry only where that helps', (error) => {
+    // When to retry only where that helps.
     const retry = error === 'SERVICE_UNAVAILABLE' || error === 'RATE_LIMITED';
     expect(answerFor(error).headers).toEqual({
       'Content-Type': 'application/json; charset=utf-8',

@@ -45,19 +45,37 @@ describe('validated', () => {
     expect(refusalOf({})).toMatchObject({ code: 'VALIDATION_ERROR', message: 'second must be a string' });
   });
 
-  it('gives one message per failing value, in the order of the fields', () => {
-    expect(messageOf({ maybe: 1, first: null, second: 2 })).toBe(
+  it.each([
+    [
+      'each failing value once, in the order of the fields',
+      { maybe: 1, first: null, second: 2 },
       'second must be a string; first must be a string; maybe must be a string',
-    );
-  });
-
-  it('lets a rule look at the other values', () => {
-    expect(messageOf({ second: 'b', first: 'a', maybe: 'a' })).toBe('maybe must differ from first');
-  });
-
-  it('refuses undefined and null where a default stands for absence alone', () => {
-    expect(messageOf({ second: 'b', first: undefined })).toBe('first must be a string');
-    expect(messageOf({ second: 'b', first: null })).toBe('first must be a string');
+    ],
+    [
+      'what a rule finds in other values',
+      { second: 'b', first: 'a', maybe: 'a' },
+      'maybe must differ from first',
+    ],
+    [
+      'undefined where a default stands for absence alone',
+      { second: 'b', first: undefined },
+      'first must be a string',
+    ],
+    ['null there', { second: 'b', first: null }, 'first must be a string'],
+    ['unknown members last', { other: 1, second: 2 }, 'second must be a string; unknown field: other'],
+    [
+      'at most three unknown members, each cut at 40 characters',
+      { second: 'b', ['a'.repeat(41)]: 1, b: 1, c: 1, d: 1 },
+      `unknown field: ${'a'.repeat(40)}; unknown field: b; unknown field: c`,
+    ],
+    [
+      'names of Object.prototype and methods of the DTO as unknown',
+      JSON.parse('{"second":"b","__proto__":{"first":"x"},"constructor":1,"note":2}') as object,
+      'unknown field: __proto__; unknown field: constructor; unknown field: note',
+    ],
+    ['inherited members as absent', Object.create({ second: 'b' }) as object, 'second must be a string'],
+  ])('names %s', (_what, input, message) => {
+    expect(messageOf(input)).toBe(message);
   });
 
   it('tells of inherited fields before its own, also of those that it has declared again', () => {
@@ -74,18 +92,9 @@ describe('validated', () => {
     );
   });
 
-  it('names unknown members last', () => {
-    expect(messageOf({ other: 1, second: 2 })).toBe('second must be a string; unknown field: other');
-  });
-
   it('calls a member what it is', () => {
     const refusal: unknown = expect.objectContaining({ message: 'unknown parameter: x' });
     expect(() => validated(Dto, { second: 'b', x: '1' }, { member: 'parameter' })).toThrow(refusal);
-  });
-
-  it('names at most three unknown members, each cut at 40 characters', () => {
-    const input = { second: 'b', ['a'.repeat(41)]: 1, b: 1, c: 1, d: 1 };
-    expect(messageOf(input)).toBe(`unknown field: ${'a'.repeat(40)}; unknown field: b; unknown field: c`);
   });
 
   it('shows of a name only what is printable ASCII', () => {
@@ -96,20 +105,8 @@ describe('validated', () => {
     expect(messageOf({ second: ['secret'], maybe: 7919, other: 'secret' })).not.toMatch(/secret|7919/);
   });
 
-  it('refuses a repeated member, whatever its value', () => {
-    expect(messageOf({ second: 'b' }, new Set(['second']))).toBe('second must not be repeated');
-    expect(messageOf({ second: 1 }, new Set(['second']))).toBe('second must not be repeated');
-  });
-
-  it('takes names of Object.prototype and methods of the DTO as unknown', () => {
-    const input = JSON.parse('{"second":"b","__proto__":{"first":"x"},"constructor":1,"note":2}') as object;
-    expect(messageOf(input)).toBe(
-      'unknown field: __proto__; unknown field: constructor; unknown field: note',
-    );
-  });
-
-  it('does not take inherited members for given ones', () => {
-    expect(messageOf(Object.create({ second: 'b' }) as object)).toBe('second must be a string');
+  it.each(['b', 1])('refuses a repeated member, whatever its value: %p', (second) => {
+    expect(messageOf({ second }, new Set(['second']))).toBe('second must not be repeated');
   });
 
   it('does not let one call change the next', () => {
