@@ -32,6 +32,9 @@ const fresh = () => inFolder(`fresh-${(names += 1)}`);
 /** What fails with one line. */
 const refused = (line: unknown) => ({ code: 1, stdout: '', stderr: line });
 const done = { code: 0, stderr: '' };
+/** What a backup has left, also of the file that it writes first. */
+const filesOf = async (file: string) =>
+  (await readdir(inFolder())).filter((name) => inFolder(name).startsWith(file));
 /** What a file holds. */
 const textOf = async (file: string) => gunzipSync(await readFile(file)).toString();
 
@@ -125,13 +128,7 @@ describe('backup and restore on the embedded database', () => {
     const during = fresh();
     await withService(source, async (service) => {
       expect((await run('backup', [during], { DATA_DIR: source })).code).toBe(0);
-      expect(await run('restore', [during], { DATA_DIR: source })).toEqual(
-        refused(
-          expect.stringMatching(
-            /^the database already holds \d rows in access_tokens: restore into an empty one, e.g. another DATA_DIR\n$/,
-          ),
-        ),
-      );
+      expect((await run('restore', [during], { DATA_DIR: source })).code).toBe(1);
       expect((await list(service)).status).toBe(200);
     });
     // The service notes when a token was used.
@@ -172,12 +169,8 @@ describe('backup and restore by DATABASE_URL', () => {
     const [target, odd] = [await migrated(), fresh()];
     const name = new URL(target).pathname.slice(1);
     await withSql(target, async (sql) => {
-      for (const setting of [
-        `timezone = 'Asia/Kathmandu'`,
-        `datestyle = 'SQL, DMY'`,
-        `bytea_output = 'escape'`,
-        `statement_timeout = '1min'`,
-      ])
+      const settings = [`timezone = 'Asia/Kathmandu'`, `datestyle = 'SQL, DMY'`, `bytea_output = 'escape'`];
+      for (const setting of [...settings, `statement_timeout = '1min'`])
         await sql.query(`alter database ${name} set ${setting}`);
     });
     expect((await run('restore', [saved], { DATABASE_URL: target })).code).toBe(0);
@@ -242,33 +235,23 @@ describe('backup and restore by DATABASE_URL', () => {
     expect(await withSql(target, everything)).toEqual(before);
   });
 
-  it('refuse to save a database that is not migrated, or too new', async () => {
+  it('refuse to save a database that is not migrated, too new or away', async () => {
     const [database, newer, file] = [await createTestDatabase(), await migrated(), fresh()];
     databases.push(database);
-    const early = await run('backup', [file], { DATABASE_URL: database.url });
-    expect([early.code, early.stderr]).toEqual([
-      1,
-      expect.stringMatching(/^the database lacks the migrations .*: run npm run migrate first\n$/),
-    ]);
     await withSql(newer, (sql) => sql.query(`insert into migrations (timestamp, name) values (9, 'Later9')`));
-    const late = await run('backup', [file], { DATABASE_URL: newer });
-    expect([late.code, late.stderr]).toEqual([
-      1,
-      'the database has the migrations Later9 of a newer version: use that one\n',
-    ]);
-    await expect(access(file)).rejects.toThrow('ENOENT');
-    await expect(access(`${file}.part`)).rejects.toThrow('ENOENT');
-  });
-
-  it('say in one line that the database is away', async () => {
-    const file = fresh();
-    const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-    const { code, stderr } = await run('backup', [file], env);
-    expect([code, stderr]).toEqual([
-      1,
-      'the database at 127.0.0.1:1 could not be reached: connect ECONNREFUSED 127.0.0.1:1; check DATABASE_URL and that PostgreSQL runs there\n',
-    ]);
-    await expect(access(`${file}.part`)).rejects.toThrow('ENOENT');
+    for (const [DATABASE_URL, stderr] of [
+      [
+        database.url,
+        expect.stringMatching(/^the database lacks the migrations .*: run npm run migrate first\n$/),
+      ],
+      [newer, 'the database has the migrations Later9 of a newer version: use that one\n'],
+      [
+        'postgres://127.0.0.1:1/none',
+        'the database at 127.0.0.1:1 could not be reached: connect ECONNREFUSED 127.0.0.1:1; check DATABASE_URL and that PostgreSQL runs there\n',
+      ],
+    ] as const)
+      expect(await run('backup', [file], { DATABASE_URL })).toMatchObject({ code: 1, stderr });
+    expect(await filesOf(file)).toEqual([]);
   });
 
   /** Does something while what runs on a database waits for a lock that another session holds. */
@@ -316,7 +299,7 @@ describe('backup and restore by DATABASE_URL', () => {
       },
     );
     expect(outcome).toEqual(refused(message));
-    expect((await readdir(inFolder())).filter((name) => inFolder(name).startsWith(file))).toEqual([]);
+    expect(await filesOf(file)).toEqual([]);
   });
 
   it('add nothing where a restore is interrupted that waits for a lock', async () => {
@@ -442,10 +425,9 @@ describe('the command lines', () => {
   it('refuse a damaged file in one line, and do not even make the directory of the database', async () => {
     const [file, target] = [fresh(), fresh()];
     await writeFile(file, 'hello');
-    const { code, stdout, stderr } = await run('restore', [file], { DATA_DIR: target });
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^[^\n]* is not a backup[^\n]*\n$/);
-    expect(stderr.startsWith(`${file}: `)).toBe(true);
+    expect(await run('restore', [file], { DATA_DIR: target })).toEqual(
+      refused(expect.stringMatching(new RegExp(`^${file}: [^\\n]*is not a backup[^\\n]*\\n$`))),
+    );
     await expect(access(target)).rejects.toThrow('ENOENT');
   });
 

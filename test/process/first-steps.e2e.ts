@@ -7,7 +7,7 @@ import { eventually } from '../../src/time-log/contract/eventually.js';
 import { runHere } from '../support/commands-here.js';
 import { environment } from '../support/environment.js';
 import { useFolder } from '../support/fixtures.js';
-import { LOG, send, TIME_LOGS } from '../support/requests.js';
+import { correct, remove, send } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { MAIN, spawnProgram, startService } from '../support/service-process.js';
 
@@ -19,64 +19,14 @@ async function pasted(printed: string, index: number): Promise<Record<string, un
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-describe('the embedded database', () => {
-  const inFolder = useFolder('time-logs-dying-');
-
-  it('ends the service with the reason when it cannot be kept running', async () => {
-    const service = await startHere({ DATA_DIR: inFolder() });
-    let isRunning = true;
-    const reason = service.ended.catch((error: unknown) => {
-      isRunning = false;
-      return (error as Error).message;
-    });
-    await eventually(async () => {
-      const text = await readFile(inFolder('postgres', 'postmaster.pid'), 'utf8').catch(() => '');
-      const pid = Number.parseInt(text, 10);
-      if (isRunning && pid > 0) spawnSync('kill', ['-9', String(pid)]);
-      expect(isRunning).toBe(false);
-    });
-    expect(await reason).toMatch(/^the embedded PostgreSQL ended/);
-  });
-});
-
-/** Only Linux has this form of script(1), which runs a program at a terminal of its own. */
-(process.platform === 'linux' ? describe : describe.skip)('the service at a terminal', () => {
-  const inFolder = useFolder('time-logs-terminal-');
-
-  it('tells what it did, then the first steps, then its end: in this order, in lines for a person', async () => {
-    const { child, output, printed } = spawnProgram(
-      ['script', '-qec', `exec ${process.execPath} ${MAIN}`, '/dev/null'],
-      environment({ PORT: '0', HOST: '127.0.0.1', DATA_DIR: inFolder() }),
-    );
-    await printed(/\/docs/);
-    const closed = once(child, 'close');
-    // Ctrl-C
-    child.stdin!.write('\x03');
-    expect(await closed).toEqual([0, null]);
-    const lines = output()
-      .split('\r\n')
-      .map((line) => line.replaceAll(/\x1b\[\d+m|^\^C/g, ''));
-    expect(lines.filter((line) => line !== '')).toEqual([
-      expect.stringMatching(/^\[[\d:.]+\] INFO: the database is ready: embedded, in .*[/]postgres$/),
-      expect.stringMatching(/^\[[\d:.]+\] INFO: listening on port \d+ of 127[.]0[.]0[.]1; messages: none /),
-      'Record a log:',
-      expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
-      'List the logs:',
-      expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
-      expect.stringMatching(/^Try it: http:\/\/127\.0\.0\.1:\d+\/docs$/),
-      expect.stringMatching(/^\[[\d:.]+\] INFO: shutting down$/),
-    ]);
-  });
-});
-
 describe('the service without DATABASE_URL', () => {
   const inFolder = useFolder("time-logs' first steps ");
+  const env = () => ({ DATA_DIR: inFolder(), DATABASE_URL: '' });
   const tokenFile = () => readFile(inFolder('access-token'), 'utf8');
 
   it('has a first token, also where another was made before, and lines that record a log and list it', async () => {
-    const env = { DATA_DIR: inFolder(), DATABASE_URL: '' };
-    await runHere('token', ['create', '--name', 'early'], env);
-    const { port, end, written } = await startHere(env);
+    await runHere('token', ['create', '--name', 'early'], env());
+    const { port, end, written } = await startHere(env());
     await eventually(() => expect(written.said).toContain('Try it'));
     const { success, data } = (await pasted(written.said, 0)) as {
       success: boolean;
@@ -96,27 +46,68 @@ describe('the service without DATABASE_URL', () => {
 
     // It may correct and delete too, but not read metrics.
     const service = { port, token };
-    const { data: other } = (await pasted(written.said, 0)) as { data: { id: string } };
-    const path = `${TIME_LOGS}/${other.id}`;
-    const headers = { 'content-type': 'application/json' };
-    const corrected = await send(service, path, { method: 'PUT', headers, body: JSON.stringify(LOG) });
-    const deleted = await send(service, path, { method: 'DELETE' });
-    const metrics = await send(service, '/metrics');
-    expect([corrected, deleted, metrics].map(({ status }) => status)).toEqual([200, 204, 403]);
+    const { id } = ((await pasted(written.said, 0)) as { data: { id: string } }).data;
+    const answers = [await correct(service, id), await remove(service, id), await send(service, '/metrics')];
+    expect(answers.map(({ status }) => status)).toEqual([200, 204, 403]);
     await end();
 
     // It finds logs and token again, also after it was killed.
-    const again = await startService(env);
+    const again = await startService(env());
     await again.printed(/Try it/);
     expect(await pasted(again.output(), 1)).toEqual(listed);
     await pasted(again.output(), 0);
     const before = await pasted(again.output(), 1);
     expect(before).toMatchObject({ meta: { total: 2 } });
     expect(await again.end('SIGKILL')).toBe('SIGKILL');
-    const last = await startHere(env);
+    const last = await startHere(env());
     await eventually(() => expect(last.written.said).toContain('Try it'));
     expect(await pasted(last.written.said, 1)).toEqual(before);
     expect((await tokenFile()).trim()).toBe(token);
     await last.end();
+  });
+
+  /** Only Linux has this form of script(1), which runs a program at a terminal of its own. */
+  (process.platform === 'linux' ? it : it.skip)(
+    'tells at a terminal what it did, then the first steps, then its end: in this order, in lines for a person',
+    async () => {
+      const { child, output, printed } = spawnProgram(
+        ['script', '-qec', `exec ${process.execPath} ${MAIN}`, '/dev/null'],
+        environment({ PORT: '0', HOST: '127.0.0.1', ...env() }),
+      );
+      await printed(/\/docs/);
+      const closed = once(child, 'close');
+      // Ctrl-C
+      child.stdin!.write('\x03');
+      expect(await closed).toEqual([0, null]);
+      const lines = output()
+        .split('\r\n')
+        .map((line) => line.replaceAll(/\x1b\[\d+m|^\^C/g, ''));
+      expect(lines.filter((line) => line !== '')).toEqual([
+        expect.stringMatching(/^\[[\d:.]+\] INFO: the database is ready: embedded, in .*[/]postgres$/),
+        expect.stringMatching(/^\[[\d:.]+\] INFO: listening on port \d+ of 127[.]0[.]0[.]1; messages: none /),
+        'Record a log:',
+        expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
+        'List the logs:',
+        expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
+        expect.stringMatching(/^Try it: http:\/\/127\.0\.0\.1:\d+\/docs$/),
+        expect.stringMatching(/^\[[\d:.]+\] INFO: shutting down$/),
+      ]);
+    },
+  );
+
+  it('ends with the reason when the embedded database cannot be kept running', async () => {
+    const service = await startHere(env());
+    let isRunning = true;
+    const reason = service.ended.catch((error: unknown) => {
+      isRunning = false;
+      return (error as Error).message;
+    });
+    await eventually(async () => {
+      const text = await readFile(inFolder('postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+      const pid = Number.parseInt(text, 10);
+      if (isRunning && pid > 0) spawnSync('kill', ['-9', String(pid)]);
+      expect(isRunning).toBe(false);
+    });
+    expect(await reason).toMatch(/^the embedded PostgreSQL ended/);
   });
 });

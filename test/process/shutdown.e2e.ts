@@ -8,7 +8,7 @@ import { eventually } from '../../src/time-log/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
-import { answersIn } from '../support/raw-http.js';
+import { answersIn, rawRequest } from '../support/raw-http.js';
 import { list, outcome, refusal, send } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import {
@@ -17,7 +17,6 @@ import {
   MAIN,
   type Printing,
   spawnProgram,
-  spawnService,
   startService,
 } from '../support/service-process.js';
 import { createTestDatabase } from '../support/test-database.js';
@@ -94,14 +93,17 @@ describe('shutdown', () => {
     },
   );
 
-  it('exits with 0 on SIGINT while it waits for another instance that migrates, of version 0.1 too', async () => {
+  it('ends while it waits for another instance that migrates, of version 0.1 too', async () => {
     await withSql(empty.url, async (other) => {
       const session = other.createQueryRunner();
       // As version 0.1 does it.
       await session.query('select pg_advisory_lock(8388356062275465063)');
-      started = spawnService({ ...settings(), DATABASE_URL: empty.url });
-      await started.printed(/waiting for another instance that migrates/);
-      expect(await endProcess(started.child, 'SIGINT')).toBe(0);
+      const [written, stop] = [{ log: '', said: '' }, new AbortController()];
+      const starting = startHere({ ...settings(), DATABASE_URL: empty.url }, written, stop);
+      const outcome = expect(starting).rejects.toMatchObject({ name: 'AbortError' });
+      await eventually(() => expect(written.log).toContain('waiting for another instance that migrates'));
+      stop.abort();
+      await outcome;
       expect(await other.query(`select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
       await session.release();
     });
@@ -113,7 +115,14 @@ describe('shutdown', () => {
     const chunks: string[] = [];
     socket.on('data', (chunk) => chunks.push(String(chunk)));
     socket.write(
-      `POST /api/v1/time-logs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${DECLARED_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n`,
+      rawRequest(
+        'POST /api/v1/time-logs HTTP/1.1',
+        'Host: test',
+        `Authorization: Bearer ${DECLARED_TOKEN}`,
+        'Content-Type: application/json',
+        'Content-Length: 100',
+        'Expect: 100-continue',
+      ),
     );
     // The service has the request.
     await once(socket, 'data');

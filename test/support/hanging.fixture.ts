@@ -29,7 +29,7 @@ it('hangs', async () => {
   } finally {
     await runner.query('rollback');
   }
-}, 3_000);
+}, 1_000);
 
 it('finds no lock and no process of the one that hung', async () => {
   await sql.query('select from held');

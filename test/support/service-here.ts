@@ -50,13 +50,14 @@ afterAll(async () => {
 export async function startHere(
   env: Readonly<Record<string, string>>,
   written: Written = { log: '', said: '' },
+  /** Ends the start too. */
+  stop = new AbortController(),
 ): Promise<ServiceHere> {
   const given = loadConfig(environment({ HOST: '127.0.0.1', PORT: '0', ...env }), false);
   const { limits } = given;
   // The test works in the same process.
   const deadline = env.DEADLINE === undefined ? 10 * limits.deadline : limits.deadline;
   const config = { ...given, limits: { ...limits, deadline } };
-  const stop = new AbortController();
   let ended!: Promise<void>;
   const port = await new Promise<number>((listens, fails) => {
     const log = {

@@ -16,7 +16,7 @@ describe('a test that hangs', () => {
   it('is named meanwhile, and leaves no lock and no process behind, neither to the next test nor after the run', async () => {
     const { printed, said } = await new Promise<{ printed: string; said: string }>((resolve) => {
       const args = ['--experimental-vm-modules', JEST, ...HANGING];
-      const options = { cwd: ROOT, env: { ...process.env, LONG_TEST: '500' } };
+      const options = { cwd: ROOT, env: { ...process.env, LONG_TEST: '100' } };
       execFile(process.execPath, args, options, (_error, printed, said) => resolve({ printed, said }));
     });
     expect(said).toMatch(/^runs since \d+ s: .*hanging[.]fixture[.]ts: hangs$/m);
