@@ -46,7 +46,7 @@ const compiled = (path) => import(join(PROJECT, path));
  * file makes its own databases: the embedded PostgreSQL, or the programs in the directory TEST_POSTGRES, such as
  * /usr/lib/postgresql/15/bin. No file waits for a lock or a transaction of another one.
  */
-export default async function setUp({ maxWorkers }, { globals }) {
+export default async function setUp({ maxWorkers }, { globals }, prepare = makeTemplate) {
   const { status } = spawnSync(process.execPath, [join(PROJECT, 'src', 'run.mjs')], { stdio: 'inherit' });
   if (status !== 0) throw new Error('the service does not compile');
   const { removeLibpqVariables } = await compiled('dist/src/config.js');
@@ -61,7 +61,7 @@ export default async function setUp({ maxWorkers }, { globals }) {
   globalThis.testRun = startCleaner(directory);
   // Node 22.1 and later compile what the processes of a run load once. With coverage that would count too little.
   if (!process.env.NODE_V8_COVERAGE) process.env.NODE_COMPILE_CACHE ??= join(directory, 'compiled');
-  process.env.TEST_DATABASE_URLS = (await startServers(directory, maxWorkers)).join(' ');
+  process.env.TEST_DATABASE_URLS = (await startServers(directory, maxWorkers, prepare)).join(' ');
 }
 
 /** A process that outlives this one and cleans up after it, however it ends. */
@@ -93,7 +93,7 @@ async function hasRoomInMemory() {
 }
 
 /** Starts a server for each worker, all with copies of one set of files. Resolves with their URLs. */
-async function startServers(directory, count) {
+async function startServers(directory, count, prepare) {
   const { install, thisMachine } = await compiled('libs/embedded-postgres/dist/installation.js');
   const { urlOf, socketDirectoryOf } = await compiled('libs/embedded-postgres/dist/socket-directory.js');
   const { giveTo } = await compiled('libs/embedded-postgres/dist/data-directory.js');
@@ -103,7 +103,7 @@ async function startServers(directory, count) {
     ? await installOther(TEST_POSTGRES, places[0], thisMachine)
     : await install(places[0], thisMachine);
   const server = await start(installation);
-  await makeTemplate(urlOf(socketDirectoryOf(places[0])));
+  await prepare(urlOf(socketDirectoryOf(places[0])));
   server.signal('SIGINT');
   await server.ended;
   for (const place of places.slice(1)) {
