@@ -4,8 +4,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { FILES_PATH } from '../../src/api-docs/docs-files.js';
 import { errors, loadConfig, openApiText, scopes, tags } from '../support/compiled.js';
+import { REFUSED } from '../support/edge.js';
 import { DOCUMENT_TEXT, type OpenApiDocument } from '../support/open-api.js';
-import { create, outcome, refusal, send } from '../support/requests.js';
+import { create, outcome, send } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
 
 const FILES = `/${FILES_PATH}`;
@@ -21,10 +22,6 @@ const API_DOCS_PATHS = [
 ];
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const NO_TOKEN = { headers: { authorization: undefined } };
-
-const notAllowed = refusal('METHOD_NOT_ALLOWED', 'method not allowed on this path; see the Allow header');
-const notFound = refusal('NOT_FOUND', 'no such path');
-const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
 
 const app = useTestApp();
 
@@ -160,7 +157,7 @@ describe.each(API_DOCS_PATHS.slice(1))('%s', (path) => {
 
   it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('allows no %s', async (method) => {
     const { response, bytes } = await fetched(path, method);
-    expect([response.status, JSON.parse(bytes.toString())]).toEqual([405, notAllowed]);
+    expect([response.status, JSON.parse(bytes.toString())]).toEqual(REFUSED.method);
     expect(response.headers.get('allow')).toBe('GET, HEAD');
   });
 });
@@ -176,8 +173,8 @@ describe('any other path below /docs', () => {
       `${FILES}//swagger-ui.css`,
     ],
   ])('is unknown (%s)', async (path) => {
-    expect(outcome(await send(app, path))).toEqual([404, notFound]);
-    expect(outcome(await send(app, path, NO_TOKEN))).toEqual([401, unauthorized]);
+    expect(outcome(await send(app, path))).toEqual(REFUSED.unknown);
+    expect(outcome(await send(app, path, NO_TOKEN))).toEqual(REFUSED.unauthorized);
   });
 });
 
@@ -186,9 +183,9 @@ describe('API_DOCS=off', () => {
 
   it.each(API_DOCS_PATHS)('leaves %s unknown', async (path) => {
     const answers = [await fetch(silent.url + path), await fetch(silent.url + path, { method: 'POST' })];
-    for (const answer of answers) expect([answer.status, await answer.json()]).toEqual([401, unauthorized]);
+    for (const answer of answers) expect([answer.status, await answer.json()]).toEqual(REFUSED.unauthorized);
     const known = await fetch(silent.url + path, { headers: { authorization: `Bearer ${silent.token}` } });
-    expect([known.status, await known.json()]).toEqual([404, notFound]);
+    expect([known.status, await known.json()]).toEqual(REFUSED.unknown);
   });
 });
 

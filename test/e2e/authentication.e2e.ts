@@ -6,7 +6,7 @@ import { eventually } from '../../src/time-log/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { useClock } from '../support/clock.js';
 import { AccessTokenVerifier } from '../support/compiled.js';
-import { expectCommon } from '../support/edge.js';
+import { expectCommon, REFUSED } from '../support/edge.js';
 import { missingDatabase } from '../support/outage.js';
 import { answersIn, hasAnswer, rawRequest, sendRaw } from '../support/raw-http.js';
 import {
@@ -25,7 +25,6 @@ import { useTestApp } from '../support/test-app.js';
 const REALM = 'Bearer realm="time-logs"';
 const INVALID = `${REALM}, error="invalid_token"`;
 const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
-const unavailable = refusal('SERVICE_UNAVAILABLE', 'the service is unavailable at the moment; retry later');
 const DECLARED = ['declared-token-of-32-characters-1', 'declared+token/of.32~characters_2=='];
 
 const clock = useClock();
@@ -125,7 +124,7 @@ describe('authentication', () => {
     const hasLine = (text: string) => text.includes('\r\n\r\n');
     const refused = await sendRaw(app.port, head(newToken()), hasAnswer);
     expect(refused).not.toContain('100 Continue');
-    expect(answersIn(refused).map(outcome)).toEqual([[401, unauthorized]]);
+    expect(answersIn(refused).map(outcome)).toEqual([REFUSED.unauthorized]);
     expect(await sendRaw(app.port, head(app.token), hasLine)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     const [created] = answersIn(await sendRaw(app.port, head(app.token) + body, hasAnswer));
     expect(created?.status).toBe(201);
@@ -262,13 +261,13 @@ describe('the cost of authentication', () => {
           await create(app, LOG, { authorization }),
           await send(app, '/nowhere', { headers: { authorization } }),
         ]) {
-          expect(outcome(answer)).toEqual([503, unavailable]);
+          expect(outcome(answer)).toEqual(REFUSED.unavailable);
           expectCommon(answer.headers);
           expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
         }
       }
       const none = await send(app, '/nowhere', { headers: { authorization: undefined } });
-      expect(outcome(none)).toEqual([401, unauthorized]);
+      expect(outcome(none)).toEqual(REFUSED.unauthorized);
     });
     expect((await list(app, '', { headers })).status).toBe(200);
   });

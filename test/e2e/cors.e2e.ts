@@ -1,15 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROUTES, sampleOf, successOf } from '../support/describe-route.js';
+import { REFUSED } from '../support/edge.js';
 import { answersIn, rawRequest, sendRaw } from '../support/raw-http.js';
-import {
-  type Answer,
-  outcome,
-  refusal,
-  send,
-  sendBytes,
-  type Sending,
-  TIME_LOGS,
-} from '../support/requests.js';
+import { type Answer, outcome, send, sendBytes, type Sending, TIME_LOGS } from '../support/requests.js';
 import { type TestApp, useTestApp } from '../support/test-app.js';
 
 const ORIGIN = 'https://app.example';
@@ -31,11 +24,9 @@ const PREFLIGHT_HEADERS = {
   'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
   'access-control-max-age': '7200',
 };
-const unauthorized = refusal('UNAUTHORIZED', 'a valid bearer token is required');
-const notAllowed = refusal('METHOD_NOT_ALLOWED', 'method not allowed on this path; see the Allow header');
 
 /** What is refused on its way to a route, or unknown: each may be read by a page too. */
-const REFUSED: readonly [number, string, string, Sending['headers']?][] = [
+const REFUSALS: readonly [number, string, string, Sending['headers']?][] = [
   [401, 'GET', TIME_LOGS, { authorization: undefined }],
   [401, 'POST', TIME_LOGS, { authorization: 'Bearer wrong' }],
   [400, 'GET', `${TIME_LOGS}?page=x`],
@@ -58,7 +49,7 @@ function corsOf(given: Headers): Record<string, string> {
 /** The answers of every route and the refusals to pages of an origin, each with the status that is expected. */
 async function ask(app: TestApp, origin: string | undefined): Promise<[number, Answer][]> {
   const answers: [number, Answer][] = [];
-  for (const [status, method, path, headers] of REFUSED)
+  for (const [status, method, path, headers] of REFUSALS)
     answers.push([status, await send(app, path, { method, headers: { origin, ...headers } })]);
   for (const route of ROUTES) {
     const { path, ...sample } = await sampleOf(route, app);
@@ -133,13 +124,13 @@ describe('with CORS_ORIGINS', () => {
   ])('asks for a token where OPTIONS is no preflight: one %s', async (_what, headers) => {
     const options = (authorization?: string) =>
       send(app, TIME_LOGS, { method: 'OPTIONS', headers: { ...headers, authorization } });
-    expect(outcome(await options())).toEqual([401, unauthorized]);
-    expect(outcome(await options(`Bearer ${app.token}`))).toEqual([405, notAllowed]);
+    expect(outcome(await options())).toEqual(REFUSED.unauthorized);
+    expect(outcome(await options(`Bearer ${app.token}`))).toEqual(REFUSED.method);
   });
 
   it('takes no other method for a preflight', async () => {
     const { headers } = preflight(ORIGIN);
-    expect(outcome(await send(app, TIME_LOGS, { method: 'POST', headers }))).toEqual([401, unauthorized]);
+    expect(outcome(await send(app, TIME_LOGS, { method: 'POST', headers }))).toEqual(REFUSED.unauthorized);
   });
 });
 
@@ -157,7 +148,7 @@ describe('with CORS_ORIGINS=*', () => {
     const { status, headers } = await send(app, TIME_LOGS, preflight('https://any.example'));
     expect([status, corsOf(headers)]).toEqual([204, { ...readable, ...PREFLIGHT_HEADERS }]);
     const plain = await send(app, TIME_LOGS, { method: 'OPTIONS', headers: { authorization: undefined } });
-    expect(outcome(plain)).toEqual([401, unauthorized]);
+    expect(outcome(plain)).toEqual(REFUSED.unauthorized);
   });
 });
 
@@ -168,6 +159,6 @@ describe('without CORS_ORIGINS', () => {
     for (const [status, answer] of await ask(app, ORIGIN)) {
       expect([answer.status, corsOf(answer.headers)]).toEqual([status, {}]);
     }
-    expect(outcome(await send(app, TIME_LOGS, preflight(ORIGIN)))).toEqual([401, unauthorized]);
+    expect(outcome(await send(app, TIME_LOGS, preflight(ORIGIN)))).toEqual(REFUSED.unauthorized);
   });
 });

@@ -214,26 +214,20 @@ describe('the metrics', () => {
     expect(growth[requests('GET', TIME_LOGS, 200)]).toBeUndefined();
   });
 
-  it('have no label that a client can fill: 300 random paths are two routes', async () => {
-    for (const path of ['/nowhere', `${TIME_LOGS}/x`])
-      await growthDuring(() => send(app, path, { headers: { authorization: undefined } }));
-    const before = new Set((await scrape()).keys());
+  it('have no label that a client can fill: 60 random paths are two routes', async () => {
     const random = () => randomBytes(9).toString('base64url');
-    const paths = Array.from({ length: 300 }, (_, index) =>
-      index % 3 === 0
-        ? `/${random()}`
-        : index % 3 === 1
-          ? `${TIME_LOGS}/${random()}`
-          : `/${random()}?x=${random()}`,
-    );
-    const growth = await growthDuring(async () => {
-      for (let i = 0; i < paths.length; i += 100) {
-        const part = paths.slice(i, i + 100);
-        await Promise.all(part.map((path) => send(app, path, { headers: { authorization: undefined } })));
-      }
-    });
-    expect(growth[requests('GET', 'other', 401)]).toBe(200);
-    expect(growth[requests('GET', `${TIME_LOGS}/:id`, 401)]).toBe(100);
+    const ask = (...paths: string[]) =>
+      Promise.all(paths.map((path) => send(app, path, { headers: { authorization: undefined } })));
+    await ask('/nowhere', `${TIME_LOGS}/x`);
+    const before = new Set((await scrape()).keys());
+    const paths = Array.from({ length: 20 }, () => [
+      `/${random()}`,
+      `/${random()}?x=${random()}`,
+      `${TIME_LOGS}/${random()}`,
+    ]);
+    const growth = await growthDuring(() => ask(...paths.flat()));
+    expect(growth[requests('GET', 'other', 401)]).toBe(40);
+    expect(growth[requests('GET', `${TIME_LOGS}/:id`, 401)]).toBe(20);
     const added = [...(await scrape()).keys()].filter((sample) => !before.has(sample));
     expect(added.filter((sample) => !/^(nodejs|process)_/.test(sample))).toEqual([]);
   });
@@ -252,7 +246,6 @@ describe('the metrics', () => {
     expect(growth['time_log_write_batch_size_bucket{le="+Inf"}']).toBe(commits);
     expect(growth.time_log_write_wait_seconds_count).toBe(60);
     expect(growth.time_log_write_wait_seconds_sum).toBeGreaterThan(0);
-    expect((await scrape()).get('time_log_write_queue_length')).toBe(0);
   });
 
   it('tell how many logs wait for a commit', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { authorized, edgeApp, exchange } from '../../support/edge.js';
+import { authorized, edgeApp, exchange, expectCommon } from '../../support/edge.js';
 import { answersIn, rawRequest, sendRaw } from '../../support/raw-http.js';
 import { LOG, TIME_LOGS } from '../../support/requests.js';
 
@@ -28,13 +28,8 @@ describe('connections', () => {
   });
 
   it('serve on after a request that was refused by a handler', async () => {
-    const refused = rawRequest(
-      `POST ${TIME_LOGS} HTTP/1.1`,
-      'Host: x',
-      'X-Request-Id: one',
-      'Content-Type: text/plain',
-      'Content-Length: 5',
-    );
+    const headers = ['Host: x', 'X-Request-Id: one', 'Content-Type: text/plain', 'Content-Length: 5'];
+    const refused = rawRequest(`POST ${TIME_LOGS} HTTP/1.1`, ...headers);
     const text = `${refused}hello${get('/health', 'two', 'Connection: close')}`;
     expect(namesIn(await sendRaw(app.port, text))).toEqual(['401 one', '200 two']);
   });
@@ -70,5 +65,6 @@ describe('connections', () => {
     const got = await exchange(app, authorized(app, `GET ${path}`, 'Connection: close'));
     expect([head.status, head.text]).toEqual([status, '']);
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(got.text)));
+    expectCommon(head.headers);
   });
 });
