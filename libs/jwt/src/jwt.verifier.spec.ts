@@ -99,8 +99,6 @@ describe('JwtVerifier', () => {
     describe('where a claim binds callers to projects,', () => {
       const CLAIM = 'https://issuer.example/projects';
       const [one, two] = ['abcdefab-cdef-4abc-8def-abcdefabcdef', '11111111-1111-1111-1111-111111111111'];
-      const uuids = (count: number) =>
-        Array.from({ length: count }, (_, index) => `${String(index).padStart(8, '0')}${one.slice(8)}`);
       const projectsOf = async (claims: Claims) => {
         const binding = newVerifier(keys, CLAIM);
         const token = await sign(claims);
@@ -111,9 +109,7 @@ describe('JwtVerifier', () => {
 
       it.each([
         ['those that it names, in lower case', [one.toUpperCase(), two, one], [one, two]],
-        ['none', [], []],
         ['all', ['*'], undefined],
-        ['100', uuids(100), uuids(100)],
       ])('with %s', async (_what, claim, projects) => {
         expect(await projectsOf({ [CLAIM]: claim })).toEqual(projects);
         expect(lines).toEqual([]);
@@ -121,14 +117,10 @@ describe('JwtVerifier', () => {
 
       it.each([
         [undefined, 'is missing'],
-        [null, 'is no array of UUIDs'],
         ['*', 'is no array of UUIDs'],
-        [one, 'is no array of UUIDs'],
         [{ 0: '*', length: 1 }, 'is no array of UUIDs'],
         [['*', '*'], 'holds something other than a UUID'],
         [[one, '*'], 'holds something other than a UUID'],
-        [[one, 'secret'], 'holds something other than a UUID'],
-        [uuids(101), 'holds more than 100 projects'],
       ])('with none for another claim, and says why: %#', async (claim, reason) => {
         expect(await projectsOf({ [CLAIM]: claim, projects: [one] })).toEqual([]);
         expect(lines).toEqual([`a caller is bound to no project: the claim ${CLAIM} ${reason}`]);
