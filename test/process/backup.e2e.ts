@@ -403,16 +403,6 @@ describe('backup and restore by DATABASE_URL', () => {
 describe('the command lines', () => {
   const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
 
-  it.each(['backup', 'restore'] as const)('of %s are explained without FILE', async (command) => {
-    const target = fresh();
-    for (const args of [[], ['--all'], ['a', 'b']]) {
-      const { code, stdout, stderr } = await run(command, args, { DATA_DIR: target });
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toContain(`Usage:\n  npm run ${command} -- FILE\n`);
-    }
-    await expect(access(target)).rejects.toThrow('ENOENT');
-  });
-
   it('refuse to write over a file', async () => {
     const file = fresh();
     await writeFile(file, 'precious');

@@ -49,16 +49,9 @@ describe('every command', () => {
   });
 
   it.each([
-    'backup a b',
-    'counts verify b',
-    'drop 2020-01-01 --foo',
-    'migrate foo',
-    'openapi foo',
-    'pack:lib a b',
-    'pack:lib --foo',
-    'restore a b',
-    'start foo',
-    'token list b',
+    ...['backup', 'backup --all', 'backup a b', 'restore', 'restore --all', 'restore a b'],
+    ...['counts', 'counts mend', 'counts verify b', 'drop 2020-01-01 --foo', 'migrate foo', 'openapi foo'],
+    ...['pack:lib a b', 'pack:lib --foo', 'start foo', 'token list b'],
   ])('refuses what it does not know, and does nothing: %s', async (line) => {
     const [name = '', ...args] = line.split(' ');
     await seesNothingDone(async () => {

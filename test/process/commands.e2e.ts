@@ -211,12 +211,6 @@ describe('the counts command', () => {
     });
     expect((await counts('verify')).stdout).toBe('the counts are right: 1 logs\n');
   });
-
-  it.each([[[]], [['mend']], [['verify', 'all']]])('explains itself for %j', async (args) => {
-    const { code, stdout, stderr } = await counts(...args);
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('Usage:');
-  });
 });
 
 describe('the drop command', () => {
