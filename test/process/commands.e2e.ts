@@ -1,8 +1,9 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
+import { hurryTimers } from '../support/clock.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
 import { accessTokens, migrate } from '../support/compiled.js';
@@ -175,11 +176,8 @@ describe('the counts command', () => {
   });
 
   it('says that it still reads, beside the result', async () => {
-    const real = serviceGlobal.setTimeout;
-    const timers = jest.spyOn(serviceGlobal, 'setTimeout');
-    // Sooner than after the 5 s that it says nothing.
-    timers.mockImplementation(((act: () => void, milliseconds: number) =>
-      real(act, milliseconds === 5_000 ? 50 : milliseconds)) as typeof setTimeout);
+    // For so long it says nothing.
+    const timers = hurryTimers(5_000);
     await withSql(database.url, async (sql) => {
       const holder = sql.createQueryRunner();
       await holder.query('begin; lock table time_logs');

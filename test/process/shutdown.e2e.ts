@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
+import { hurryTimers } from '../support/clock.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import { answersIn, rawRequest } from '../support/raw-http.js';
@@ -112,9 +113,10 @@ describe('shutdown', () => {
     // The service has the request.
     await once(socket, 'data');
     socket.write('{');
-    const ended = end();
-    await once(socket, 'close');
-    await ended;
+    // For so long requests may go on.
+    const timers = hurryTimers(5_000);
+    await Promise.all([end(), once(socket, 'close')]);
+    timers.mockRestore();
     const timedOut = refusal('REQUEST_TIMEOUT', 'the request was not received in time');
     expect(answersIn(chunks.join('')).map(outcome)).toEqual([[408, timedOut]]);
   });
