@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type * as Core from '@nestjs/core';
 import type * as TypeOrm from 'typeorm';
-import type * as Auth from '../../libs/auth/src/index.js';
 import type * as HttpEdge from '../../libs/http-edge/src/index.js';
 import type * as Transports from '../../libs/messages/src/transports/index.js';
 import type * as AccessToken from '../../src/access-token/index.js';
@@ -40,7 +39,6 @@ const from = {
   accessToken: (await compiled('src/access-token/index.js')) as typeof AccessToken,
   apiDocs: (await compiled('src/api-docs/index.js')) as typeof ApiDocs,
   app: (await compiled('src/app.module.js')) as typeof App,
-  auth: (await compiled('libs/auth/src/index.js')) as typeof Auth,
   backup: (await compiled('src/backup/index.js')) as typeof Backup,
   config: (await compiled('src/config.js')) as typeof Config,
   database: (await compiled('src/database/index.js')) as typeof DatabaseIndex,
@@ -57,7 +55,6 @@ export const { accessTokens, AccessTokenService, AccessTokenVerifier } = from.ac
 export const { openApiText } = from.apiDocs;
 export const { afterRestore, AppModule, defaultScopes, entities, errors, migrations, note, scopes, tags } =
   from.app;
-export const { AUTH_OPTIONS } = from.auth;
 export const { backup, checkBackup, restore } = from.backup;
 export const { loadConfig } = from.config;
 export const { Database } = from.database;
