@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { environment } from '../support/environment.js';
 import { create, dataOf, LOG } from '../support/requests.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 /** `describe` where there is Python, which the consumer is written in. */
 function describeWithPython(): typeof describe | typeof describe.skip {
@@ -18,17 +18,13 @@ function describeWithPython(): typeof describe | typeof describe.skip {
 describeWithPython()(
   'a consumer in another language, made from the README and its standard library alone',
   () => {
-    let app: TestApp;
+    const app = useTestApp();
     let folder: string;
 
     beforeAll(async () => {
-      app = await startTestApp();
       folder = await mkdtemp(join(tmpdir(), 'feed-consumer-'));
     });
-    afterAll(async () => {
-      await app.close();
-      await rm(folder, { recursive: true });
-    });
+    afterAll(() => rm(folder, { recursive: true }));
 
     /** What it prints until it has seen so many logs. */
     const consume = async (count: number): Promise<unknown[]> => {

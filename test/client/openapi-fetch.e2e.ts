@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import createClient from 'openapi-fetch';
 import type { paths } from '@time-logs/client';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
 /**
  * The types of the document in the hands of a client of another make. That they fit is checked by `npm run
  * typecheck`.
  */
 describe('openapi-fetch with the types of the OpenAPI document', () => {
-  let app: TestApp;
+  const app = useTestApp();
   const clientWith = (token: string) =>
     createClient<paths>({ baseUrl: app.url, headers: { Authorization: `Bearer ${token}` } });
-
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
 
   it('records a log and lists it', async () => {
     const client = clientWith(app.token);

@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type NewTimeLog,
   type RecordedTimeLog,
   TimeLogClient,
+  type TimeLogClientOptions,
   TimeLogError,
   type TimeLogEvent,
 } from '@time-logs/client';
 import { TimeLogIds } from '../support/compiled.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { closedDatabase } from '../support/outage.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useTestApp } from '../support/test-app.js';
 
-let app: TestApp;
+const app = useTestApp();
 let client: TimeLogClient;
-
-beforeAll(async () => {
-  app = await startTestApp();
+beforeAll(() => {
   client = new TimeLogClient({ baseUrl: app.url, token: app.token });
 });
-afterAll(() => app.close());
 
+const clientWith = (fetch: TimeLogClientOptions['fetch'], tries = 8) =>
+  new TimeLogClient({ baseUrl: app.url, token: app.token, fetch: fetch!, tries });
 const newLog = (projectId: string = randomUUID()): NewTimeLog => ({
   projectId,
   duration: 0.1,
@@ -29,7 +29,7 @@ const newLog = (projectId: string = randomUUID()): NewTimeLog => ({
 const totalOf = async (projectId: string) => (await client.listPage({ projectId, limit: 1 })).meta.total;
 
 async function failure(call: Promise<unknown>): Promise<TimeLogError> {
-  const error: unknown = await call.catch((reason: unknown) => reason);
+  const error = await call.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TimeLogError);
   return error as TimeLogError;
 }
@@ -192,66 +192,29 @@ describe('the client and the service', () => {
   });
 });
 
-describe('a correction and a deletion whose answer is lost', () => {
-  it('are repeated, and the log that is gone then was gone by our own work', async () => {
-    const statuses: number[] = [];
-    const unlucky = new TimeLogClient({
-      baseUrl: app.url,
-      token: app.token,
-      fetch: async (url, init) => {
-        const response = await fetch(url, init);
-        statuses.push(response.status);
-        if (statuses.length % 2 === 1) throw new TypeError('the connection was cut');
-        return response;
-      },
-    });
+describe('a change whose answer is lost', () => {
+  it('is repeated: a record makes no second log, and a log that is gone was gone by our own work', async () => {
     const log = newLog();
-    const { id } = await client.record(log);
-    expect(await unlucky.correct(id, { ...log, duration: 2 })).toMatchObject({ id, duration: 2 });
-    expect(statuses).toEqual([200, 200]);
-    await unlucky.delete(id);
-    expect(statuses).toEqual([200, 200, 204, 404]);
+    const answers: [number, string | null][] = [];
+    const unlucky = clientWith(async (url, init) => {
+      const { status, headers } = await fetch(url, init);
+      answers.push([status, headers.get('idempotency-replayed')]);
+      throw new TypeError('the connection was cut');
+    }, 2);
+    expect(await failure(unlucky.record(log))).toMatchObject({ isOutcomeUnknown: true });
+    const [{ id }] = (await client.listPage({ projectId: log.projectId })).data as [RecordedTimeLog];
+    await failure(unlucky.correct(id, { ...log, duration: 2 }));
+    expect(await client.get(id)).toMatchObject({ duration: 2 });
+    await failure(unlucky.delete(id));
+    expect(answers).toEqual([
+      [201, null],
+      [201, 'true'],
+      [200, null],
+      [200, null],
+      [204, null],
+      [404, null],
+    ]);
     expect(await totalOf(log.projectId)).toBe(0);
-  });
-});
-
-describe('a record whose answer is lost', () => {
-  it('is repeated and makes no second log', async () => {
-    const log = newLog();
-    const answers: (string | null)[] = [];
-    const unlucky = new TimeLogClient({
-      baseUrl: app.url,
-      token: app.token,
-      fetch: async (url, init) => {
-        const response = await fetch(url, init);
-        answers.push(response.headers.get('idempotency-replayed'));
-        if (answers.length < 3) throw new TypeError('the connection was cut');
-        return response;
-      },
-    });
-    const { id } = await unlucky.record(log);
-    expect(answers).toEqual([null, 'true', 'true']);
-    expect((await client.listPage({ projectId: log.projectId })).data.map((item) => item.id)).toEqual([id]);
-  });
-
-  it('is one log when a caller stops waiting and records it again', async () => {
-    const log = newLog();
-    const controller = new AbortController();
-    const impatient = new TimeLogClient({
-      baseUrl: app.url,
-      token: app.token,
-      fetch: async (url, init) => {
-        const response = await fetch(url, init);
-        controller.abort(new Error('enough'));
-        return response;
-      },
-    });
-    const { code, isOutcomeUnknown, idempotencyKey } = await failure(
-      impatient.record(log, { signal: controller.signal }),
-    );
-    expect([code, isOutcomeUnknown]).toEqual(['ABORTED', true]);
-    await client.record(log, { idempotencyKey });
-    expect(await totalOf(log.projectId)).toBe(1);
   });
 });
 
@@ -260,15 +223,11 @@ describe('a service without its database', () => {
     const [log, statuses] = [newLog(), [] as number[]];
     let refuse!: () => void;
     const refused = new Promise<void>((resolve) => (refuse = resolve));
-    const patient = new TimeLogClient({
-      baseUrl: app.url,
-      token: app.token,
-      fetch: async (url, init) => {
-        const response = await fetch(url, init);
-        statuses.push(response.status);
-        if (response.status === 503) refuse();
-        return response;
-      },
+    const patient = clientWith(async (url, init) => {
+      const response = await fetch(url, init);
+      statuses.push(response.status);
+      if (response.status === 503) refuse();
+      return response;
     });
     let records!: Promise<unknown>;
     await closedDatabase(app, async () => {
@@ -282,20 +241,18 @@ describe('a service without its database', () => {
 });
 
 describe('a list while others write', () => {
-  const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}`;
-  const insert = (projectId: string, days: readonly string[]): Promise<{ id: string }[]> =>
-    app.dataSource.query(
-      `insert into time_logs (id, project_id, duration, description, date)
-       select id, $1, 1, '', date from unnest($2::uuid[], $3::date[]) as log (id, date) returning id`,
-      [projectId, days.map(() => app.app.get(TimeLogIds, { strict: false }).next()), days],
-    );
-
   it('has each log that was there before once, and none twice', async () => {
     const projectId = randomUUID();
-    const before = await insert(
-      projectId,
-      Array.from({ length: 1_500 }, (_, index) => day((index % 20) + 5)),
-    );
+    const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}`;
+    const insert = (count: number, dayOf: (index: number) => number): Promise<{ id: string }[]> => {
+      const ids = Array.from({ length: count }, () => app.app.get(TimeLogIds, { strict: false }).next());
+      return app.dataSource.query(
+        `insert into time_logs (id, project_id, duration, description, date)
+         select id, $1, 1, '', date from unnest($2::uuid[], $3::date[]) as log (id, date) returning id`,
+        [projectId, ids, ids.map((_id, index) => day(dayOf(index)))],
+      );
+    };
+    const before = await insert(1_500, (index) => (index % 20) + 5);
     let isOver = false;
     let recorded = 0;
     const write = async () => {
@@ -307,16 +264,8 @@ describe('a list while others write', () => {
     for await (const { id } of client.list({ projectId }, { pageSize: 50 })) {
       ids.push(id);
       // More at once than a page holds, in front and in the middle.
-      if (ids.length % 400 === 0)
-        await insert(
-          projectId,
-          Array.from({ length: 70 }, () => day(28)),
-        );
-      if (ids.length % 550 === 0)
-        await insert(
-          projectId,
-          Array.from({ length: 70 }, () => day(15)),
-        );
+      if (ids.length % 400 === 0) await insert(70, () => 28);
+      if (ids.length % 550 === 0) await insert(70, () => 15);
     }
     isOver = true;
     await writing;
@@ -324,26 +273,5 @@ describe('a list while others write', () => {
     expect(new Set(ids).size).toBe(ids.length);
     const listed = new Set(ids);
     expect(before.filter(({ id }) => !listed.has(id))).toEqual([]);
-  });
-
-  it('goes on where logs in front of it are deleted, and says so where it cannot', async () => {
-    const projectId = randomUUID();
-    await insert(
-      projectId,
-      Array.from({ length: 200 }, (_, index) => day((index % 20) + 5)),
-    );
-    const before = (await client.listPage({ projectId, limit: 200 })).data.map(({ id }) => id);
-    const remove = (ids: readonly string[]) =>
-      app.dataSource.query('delete from time_logs where id = any($1)', [ids]);
-    const ids: string[] = [];
-    for await (const { id } of client.list({ projectId }, { pageSize: 50 })) {
-      ids.push(id);
-      if (ids.length === 50) await remove(before.slice(0, 49));
-    }
-    expect(ids).toEqual(before);
-    const listing = client.list({ projectId }, { pageSize: 50 });
-    for (let count = 0; count < 50; count++) await listing.next();
-    await remove(before);
-    expect(await failure(listing.next())).toMatchObject({ code: 'LIST_CHANGED' });
   });
 });
