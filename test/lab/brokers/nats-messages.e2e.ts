@@ -14,7 +14,7 @@ import { outcomeOf, overHttp, overTransport } from '../../messages/doors.js';
 import { describeFaults } from './faults.contract.js';
 import { closingAfterEach } from './opened.js';
 import { startMessageHost, told } from '../../messages/host.js';
-import { describeMessages } from './messages.contract.js';
+import { describeMessages } from '../../messages/messages.contract.js';
 import { expectMostRefused, holdLists, LIST, LISTS } from './large-lists.js';
 
 /** Milliseconds that no test takes. */
@@ -57,10 +57,8 @@ describeWith('nats-server')('with NATS', () => {
     return opened(await connect({ servers: broker.url.slice(7) }));
   };
 
-  it('answers bytes that are no JSON, and an answer that is too large for the broker', async () => {
-    const raw = await start();
-    const answer = await raw.request('time-log.record.v1', '{', { timeout: PATIENCE });
-    expect(answer.json()).toMatchObject({ err: { success: false, error: 'VALIDATION_ERROR' } });
+  it('refuses an answer that is too large for the broker', async () => {
+    await start();
     const client = opened(clientOf(broker.url));
     const door = overTransport(client);
     const timeLog = { ...LOG, description: 'x'.repeat(5_000) };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
-import { TimeLogMessageClient } from '../../../libs/time-log-client/src/messages.js';
-import { type Door, messageOfBytes, type Outcome } from '../../messages/doors.js';
-import { LOG, refusal } from '../../support/requests.js';
+import { TimeLogError, TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
+import { type Door, messageOfBytes, type Outcome } from './doors.js';
+import { LOG, refusal } from '../support/requests.js';
 
-/** A broker, as a client and as somebody who sends bytes find it. */
-export interface OpenBroker {
+/** A transport, as a client and as somebody who sends bytes find it. */
+export interface OpenTransport {
   readonly door: Door;
   readonly proxy: ClientProxy;
   /** Sends a message that is given as bytes. */
@@ -18,10 +18,10 @@ export interface OpenBroker {
 
 const accessToken = 'worker';
 
-/** What a broker might change of messages. The rules for them are tested over TCP, in test/messages. */
-export function describeMessages(name: string, open: () => Promise<OpenBroker>): void {
+/** What a transport might change of messages. The other rules for them are in tcp.e2e.ts. */
+export function describeMessages(name: string, open: () => Promise<OpenTransport>): void {
   describe(`messages over ${name}`, () => {
-    let opened: OpenBroker;
+    let opened: OpenTransport;
     beforeAll(async () => {
       opened = await open();
     });
@@ -55,6 +55,15 @@ export function describeMessages(name: string, open: () => Promise<OpenBroker>):
       expect(await opened.door.list({ accessToken, query: { page: 0 } })).toEqual({
         error: refusal('VALIDATION_ERROR', 'page must be a whole number from 1 to 2^53-1'),
       });
+      expect(await opened.ask(Buffer.from('{'))).toMatchObject({ error: { error: 'VALIDATION_ERROR' } });
+      const client = new TimeLogMessageClient({ proxy: opened.proxy, token: accessToken });
+      const error = await client.record({ ...LOG, duration: 0 }).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(TimeLogError);
+      expect(error).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message: 'duration must be a positive number',
+        isOutcomeUnknown: false,
+      });
     });
 
     it('are bytes, which are stored as they are or refused', async () => {
@@ -64,9 +73,12 @@ export function describeMessages(name: string, open: () => Promise<OpenBroker>):
       expect(await opened.ask(messageOfBytes(Buffer.from(JSON.stringify(timeLog))))).toMatchObject({
         answer: { data: timeLog },
       });
-      const broken = Buffer.from(JSON.stringify(LOG).replace('Wrote', '\u0080'), 'latin1');
+      const broken = Buffer.from(JSON.stringify(timeLog).replace(description, '\u0080'), 'latin1');
       expect(await opened.ask(messageOfBytes(broken))).toEqual({
         error: refusal('VALIDATION_ERROR', 'the message must be valid UTF-8'),
+      });
+      expect(await opened.door.list({ accessToken, query: { projectId } })).toMatchObject({
+        answer: { data: [{ description }], meta: { total: 1 } },
       });
     });
 
