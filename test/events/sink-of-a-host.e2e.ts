@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type INestApplication, Inject, Injectable, Module } from '@nestjs/common';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Inject, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { EventRelayModule, type EventSink, type SinkOfHost } from '../../src/event-relay/index.js';
 import {
@@ -11,9 +11,9 @@ import {
 } from '../../src/time-log/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
-import { hostDataSource, portOf } from '../host/embedded.js';
+import { hostDataSource, useHosts } from '../host/embedded.js';
 import { LOG } from '../support/requests.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import { MemorySink } from './memory-sink.js';
 import { migrateForRelay } from './relay-host.js';
 
@@ -40,16 +40,11 @@ class OutboxSink implements EventSink {
   }
 }
 
-let database: TestDatabase;
-let app: INestApplication | undefined;
+const hosts = useHosts();
+beforeAll(() => migrateForRelay(hosts.database.url));
 beforeEach(async () => {
-  database = await createTestDatabase();
-  await migrateForRelay(database.url);
-});
-afterEach(async () => {
-  await app?.close();
-  app = undefined;
-  await database.drop();
+  await hosts.close();
+  await queryOnce(hosts.database.url, 'truncate time_logs, time_log_relays');
 });
 
 async function start(
@@ -57,32 +52,21 @@ async function start(
   source?: string,
   options?: Parameters<typeof EventRelayModule.over>[2],
 ) {
-  const timeLogs = TimeLogModule.forRoot({
-    source,
-    dataSource: 'work',
-    principal: () => ({ scopes: ['time-logs:read'] }),
-  });
-  @Module({
-    imports: [hostDataSource(database.url, 'work'), timeLogs, EventRelayModule.over(timeLogs, sink, options)],
-  })
-  class HostModule {}
-  app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
-  await app.listen(0, '127.0.0.1');
-  await app.get(TimeLogService).record(LOG);
-}
-
-async function feed(): Promise<unknown> {
-  return (await fetch(`http://127.0.0.1:${portOf(app!)}/time-logs/events`)).json();
+  const principal = () => ({ scopes: ['time-logs:read'] });
+  const timeLogs = TimeLogModule.forRoot({ source, dataSource: 'work', principal });
+  const relay = EventRelayModule.over(timeLogs, sink, options);
+  await hosts.serve([hostDataSource(hosts.database.url, 'work'), timeLogs, relay]);
+  await hosts.app.get(TimeLogService).record(LOG);
 }
 
 describe('a relay of a host', () => {
   it('fills a sink that injects what the host has, with events of the source that the feed names', async () => {
     const source = 'urn:host:time-logs';
     await start(OutboxSink, source, { dataSource: 'work', imports: [OutboxModule] });
-    const { events } = app!.get(Outbox);
+    const { events } = hosts.app.get(Outbox);
     await eventually(() => expect(events).toHaveLength(1));
     expect(events).toMatchObject([{ source, data: LOG }]);
-    expect(await feed()).toEqual(events);
+    expect((await hosts.send('GET', '/api/v1/time-logs/events'))[1]).toEqual(events);
   });
 
   it.each<[string, (sink: MemorySink) => SinkOfHost]>([

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   type ArgumentsHost,
   Body,
@@ -10,7 +10,6 @@ import {
   type ExecutionContext,
   Get,
   HttpException,
-  type INestApplicationContext,
   Injectable,
   Module,
   type ModuleMetadata,
@@ -18,12 +17,13 @@ import {
   Param,
   type PipeTransform,
   Post,
+  type Provider,
   UnauthorizedException,
   UnprocessableEntityException,
   UseFilters,
   ValidationPipe,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory, RouterModule } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import type { Request, Response } from 'express';
 import { map } from 'rxjs';
@@ -43,9 +43,8 @@ import {
 } from '../../src/time-log/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { expectedLog } from '../support/expected-logs.js';
-import { LOG } from '../support/requests.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { hostDataSource, portOf } from './embedded.js';
+import { LOG, refusal } from '../support/requests.js';
+import { hostDataSource, useHosts } from './embedded.js';
 
 interface User {
   readonly sub?: string;
@@ -103,6 +102,13 @@ const principal = (context: ExecutionContext) => {
   return { id, scopes };
 };
 
+const anybody = () => ({ scopes: ['time-logs:read', 'time-logs:write'] });
+
+@Module({})
+class WholeAppModule {}
+/** A module that binds what holds for the whole app. */
+const wholeAppModule = (...providers: Provider[]) => ({ module: WholeAppModule, providers });
+
 /** A route of the host, made of our parts. */
 @Controller('quick')
 class QuickController {
@@ -118,65 +124,27 @@ class QuickController {
 }
 
 describe('a host that chooses', () => {
-  let database: TestDatabase;
-  let app: INestApplicationContext | undefined;
-  let port: number;
-
-  beforeAll(async () => {
-    database = await createMigratedDatabase();
-  });
-  afterEach(async () => {
-    await app?.close();
-    app = undefined;
-  });
-  afterAll(() => database.drop());
-
-  const dataSource = (name?: string) => hostDataSource(database.url, name);
-  const serve = async (imports: ModuleMetadata['imports'] = [], bodyParser = true) => {
-    const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
-    @Module({ imports: [...imports, routes] })
-    class HostModule {}
-    const served = await NestFactory.create(HostModule, {
-      logger: false,
-      abortOnError: false,
-      bodyParser,
-    });
-    app = served;
-    await served.listen(0, '127.0.0.1');
-    port = portOf(served);
-  };
-  const send = async (
-    user: string,
-    log?: object,
-    headers: Readonly<Record<string, string>> = {},
-    path = '/api/v1/time-logs',
-  ): Promise<[number, unknown]> => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: log === undefined ? 'GET' : 'POST',
-      headers: { 'x-user': user, 'content-type': 'application/json', ...headers },
-      ...(log !== undefined && { body: JSON.stringify(log) }),
-    });
-    return [response.status, await response.json()];
-  };
-  const refusal = (error: string, message: string) => ({ success: false, error, message });
+  const hosts = useHosts();
+  const dataSource = (name?: string) => hostDataSource(hosts.database.url, name);
+  const serve = (imports: NonNullable<ModuleMetadata['imports']>, bodyParser = true) =>
+    hosts.serve(imports, { bodyParser });
+  const send = (user: string, log?: object, headers = {}, path = '/api/v1/time-logs') =>
+    hosts.send<unknown>(log ? 'POST' : 'GET', path, log, { 'x-user': user, ...headers });
 
   it('keeps time logs in a DataSource with a name, which loads its entities by itself; no other gets them', async () => {
     await serve([
       dataSource('without logs'),
       dataSource('with logs'),
-      TimeLogModule.forRoot({
-        dataSource: 'with logs',
-        principal: () => USERS.ada && { scopes: USERS.ada.permissions },
-      }),
+      TimeLogModule.forRoot({ dataSource: 'with logs', principal: anybody }),
     ]);
     expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
     expect(
-      app!
+      hosts.app
         .get<DataSource>('with logsDataSource')
         .entityMetadatas.map(({ name }) => name)
         .sort(),
     ).toEqual(['TimeLog', 'TimeLogDeletion', 'TimeLogKey']);
-    expect(app!.get<DataSource>('without logsDataSource').entityMetadatas).toEqual([]);
+    expect(hosts.app.get<DataSource>('without logsDataSource').entityMetadatas).toEqual([]);
   });
 
   it('refuses by what it has for the whole app, each in its own words, in our form', async () => {
@@ -200,19 +168,12 @@ describe('a host that chooses', () => {
         return value;
       },
     };
-    @Module({
-      providers: [
-        { provide: APP_GUARD, useValue: guard },
-        { provide: APP_INTERCEPTOR, useValue: interceptor },
-        { provide: APP_PIPE, useValue: pipe },
-      ],
-    })
-    class WholeAppModule {}
-    await serve([
-      dataSource(),
-      WholeAppModule,
-      TimeLogModule.forRoot({ principal: () => USERS.ada && { scopes: USERS.ada.permissions } }),
-    ]);
+    const wholeApp = wholeAppModule(
+      { provide: APP_GUARD, useValue: guard },
+      { provide: APP_INTERCEPTOR, useValue: interceptor },
+      { provide: APP_PIPE, useValue: pipe },
+    );
+    await serve([dataSource(), wholeApp, TimeLogModule.forRoot({ principal: anybody })]);
     expect(await send('debtor')).toEqual([402, refusal('PAYMENT_REQUIRED', 'pay first')]);
     expect(await send('late')).toEqual([409, refusal('CONFLICT', 'the month is closed')]);
     expect(await send('ada', { ...LOG, duration: 25 })).toEqual([
@@ -233,10 +194,8 @@ describe('a host that chooses', () => {
           }),
         ),
     };
-    @Module({ providers: [{ provide: APP_INTERCEPTOR, useValue: wrap }] })
-    class WrappingModule {}
-    const scopes = ['time-logs:read', 'time-logs:write'];
-    await serve([dataSource(), WrappingModule, TimeLogModule.forRoot({ principal: () => ({ scopes }) })]);
+    const wrapping = wholeAppModule({ provide: APP_INTERCEPTOR, useValue: wrap });
+    await serve([dataSource(), wrapping, TimeLogModule.forRoot({ principal: anybody })]);
     expect(await send('ada', LOG)).toMatchObject([201, { success: true, data: LOG }]);
     expect(await send('ada')).toMatchObject([200, { success: true }]);
     expect(await send('ada', undefined, {}, '/api/v1/time-logs/events')).toMatchObject([200, {}]);
@@ -244,10 +203,8 @@ describe('a host that chooses', () => {
   });
 
   it('never repeats, where it has our filter for the whole app, what Nest and Express say before a route', async () => {
-    @Module({ providers: [{ provide: APP_FILTER, useClass: ErrorEnvelopeFilter }] })
-    class FilterModule {}
-    const timeLogs = TimeLogModule.forRoot({ principal: () => ({ scopes: ['time-logs:write'] }) });
-    await serve([dataSource(), FilterModule, timeLogs]);
+    const filtering = wholeAppModule({ provide: APP_FILTER, useClass: ErrorEnvelopeFilter });
+    await serve([dataSource(), filtering, TimeLogModule.forRoot({ principal: anybody })]);
     const missing = [404, refusal('NOT_FOUND', 'no such path')];
     const malformed = [400, refusal('VALIDATION_ERROR', 'malformed request')];
     expect(await send('ada', undefined, {}, '/nowhere?secret')).toEqual(missing);
@@ -380,9 +337,10 @@ describe('a host that chooses', () => {
   it('records without HTTP and tokens, in a worker', async () => {
     @Module({ imports: [dataSource('own'), TimeLogCoreModule.forRoot({ dataSource: 'own' })] })
     class Worker {}
-    app = await NestFactory.createApplicationContext(Worker, { logger: false, abortOnError: false });
+    const app = await NestFactory.createApplicationContext(Worker, { logger: false, abortOnError: false });
     const log = await app.get(TimeLogService).record(LOG);
     expect(await app.get(TimeLogRepository).get(log.id, ALL_PROJECTS)).toEqual(log);
+    await app.close();
   });
 
   it.each([
@@ -393,11 +351,12 @@ describe('a host that chooses', () => {
       .overrideProvider(TimeLogRepository)
       .useClass(InMemoryTimeLogRepository)
       .compile();
-    app = await testing.init();
+    const app = await testing.init();
     const log = await testing.get(TimeLogService).record(LOG);
     expect(await testing.get(TimeLogService).list({ period: Period.of() }, Page.of(1, 1))).toEqual({
       logs: [log],
       total: 1,
     });
+    await app.close();
   });
 });

@@ -1,13 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type INestApplication,
-  Injectable,
-  Module,
-  type ModuleMetadata,
-  type Provider,
-  Scope,
-} from '@nestjs/common';
-import { NestFactory, RouterModule } from '@nestjs/core';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Injectable, type ModuleMetadata, type Provider, Scope } from '@nestjs/common';
+import { RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { migrate } from '../../src/database-setup/index.js';
@@ -28,8 +21,8 @@ import {
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { LOG } from '../support/requests.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { hostDataSource, portOf } from './embedded.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { hostDataSource, useHosts } from './embedded.js';
 
 const principal = () => ({
   id: 'ada',
@@ -64,28 +57,10 @@ class OneId extends TimeLogIds {
 const oneId = { provide: TimeLogIds, useClass: OneId };
 
 describe('a host that composes', () => {
-  let app: INestApplication | undefined;
-
-  afterEach(async () => {
-    await app?.close();
-    app = undefined;
-  });
-
-  const serve = async (imports: NonNullable<ModuleMetadata['imports']>, path = 'api/v1') => {
-    @Module({ imports: [...imports, RouterModule.register([{ path, module: TimeLogModule }])] })
-    class HostModule {}
-    app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
-    await app.listen(0, '127.0.0.1');
-  };
-  const send = async (path: string, log?: object, method = log ? 'POST' : 'GET') => {
-    const response = await fetch(`http://127.0.0.1:${portOf(app!)}${path}`, {
-      method,
-      headers: { 'content-type': 'application/json' },
-      ...(log && { body: JSON.stringify(log) }),
-    });
-    return [response.status, (await response.json()) as object] as const;
-  };
-  const documentOf = () => SwaggerModule.createDocument(app!, new DocumentBuilder().build());
+  const hosts = useHosts();
+  const serve = (imports: NonNullable<ModuleMetadata['imports']>) => hosts.serve(imports);
+  const send = (path: string, log?: object, method = log ? 'POST' : 'GET') => hosts.send(method, path, log);
+  const documentOf = () => SwaggerModule.createDocument(hosts.app, new DocumentBuilder().build());
 
   describe('brings adapters', () => {
     it.each<[string, () => ReturnType<typeof TimeLogModule.forRoot>]>([
@@ -126,16 +101,13 @@ describe('a host that composes', () => {
         await serve([dataSource, timeLogs]);
         expect((await send('/api/v1/time-logs', LOG))[0]).toBe(201);
       } finally {
-        await app?.close();
-        app = undefined;
+        await hosts.close();
         await database.drop();
       }
     });
 
     it('to the core', async () => {
-      app = await NestFactory.create(TimeLogCoreModule.forRoot({ adapters: [inMemory, oneId] }), {
-        logger: false,
-      });
+      const app = await serve([TimeLogCoreModule.forRoot({ adapters: [inMemory, oneId] })]);
       expect((await app.get(TimeLogService).record(LOG)).id).toBe(ID);
     });
   });
@@ -156,9 +128,9 @@ describe('a host that composes', () => {
       ],
     ])('of %s, and of its documentation', async (_name, make) => {
       await serve([make()]);
-      const [status, answer] = await send('/api/v1/time-logs', LOG);
+      const [status, { data }] = await send('/api/v1/time-logs', LOG);
       expect(status).toBe(201);
-      const { id } = (answer as { data: { id: string } }).data;
+      const { id } = data!;
       expect(await send(`/api/v1/time-logs/${id}`)).toMatchObject([200, { data: LOG }]);
       expect((await send('/api/v1/time-logs'))[0]).toBe(200);
       // What is left there is the route of one log.
@@ -205,11 +177,13 @@ describe('a host that composes', () => {
     let dataSources: NonNullable<ModuleMetadata['imports']>;
 
     beforeAll(async () => {
-      for (let left = 2; left > 0; left--) databases.push(await createTestDatabase());
-      for (const { url } of databases) await migrate({ url, migrations: timeLogMigrations });
+      for (let left = 2; left > 0; left--) databases.push(await createMigratedDatabase());
       dataSources = databases.map(({ url }, index) => hostDataSource(url, `tenant ${index}`));
     });
-    afterAll(() => Promise.all(databases.map((database) => database.drop())));
+    afterAll(async () => {
+      await hosts.close();
+      for (const database of databases) await database.drop();
+    });
 
     const first = () => TimeLogModule.forRoot({ dataSource: 'tenant 0', principal });
 
@@ -224,11 +198,11 @@ describe('a host that composes', () => {
       expect(await send('/others/time-logs', LOG)).toMatchObject([201, {}]);
       expect(await send('/api/v1/time-logs')).toMatchObject([200, { meta: { total: 0 } }]);
       expect(await send('/others/time-logs')).toMatchObject([200, { meta: { total: 1 } }]);
-      const stored = await app!
+      const stored = await hosts.app
         .get<DataSource>('tenant 1DataSource')
         .query<object[]>('select from time_logs');
       expect(stored).toHaveLength(1);
-      const service = app!.select(logs).get(TimeLogRepository);
+      const service = hosts.app.select(logs).get(TimeLogRepository);
       const page = await service.find({ period: Period.of() }, Page.of(1, 1), ALL_PROJECTS);
       expect(page.total).toBe(1);
     });

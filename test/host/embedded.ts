@@ -1,6 +1,17 @@
 import type { AddressInfo, Server } from 'node:net';
-import type { DynamicModule, INestApplication, PipeTransform } from '@nestjs/common';
+import { afterAll, beforeAll } from '@jest/globals';
+import {
+  type DynamicModule,
+  type INestApplication,
+  Module,
+  type ModuleMetadata,
+  type PipeTransform,
+} from '@nestjs/common';
+import { NestFactory, RouterModule } from '@nestjs/core';
+import { Transport } from '@nestjs/microservices';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { TimeLogModule } from '../../src/time-log/index.js';
+import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** As many hosts have one: rebuilds whatever it is given. */
 export class CopyingPipe implements PipeTransform {
@@ -29,4 +40,84 @@ export function tcpPortOf(app: INestApplication): number {
 /** The port on which a host listens. */
 export function portOf(app: INestApplication): number {
   return (app.getHttpServer() as { address(): AddressInfo }).address().port;
+}
+
+interface Serving {
+  /** Where TimeLogModule is mounted: `api/v1` by default. */
+  readonly path?: string;
+  readonly bodyParser?: boolean;
+  /** Whether it takes messages over TCP too. */
+  readonly hasMessages?: boolean;
+  /** Binds what the host has for its whole app. */
+  readonly prepare?: (app: INestApplication) => unknown;
+}
+
+/** The body of an answer about one log. */
+interface Body {
+  readonly data?: { readonly id: string; readonly createdAt: string };
+  readonly error?: string;
+  readonly message?: string;
+}
+
+/** Hosts with time logs, one at a time, with a migrated database. */
+export class Hosts {
+  database!: TestDatabase;
+  /** The host that was started last. */
+  app!: INestApplication;
+  private isServing = false;
+
+  /** Starts a host of some modules on loopback, after the one before it has ended. */
+  async serve(
+    imports: NonNullable<ModuleMetadata['imports']>,
+    serving: Serving = {},
+  ): Promise<INestApplication> {
+    await this.close();
+    const { path = 'api/v1', bodyParser = true, hasMessages = false, prepare } = serving;
+    const routes = RouterModule.register([{ path, module: TimeLogModule }]);
+    @Module({ imports: [...imports, routes] })
+    class HostModule {}
+    const options = { logger: false, abortOnError: false, bodyParser } as const;
+    this.app = await NestFactory.create(HostModule, options);
+    this.isServing = true;
+    prepare?.(this.app);
+    const address = { host: '127.0.0.1', port: 0 };
+    if (hasMessages)
+      this.app.connectMicroservice(
+        { transport: Transport.TCP, options: address },
+        { inheritAppConfig: true },
+      );
+    await this.app.listen(0, '127.0.0.1');
+    if (hasMessages) await this.app.startAllMicroservices();
+    return this.app;
+  }
+
+  /** Ends the host, if one is running. */
+  async close(): Promise<void> {
+    if (this.isServing) await this.app.close();
+    this.isServing = false;
+  }
+
+  /** Sends a request to the host. Resolves with the status and the body of the answer. */
+  async send<T = Body>(method: string, path: string, body?: unknown, headers = {}): Promise<[number, T]> {
+    const response = await fetch(`http://127.0.0.1:${portOf(this.app)}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return [response.status, (text === '' ? undefined : JSON.parse(text)) as T];
+  }
+}
+
+/** Hosts for the tests of a file or a `describe` block, after which the last one is ended. */
+export function useHosts(): Hosts {
+  const hosts = new Hosts();
+  beforeAll(async () => {
+    hosts.database = await createMigratedDatabase();
+  });
+  afterAll(async () => {
+    await hosts.close();
+    await hosts.database.drop();
+  });
+  return hosts;
 }

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConflictException, type INestApplication, Injectable, Module } from '@nestjs/common';
-import { NestFactory, RouterModule } from '@nestjs/core';
-import { Transport } from '@nestjs/microservices';
 import { DataSource, type EntityManager } from 'typeorm';
 import {
   type TimeLogChange,
@@ -16,12 +14,11 @@ import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { overTransport, tcpClient } from '../messages/doors.js';
-import { LOG } from '../support/requests.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
-import { hostDataSource, portOf, tcpPortOf } from './embedded.js';
+import { LOG, refusal } from '../support/requests.js';
+import { hostDataSource, tcpPortOf, useHosts } from './embedded.js';
 
-const host = '127.0.0.1';
 const CALLER = { id: 'ada', scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'] };
+const CLOSED = refusal('CONFLICT', 'the project is closed');
 /** More than the pool has connections. */
 const MANY = 30;
 
@@ -64,15 +61,9 @@ class AuditHooks implements TimeLogHooks {
 }
 
 describe('the hooks of a host', () => {
-  let database: TestDatabase;
+  const hosts = useHosts();
   let app: INestApplication;
-  let url: string;
   let policy: Policy;
-
-  beforeAll(async () => {
-    database = await createMigratedDatabase();
-  });
-  afterAll(() => database.drop());
 
   /** Serves a host with hooks, and the same logs over messages. */
   const serve = async (more: Parameters<typeof TimeLogModule.forRoot>[0] = {}) => {
@@ -84,35 +75,12 @@ describe('the hooks of a host', () => {
       limits: { deadline: 60_000 },
       ...more,
     });
-    const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
-    @Module({
-      imports: [
-        hostDataSource(database.url),
-        PolicyModule,
-        timeLogs,
-        TimeLogMessagesModule.over(timeLogs),
-        routes,
-      ],
-    })
-    class HostModule {}
-    app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
-    await app.listen(0, host);
-    url = `http://${host}:${portOf(app)}/api/v1/time-logs`;
+    const logs = [hostDataSource(hosts.database.url), timeLogs, TimeLogMessagesModule.over(timeLogs)];
+    app = await hosts.serve([PolicyModule, ...logs], { hasMessages: true });
     policy = app.get(Policy);
   };
-  const send = async (method: string, path: string, log?: object, headers = {}): Promise<[number, Body]> => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...(log && { body: JSON.stringify(log) }),
-    });
-    return [response.status, response.status === 204 ? {} : ((await response.json()) as Body)];
-  };
-  interface Body {
-    readonly data?: { readonly id: string };
-    readonly error?: string;
-    readonly message?: string;
-  }
+  const send = (method: string, path: string, log?: object, headers = {}) =>
+    hosts.send(method, `/api/v1/time-logs${path}`, log, headers);
   const sql = <Row>(text: string, parameters: unknown[] = []) =>
     app.get(DataSource).query<Row[]>(text, parameters);
   const audit = () => sql('select kind, duration::float, who from audit order by at');
@@ -125,12 +93,11 @@ describe('the hooks of a host', () => {
       (at serial, kind text, log_id uuid unique deferrable initially deferred, duration numeric, who text)`);
     await sql('truncate time_logs');
   });
-  afterEach(() => app.close());
 
   it('refuse a change before it is made, in the words of the host', async () => {
     const [, { data }] = await send('POST', '', LOG);
     policy.closed.add(LOG.projectId);
-    const refusal = [409, { success: false, error: 'CONFLICT', message: 'the project is closed' }];
+    const refusal = [409, CLOSED];
     expect(await send('POST', '', LOG)).toEqual(refusal);
     expect(await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 })).toEqual(refusal);
     await expect(app.get(TimeLogService).record(LOG)).rejects.toThrow('the project is closed');
@@ -142,7 +109,7 @@ describe('the hooks of a host', () => {
     await sql('alter table audit drop constraint audit_log_id_key');
     const [, { data }] = await send('POST', '', LOG);
     await send('PUT', `/${data!.id}`, { ...LOG, duration: 9 });
-    expect(await send('DELETE', `/${data!.id}`)).toEqual([204, {}]);
+    expect(await send('DELETE', `/${data!.id}`)).toEqual([204, undefined]);
     expect((await send('DELETE', `/${data!.id}`))[0]).toBe(404);
     expect(policy.asked).toMatchObject([
       { kind: 'record', values: LOG, caller: CALLER },
@@ -159,16 +126,12 @@ describe('the hooks of a host', () => {
   });
 
   it('hold for messages', async () => {
-    app.connectMicroservice({ transport: Transport.TCP, options: { host, port: 0 } });
-    await app.startAllMicroservices();
     const client = tcpClient(tcpPortOf(app));
     try {
       const door = overTransport(client);
       expect(await door.record({ timeLog: LOG })).toMatchObject({ answer: { success: true } });
       policy.closed.add(LOG.projectId);
-      expect(await door.record({ timeLog: LOG })).toEqual({
-        error: { success: false, error: 'CONFLICT', message: 'the project is closed' },
-      });
+      expect(await door.record({ timeLog: LOG })).toEqual({ error: CLOSED });
     } finally {
       client.close();
     }
@@ -231,7 +194,6 @@ describe('the hooks of a host', () => {
   });
 
   it('are left behind at the deadline, with what they have written', async () => {
-    await app.close();
     await serve({ limits: { deadline: 1_000 } });
     let end!: () => void;
     const late = new Promise<unknown>((resolve) => {
@@ -249,19 +211,12 @@ describe('the hooks of a host', () => {
     expect([(await audit()).length, (await stored()).length]).toEqual([10, 10]);
   });
 
-  it('acknowledge nothing where they hide that a statement has failed', async () => {
-    policy.after = async (_change, manager) => {
-      await manager.query('select 1 / 0').catch(() => undefined);
-    };
-    expect(await send('POST', '', LOG)).toMatchObject([500, { error: 'INTERNAL_ERROR' }]);
-    expect([await audit(), await stored()]).toEqual([[], []]);
-  });
-
   it.each<[string, (manager: EntityManager) => Promise<unknown>]>([
-    ['by SQL', (manager) => manager.query('rollback')],
-    ['by SQL, and begin another', (manager) => manager.query('rollback; begin')],
-    ['by the runner', (manager) => manager.queryRunner!.rollbackTransaction()],
-  ])('acknowledge nothing where they roll back themselves: %s', async (_how, end) => {
+    ['hide that a statement has failed', (manager) => manager.query('select 1 / 0').catch(() => undefined)],
+    ['roll back by SQL', (manager) => manager.query('rollback')],
+    ['roll back by SQL, and begin another', (manager) => manager.query('rollback; begin')],
+    ['roll back by the runner', (manager) => manager.queryRunner!.rollbackTransaction()],
+  ])('acknowledge nothing where they %s', async (_how, end) => {
     policy.after = (_change, manager) => end(manager);
     expect(await send('POST', '', LOG)).toMatchObject([500, { error: 'INTERNAL_ERROR' }]);
     expect([await audit(), await stored()]).toEqual([[], []]);
@@ -277,14 +232,14 @@ describe('the hooks of a host', () => {
   });
 
   it('let creates go on where the server takes changes again, after it was read-only', async () => {
-    const name = new URL(database.url).pathname.slice(1);
+    const name = new URL(hosts.database.url).pathname.slice(1);
     const set = async (what: string) => {
-      await queryOnce(database.superuserUrl, `alter database ${name} ${what}`);
+      await queryOnce(hosts.database.superuserUrl, `alter database ${name} ${what}`);
     };
     await set('set default_transaction_read_only = on');
     // Those who come again find it so.
     await queryOnce(
-      database.superuserUrl,
+      hosts.database.superuserUrl,
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
     await eventually(async () => expect((await send('GET', ''))[0]).toBe(200));
@@ -292,7 +247,7 @@ describe('the hooks of a host', () => {
     expect(await send('POST', '', LOG)).toMatchObject([503, unavailable]);
     // In a session of its own, which may write all the same.
     await queryOnce(
-      database.superuserUrl,
+      hosts.database.superuserUrl,
       `begin read write; alter database ${name} reset default_transaction_read_only; commit`,
     );
     await eventually(async () => expect((await send('POST', '', LOG))[0]).toBe(201));
@@ -328,7 +283,6 @@ describe('the hooks of a host', () => {
   });
 
   it('hold over another adapter, and may be an object', async () => {
-    await app.close();
     const told: string[] = [];
     await serve({
       hooks: { before: ({ kind }) => told.push(`before ${kind}`), within: ({ kind }) => told.push(kind) },

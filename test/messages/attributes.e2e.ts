@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type INestApplication, Module } from '@nestjs/common';
-import { NestFactory, RouterModule } from '@nestjs/core';
-import { type ClientProxy, Transport } from '@nestjs/microservices';
+import type { ClientProxy } from '@nestjs/microservices';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { TimeLogClient } from '../../libs/time-log-client/src/index.js';
 import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
-import { CopyingPipe, hostDataSource, portOf, tcpPortOf } from '../host/embedded.js';
+import { CopyingPipe, hostDataSource, portOf, tcpPortOf, useHosts } from '../host/embedded.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { type Door, overHttp, overTransport, tcpClient } from './doors.js';
 
 /** Its own output is no input to it. */
@@ -22,39 +19,25 @@ const ATTRIBUTES = z
   .optional();
 
 describe('a host with a schema of attributes', () => {
-  let database: TestDatabase;
-  let app: INestApplication;
+  const hosts = useHosts();
   let proxy: ClientProxy;
   let url: string;
   let doors: readonly Door[];
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
     const scopes = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
-    const timeLogs = TimeLogModule.forRoot({
-      principal: () => ({ id: 'ada', scopes }),
-      attributes: ATTRIBUTES,
-    });
-    const routes = RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]);
-    @Module({
-      imports: [hostDataSource(database.url), timeLogs, TimeLogMessagesModule.over(timeLogs), routes],
-    })
-    class HostModule {}
-    app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
-    app.useGlobalPipes(new CopyingPipe());
-    const address = { host: '127.0.0.1', port: 0 };
-    app.connectMicroservice({ transport: Transport.TCP, options: address }, { inheritAppConfig: true });
-    await app.listen(0, '127.0.0.1');
-    await app.startAllMicroservices();
+    const principal = () => ({ id: 'ada', scopes });
+    const timeLogs = TimeLogModule.forRoot({ principal, attributes: ATTRIBUTES });
+    const app = await hosts.serve(
+      [hostDataSource(hosts.database.url), timeLogs, TimeLogMessagesModule.over(timeLogs)],
+      { hasMessages: true, prepare: (it) => it.useGlobalPipes(new CopyingPipe()) },
+    );
     proxy = tcpClient(tcpPortOf(app));
-    const port = portOf(app);
-    url = `http://127.0.0.1:${port}`;
-    doors = [overTransport(proxy), overHttp(port)];
+    url = `http://127.0.0.1:${portOf(app)}`;
+    doors = [overTransport(proxy), overHttp(portOf(app))];
   });
   afterAll(async () => {
     await proxy.close();
-    await app.close();
-    await database.drop();
   });
 
   const record = (door: Door, timeLog: object, idempotencyKey?: string) =>

@@ -4,20 +4,16 @@ import {
   type CanActivate,
   ConflictException,
   type ExecutionContext,
-  type INestApplication,
   Injectable,
-  Module,
   UnauthorizedException,
 } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { type ClientProxy, Transport } from '@nestjs/microservices';
+import type { ClientProxy } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
 import { MessagesUnderWay } from '../../libs/messages/src/index.js';
 import { TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
-import { hostDataSource, tcpPortOf } from '../host/embedded.js';
+import { hostDataSource, tcpPortOf, useHosts } from '../host/embedded.js';
 import { LOG, refusal } from '../support/requests.js';
-import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
 import { type Door, overTransport, tcpClient } from './doors.js';
 
 /** Whom the host knows; what it takes for a token is the name. */
@@ -42,39 +38,30 @@ class HostGuard implements CanActivate {
 }
 
 describe('a host that knows its callers by itself', () => {
-  let database: TestDatabase;
-  let app: INestApplication;
+  const hosts = useHosts();
   let client: ClientProxy;
   let door: Door;
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
-    const timeLogs = TimeLogModule.forRoot({
-      guard: HostGuard,
-      principal: (context) => CALLERS[nameOf(context)],
-    });
-    @Module({ imports: [hostDataSource(database.url), timeLogs, TimeLogMessagesModule.over(timeLogs)] })
-    class HostModule {}
-    app = await NestFactory.create(HostModule, { logger: false, abortOnError: false });
-    const address = { host: '127.0.0.1', port: 0 };
-    app.useGlobalInterceptors({
+    const principal = (context: ExecutionContext) => CALLERS[nameOf(context)];
+    const timeLogs = TimeLogModule.forRoot({ guard: HostGuard, principal });
+    const interceptor = {
       intercept: (context: ExecutionContext, next: CallHandler) =>
         nameOf(context) === 'answered by the host'
           ? of('from a cache')
           : next
               .handle()
               .pipe(map((answer: object) => (nameOf(context) === 'wrapped' ? { answer } : answer))),
-    });
-    app.connectMicroservice({ transport: Transport.TCP, options: address }, { inheritAppConfig: true });
-    await app.listen(0, '127.0.0.1');
-    await app.startAllMicroservices();
+    };
+    const app = await hosts.serve(
+      [hostDataSource(hosts.database.url), timeLogs, TimeLogMessagesModule.over(timeLogs)],
+      { hasMessages: true, prepare: (it) => it.useGlobalInterceptors(interceptor) },
+    );
     client = tcpClient(tcpPortOf(app));
     door = overTransport(client);
   });
   afterAll(async () => {
     await client.close();
-    await app.close();
-    await database.drop();
   });
 
   const record = (accessToken: string, idempotencyKey?: string) =>
@@ -118,7 +105,7 @@ describe('a host that knows its callers by itself', () => {
 
   it('does not wait at its end for messages that its own interceptor has answered', async () => {
     expect(await record('answered by the host')).toEqual({ answer: 'from a cache' });
-    const last = app.get(MessagesUnderWay, { strict: false });
+    const last = hosts.app.get(MessagesUnderWay, { strict: false });
     // It would wait for an answer that does not come, with a timer.
     const waits = jest.spyOn(serviceGlobal, 'setTimeout');
     await last.drain();
