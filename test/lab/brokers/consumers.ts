@@ -1,7 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectNats } from '@nats-io/transport-node';
+import { expect } from '@jest/globals';
 import { type Channel, connect as connectRabbit, type ConsumeMessage } from 'amqplib';
-import type { CloudEvent } from '../../../src/time-log/index.js';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import type { CloudEvent, TimeLog } from '../../../src/time-log/index.js';
+import type { RelayHost } from '../../events/relay-host.js';
+import { expectedLog } from '../../support/expected-logs.js';
+
+/** What is recorded, but for its project. */
+export const WORK = { duration: 1.5, description: 'Schrieb Prüfungen 😀', date: '2026-01-31' };
 
 /** An event as a broker hands it over. */
 export interface Delivery {
@@ -99,3 +107,47 @@ export class EventQueue {
     }
   }
 }
+
+/** Expects that the first event is that of one of the logs, with its id in the fields of the broker. */
+export function expectFirstOf(logs: readonly TimeLog[], [first]: readonly Delivery[]): void {
+  const { id, projectId, createdAt } = logs.find((log) => log.id === first!.event.data.id)!;
+  const time = createdAt.toISOString();
+  expect(first).toEqual({
+    id: expect.stringMatching(new RegExp(`^[1-9]\\d*-${id}$`)),
+    contentType: 'application/cloudevents+json',
+    event: {
+      specversion: '1.0',
+      id: first!.id,
+      source: '/api/v1/time-logs',
+      type: 'time-log.created',
+      subject: projectId,
+      time,
+      datacontenttype: 'application/json',
+      data: expectedLog({ ...WORK, projectId }, { id, createdAt: time }),
+    },
+  });
+}
+
+/** Records, corrects and deletes a log, each when the event before has come, and expects the three events. */
+export async function expectEventsOfOneLog(
+  host: RelayHost,
+  arrived: (count: number) => Promise<readonly Delivery[]>,
+): Promise<void> {
+  const { timeLogs } = host;
+  const projectId = randomUUID();
+  const { id } = await timeLogs.record({ ...WORK, projectId });
+  await arrived(1);
+  await timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
+  await arrived(2);
+  await timeLogs.delete(id);
+  expect((await arrived(3)).map(({ event }) => event)).toMatchObject([
+    { type: 'time-log.created', data: { id } },
+    { type: 'time-log.corrected', data: { id, duration: 2 } },
+    { type: 'time-log.deleted', subject: projectId, data: { id, projectId } },
+  ]);
+  expect(host.lines).toEqual([]);
+}
+
+/** Resolves when a host has logged these lines about its events, and no others. */
+export const logged = (host: RelayHost, ...lines: unknown[]) =>
+  eventually(() => expect(host.lines).toEqual(lines));

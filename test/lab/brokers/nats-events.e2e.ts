@@ -9,9 +9,8 @@ import { sinkOf } from '../../../src/event-relay/index.js';
 import { eventually } from '../../../src/time-log/contract/eventually.js';
 import { type Broker, startNats } from './brokers.js';
 import { describeWith } from '../describe-with.js';
-import { expectedLog } from '../../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { eventsOfStream } from './consumers.js';
+import { eventsOfStream, expectEventsOfOneLog, expectFirstOf, logged, WORK } from './consumers.js';
 import { expectNoConnectionLeft } from './early-end.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from '../../events/relay-host.js';
 
@@ -27,8 +26,7 @@ const KEEPS_ALL = {
   max_msg_size: -1,
 };
 
-/** What is recorded, but for its project. */
-const WORK = { duration: 1.5, description: 'Schrieb Prüfungen 😀', date: '2026-01-31' };
+const ONE_SUBJECT = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const };
 
 describeWith('nats-server')('the events in NATS JetStream', () => {
   let database: TestDatabase;
@@ -51,6 +49,14 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
   const start = async () => (host = await startRelayHost(database.url, await sinkOf(broker.url)));
   const record = (from: RelayHost, description = WORK.description) =>
     from.timeLogs.record({ ...WORK, projectId: randomUUID(), description });
+  const arrived = (count: number) =>
+    eventually(async () => {
+      const deliveries = await eventsOfStream(broker.url);
+      expect(deliveries).toHaveLength(count);
+      return deliveries;
+    });
+  const idsOf = (logs: readonly { id: string }[]) => logs.map(({ id }) => id).sort();
+  const idsInStream = async () => idsOf((await eventsOfStream(broker.url)).map(({ event }) => event.data));
   const withStreams = async <T>(act: (streams: StreamAPI) => Promise<T>): Promise<T> => {
     const connection = await connect({ servers: broker.url.slice('nats://'.length) });
     try {
@@ -65,65 +71,36 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
   it('arrive in a stream that is made and keeps everything, each with its id', async () => {
     const from = await start();
     await eventually(async () => expect(await configOf()).toMatchObject(KEEPS_ALL));
-    const { id, projectId, createdAt } = await record(from);
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
-    const [delivery] = await eventsOfStream(broker.url);
-    const time = createdAt.toISOString();
-    const eventId = expect.stringMatching(new RegExp(`^[1-9]\\d*-${id}$`));
-    expect(delivery).toEqual({
-      id: eventId,
-      contentType: 'application/cloudevents+json',
-      event: {
-        specversion: '1.0',
-        id: delivery!.id,
-        source: '/api/v1/time-logs',
-        type: 'time-log.created',
-        subject: projectId,
-        time,
-        datacontenttype: 'application/json',
-        data: expectedLog({ ...WORK, projectId }, { id, createdAt: time }),
-      },
-    });
+    const log = await record(from);
+    expectFirstOf([log], await arrived(1));
     expect(from.lines).toEqual([]);
   });
 
   it('tell what becomes of a log, each with its type as the subject', async () => {
-    const from = await start();
-    const { id, projectId } = await record(from);
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
-    await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2));
-    await from.timeLogs.delete(id);
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(3));
-    const [, corrected, deleted] = (await eventsOfStream(broker.url)).map(({ event }) => event);
-    expect(corrected).toMatchObject({ type: 'time-log.corrected', data: { id, duration: 2 } });
-    expect(deleted).toMatchObject({ type: 'time-log.deleted', subject: projectId, data: { id, projectId } });
+    await expectEventsOfOneLog(await start(), arrived);
     const { state } = await withStreams((streams) => streams.info('time-logs', { subjects_filter: '>' }));
     expect(state.subjects).toEqual({
       'time-log.created': 1,
       'time-log.corrected': 1,
       'time-log.deleted': 1,
     });
-    expect(from.lines).toEqual([]);
   });
 
   it('wait for a stream that takes the old subject alone, which is said with the missing one', async () => {
-    const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const };
-    await withStreams((streams) => streams.add(mine));
+    await withStreams((streams) => streams.add(ONE_SUBJECT));
     const from = await start();
     const { id, projectId } = await record(from);
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
+    await arrived(1);
     await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
-    await eventually(() =>
-      expect(from.lines).toEqual([
-        line(
-          'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.corrected: start nats-server with -js, and see its stream',
-        ),
-      ]),
+    await logged(
+      from,
+      line(
+        'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.corrected: start nats-server with -js, and see its stream',
+      ),
     );
-    await withStreams((streams) => streams.update('time-logs', { ...mine, subjects: ['time-log.*'] }));
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2), 20_000);
-    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
+    await withStreams((streams) => streams.update('time-logs', { ...ONE_SUBJECT, subjects: ['time-log.*'] }));
+    await arrived(2);
+    await logged(from, expect.any(String), line('events go to BROKER again'));
   });
 
   it('leave a stream as it is, with a warning where it discards', async () => {
@@ -142,23 +119,21 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
   });
 
   it('wait for a stream that is full until it has room', async () => {
-    const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const, max_msgs: 2 };
+    const mine = { ...ONE_SUBJECT, max_msgs: 2 };
     await withStreams((streams) => streams.add(mine));
     const from = await start();
     const logs = [];
     for (let i = 0; i < 5; i++) logs.push(await record(from));
-    await eventually(() =>
-      expect(from.lines).toEqual([
-        line(
-          'events wait for BROKER: the stream time-logs is full (maximum messages exceeded): give it more room',
-        ),
-      ]),
+    await logged(
+      from,
+      line(
+        'events wait for BROKER: the stream time-logs is full (maximum messages exceeded): give it more room',
+      ),
     );
     await withStreams((streams) => streams.update('time-logs', { ...mine, max_msgs: 10 }));
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(5));
-    const ids = (await eventsOfStream(broker.url)).map(({ event }) => event.data.id);
-    expect(ids.sort()).toEqual(logs.map(({ id }) => id).sort());
-    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
+    await arrived(5);
+    expect(await idsInStream()).toEqual(idsOf(logs));
+    await logged(from, expect.any(String), line('events go to BROKER again'));
   });
 
   it.each([
@@ -171,28 +146,22 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
         await broker.stop();
         broker = await startNats(undefined, folder, settings);
       }
-      const mine = { name: 'time-logs', subjects: ['time-log.created'], discard: 'new' as const };
-      await withStreams((streams) => streams.add({ ...mine, ...limit }));
+      await withStreams((streams) => streams.add({ ...ONE_SUBJECT, ...limit }));
       const from = await start();
       const warnings = settings
         ? []
         : ['the stream time-logs may refuse events: max_msg_size is below 32000; it is left as it is'];
-      await eventually(() => expect(from.lines).toEqual(warnings));
+      await logged(from, ...warnings);
       const large = await record(from, 'x'.repeat(3_000));
       const others = [await record(from), await record(from), await record(from)];
-      await eventually(async () => {
-        const ids = (await eventsOfStream(broker.url)).map(({ event }) => event.data.id);
-        expect(ids.sort()).toEqual(others.map(({ id }) => id).sort());
-      });
+      await eventually(async () => expect(await idsInStream()).toEqual(idsOf(others)));
       const waits = line(
         `events wait for BROKER: an event is too large for NATS (${reason}): raise max_msg_size of the stream time-logs, or max_payload of the server`,
       );
-      await eventually(() => expect(from.lines).toEqual([...warnings, waits]));
+      await logged(from, ...warnings, waits);
       if (settings !== undefined) return;
-      await withStreams((streams) => streams.update('time-logs', { ...mine, max_msg_size: -1 }));
-      await eventually(async () => {
-        expect((await eventsOfStream(broker.url)).map(({ event }) => event.data.id)).toContain(large.id);
-      });
+      await withStreams((streams) => streams.update('time-logs', { ...ONE_SUBJECT, max_msg_size: -1 }));
+      await eventually(async () => expect(await idsInStream()).toContain(large.id));
       await eventually(() => expect(from.lines.at(-1)).toBe(line('events go to BROKER again')));
     },
   );
@@ -202,19 +171,18 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     await broker.stop();
     const from = await start();
     await record(from);
-    await eventually(() =>
-      expect(from.lines).toEqual([
-        expect.stringMatching(line('^events wait for BROKER: NATS is out of reach or refuses ')),
-      ]),
+    await logged(
+      from,
+      expect.stringMatching(line('^events wait for BROKER: NATS is out of reach or refuses ')),
     );
     broker = await startNats(port, folder);
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(1));
-    await eventually(() => expect(from.lines.slice(1)).toEqual([line('events go to BROKER again')]));
+    await arrived(1);
+    await logged(from, expect.any(String), line('events go to BROKER again'));
     await broker.stop();
     await record(from);
     await eventually(() => expect(from.lines).toHaveLength(3));
     broker = await startNats(port, folder);
-    await eventually(async () => expect(await eventsOfStream(broker.url)).toHaveLength(2));
+    await arrived(2);
     await eventually(() => expect(from.lines).toHaveLength(4));
   });
 
@@ -223,12 +191,11 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     await broker.stop();
     broker = await startNats(port);
     const from = await start();
-    await eventually(() =>
-      expect(from.lines).toEqual([
-        line(
-          'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.created: start nats-server with -js, and see its stream',
-        ),
-      ]),
+    await logged(
+      from,
+      line(
+        'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.created: start nats-server with -js, and see its stream',
+      ),
     );
   });
 

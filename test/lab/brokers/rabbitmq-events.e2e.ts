@@ -6,14 +6,10 @@ import { eventually } from '../../../src/time-log/contract/eventually.js';
 import { type Rabbit, startRabbit } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
-import { expectedLog } from '../../support/expected-logs.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { EventQueue } from './consumers.js';
+import { EventQueue, expectEventsOfOneLog, expectFirstOf, logged, WORK } from './consumers.js';
 import { expectNoConnectionLeft } from './early-end.js';
 import { migrateForRelay, type RelayHost, startRelayHost } from '../../events/relay-host.js';
-
-/** What is recorded, but for its project. */
-const WORK = { duration: 1.5, description: 'Schrieb Prüfungen 😀', date: '2026-01-31' };
 
 describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
   let database: TestDatabase;
@@ -39,59 +35,34 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
 
   const start = async (url = broker.url) => (host = await startRelayHost(database.url, await sinkOf(url)));
   const record = (from: RelayHost) => from.timeLogs.record({ ...WORK, projectId: randomUUID() });
+  const arrived = (queue: EventQueue, count: number) =>
+    eventually(async () => {
+      const deliveries = await queue.events();
+      expect(deliveries).toHaveLength(count);
+      return deliveries;
+    });
   const place = () => broker.url.replace('guest:guest@', '');
 
   it('wait for a queue with one line, and then arrive persistently, each with its id', async () => {
     const from = await start();
     const logs = [await record(from), await record(from)];
-    await eventually(() =>
-      expect(from.lines).toEqual([
-        `events wait for ${place()}: no queue is bound to the exchange time-logs for time-log.created: bind one`,
-      ]),
+    await logged(
+      from,
+      `events wait for ${place()}: no queue is bound to the exchange time-logs for time-log.created: bind one`,
     );
     const queue = new EventQueue(broker.url);
     await queue.bind();
-    await eventually(async () => expect(await queue.events()).toHaveLength(2));
-    const [delivery] = await queue.events();
-    const log = logs.find(({ id }) => id === delivery!.event.data.id)!;
-    const time = log.createdAt.toISOString();
-    expect(delivery).toEqual({
-      id: expect.stringMatching(new RegExp(`^[1-9]\\d*-${log.id}$`)),
-      contentType: 'application/cloudevents+json',
-      event: {
-        specversion: '1.0',
-        id: delivery!.id,
-        source: '/api/v1/time-logs',
-        type: 'time-log.created',
-        subject: log.projectId,
-        time,
-        datacontenttype: 'application/json',
-        data: expectedLog({ ...WORK, projectId: log.projectId }, { id: log.id, createdAt: time }),
-      },
-    });
-    await eventually(() => expect(from.lines.slice(1)).toEqual([`events go to ${place()} again`]));
+    expectFirstOf(logs, await arrived(queue, 2));
+    await logged(from, expect.any(String), `events go to ${place()} again`);
   });
 
   it('tell what becomes of a log, each with its type as the routing key', async () => {
     const [all, deletions] = [new EventQueue(broker.url), new EventQueue(broker.url, 'deletions')];
     await all.bind();
     await deletions.bind('time-log.deleted');
-    const from = await start();
-    const { id, projectId } = await record(from);
-    await eventually(async () => expect(await all.events()).toHaveLength(1));
-    await from.timeLogs.correct(id, { ...WORK, projectId, duration: 2 });
-    await eventually(async () => expect(await all.events()).toHaveLength(2));
-    await from.timeLogs.delete(id);
-    await eventually(async () => expect(await all.events()).toHaveLength(3));
-    const told = (await all.events()).map(({ event }) => event);
-    expect(told.map(({ type }) => type)).toEqual([
-      'time-log.created',
-      'time-log.corrected',
-      'time-log.deleted',
-    ]);
-    expect(told[1]).toMatchObject({ data: { id, duration: 2 } });
-    expect((await deletions.events()).map(({ event }) => event)).toEqual([told[2]]);
-    expect(from.lines).toEqual([]);
+    await expectEventsOfOneLog(await start(), (count) => arrived(all, count));
+    const [, , deleted] = await all.events();
+    expect((await deletions.events()).map(({ event }) => event)).toEqual([deleted!.event]);
   });
 
   it('wait for a queue that is bound for what is recorded alone, which is said with the missing key', async () => {
@@ -99,15 +70,14 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     await queue.bind('time-log.created');
     const from = await start();
     const { id } = await record(from);
-    await eventually(async () => expect(await queue.events()).toHaveLength(1));
+    await arrived(queue, 1);
     await from.timeLogs.delete(id);
-    await eventually(() =>
-      expect(from.lines).toEqual([
-        `events wait for ${place()}: no queue is bound to the exchange time-logs for time-log.deleted: bind one`,
-      ]),
+    await logged(
+      from,
+      `events wait for ${place()}: no queue is bound to the exchange time-logs for time-log.deleted: bind one`,
     );
     await queue.bind();
-    await eventually(async () => expect(await queue.events()).toHaveLength(2), 20_000);
+    await arrived(queue, 2);
   });
 
   it('go to an exchange that is durable and routes by topic, and leave one of another kind as it is', async () => {
@@ -117,7 +87,7 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     await eventually(() => expect(from.lines).toHaveLength(1));
     // Throws where the exchange is another.
     await queue.bind();
-    await eventually(async () => expect(await queue.events()).toHaveLength(1));
+    await arrived(queue, 1);
     await from.close();
     host = undefined;
     const connection = await connect(broker.url);
@@ -136,16 +106,15 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
     await queue.bind();
     const from = await start();
     await record(from);
-    await eventually(async () => expect(await queue.events()).toHaveLength(1));
+    await arrived(queue, 1);
     await broker.control('set_vm_memory_high_watermark', '0.000001');
     await record(from);
-    await eventually(() =>
-      expect(from.lines).toEqual([
-        `events wait for ${place()}: RabbitMQ takes nothing now (low on memory): see rabbitmqctl status`,
-      ]),
+    await logged(
+      from,
+      `events wait for ${place()}: RabbitMQ takes nothing now (low on memory): see rabbitmqctl status`,
     );
     await broker.control('set_vm_memory_high_watermark', '0.4');
-    await eventually(() => expect(from.lines.slice(1)).toEqual([`events go to ${place()} again`]));
+    await logged(from, expect.any(String), `events go to ${place()} again`);
     const ids = (await queue.events()).map(({ id }) => id);
     expect(new Set(ids).size).toBe(2);
   });
@@ -153,20 +122,15 @@ describeWith('rabbitmq-server')('the events in RabbitMQ', () => {
   it('wait for a broker that is away, or refuses, with one line and without the password', async () => {
     const away = await start(`amqp://guest:guest@127.0.0.1:${await unusedPort()}`);
     await record(away);
-    await eventually(() =>
-      expect(away.lines).toEqual([
-        expect.stringMatching(
-          /^events wait for amqp:\/\/127.0.0.1:\d+: RabbitMQ is out of reach or refuses \(connect ECONNREFUSED/,
-        ),
-      ]),
+    await logged(
+      away,
+      expect.stringMatching(
+        /^events wait for amqp:\/\/127.0.0.1:\d+: RabbitMQ is out of reach or refuses \(connect ECONNREFUSED/,
+      ),
     );
     await away.close();
     const refused = await start(broker.url.replace('guest:guest', 'guest:secret'));
-    await eventually(() =>
-      expect(refused.lines).toEqual([
-        expect.stringMatching(/^events wait for .*ACCESS_REFUSED|ACCESS-REFUSED/),
-      ]),
-    );
+    await logged(refused, expect.stringMatching(/^events wait for .*ACCESS_REFUSED|ACCESS-REFUSED/));
     expect(refused.lines.join()).not.toContain('secret');
   });
 
