@@ -65,10 +65,14 @@ const renewed = async () => {
   const until = (await note())?.until;
   await eventually(async () => expect((await note())?.until).not.toBe(until));
 };
+/** Starts a host with a sink of its own. */
+const startNew = async () => {
+  const sink = new MemorySink();
+  return { sink, host: await start(sink) };
+};
 /** Starts a host, whose sink has the event of a log. */
 const startWithOne = async () => {
-  const sink = new MemorySink();
-  const host = await start(sink);
+  const { sink, host } = await startNew();
   await record(host);
   await arrived(sink, 1);
   return { sink, host };
@@ -111,8 +115,7 @@ describe('the relay', () => {
   });
 
   it('publishes corrections and deletions, by SQL too, those of one log one after the other, in whatever project', async () => {
-    const sink = new MemorySink();
-    const host = await start(sink);
+    const { sink, host } = await startNew();
     const [from, to] = [randomUUID(), randomUUID()];
     const log = await record(host, from);
     await arrived(sink, 1);
@@ -165,8 +168,7 @@ describe('the relay', () => {
   });
 
   it('lets an event that is refused for ever hold up its own project alone, and says so once', async () => {
-    const sink = new MemorySink();
-    const host = await start(sink);
+    const { sink, host } = await startNew();
     const refused = randomUUID();
     sink.refused = refused;
     await record(host, refused);
@@ -185,8 +187,7 @@ describe('the relay', () => {
   });
 
   it('tries one event after a failure, also where one from before it is acknowledged late', async () => {
-    const sink = new MemorySink();
-    const host = await start(sink);
+    const { sink, host } = await startNew();
     const late = randomUUID();
     const gate = sink.hold(late);
     await record(host, late);
@@ -206,8 +207,7 @@ describe('the relay', () => {
   });
 
   it('notes how far it got, never ahead of an event that is not acknowledged', async () => {
-    const sink = new MemorySink();
-    const host = await start(sink);
+    const { sink, host } = await startNew();
     const before = await record(host);
     await eventually(async () => expect((await note())?.id).toBe(before.id));
     const project = randomUUID();
@@ -275,8 +275,7 @@ describe('the relay', () => {
     await sql(
       `update time_log_relays set holder = gen_random_uuid(), leased_until = now() + interval '1 hour'`,
     );
-    const sink = new MemorySink();
-    const host = await start(sink);
+    const { sink, host } = await startNew();
     const after = await record(host);
     await arrived(sink, 1);
     expect(order(sink)).toEqual([after.id]);

@@ -40,19 +40,31 @@ describe('a host that lacks something ends its start and says what to do', () =>
     }
   };
 
-  it('a DataSource', async () => {
-    await expect(start([TimeLogModule.forRoot({ principal })])).rejects.toThrow(
+  const withoutEntities = () => dataSource(migrated, { autoLoadEntities: false });
+  it.each<[string, () => NonNullable<ModuleMetadata['imports']>, RegExp, ExpressAdapter?]>([
+    [
+      'a DataSource',
+      () => [TimeLogModule.forRoot({ principal })],
       /^time logs have no DataSource: import TypeOrmModule\.forRoot\(…\), and where it has a name give it to TimeLogModule\.forRoot\(\{ dataSource \}\)$/,
-    );
-  });
-
-  it('the entities', async () => {
-    const noEntities = { autoLoadEntities: false };
-    await expect(
-      start([dataSource(migrated, noEntities), TimeLogModule.forRoot({ principal })]),
-    ).rejects.toThrow(
+    ],
+    [
+      'the entities',
+      () => [withoutEntities(), TimeLogModule.forRoot({ principal })],
       /^the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule\.forRoot\(\{\}\)$/,
-    );
+    ],
+    [
+      'somebody who decides who may call',
+      () => [dataSource(migrated), TimeLogModule],
+      /^nobody decides who may call: import AuthModule\.forRoot\(\{ verifier, realm \}\), bind a guard or a principal of your own, or import the very object that has them$/,
+    ],
+    [
+      'Express',
+      () => [dataSource(migrated), TimeLogModule.forRoot({ principal })],
+      /^time logs answer HTTP on @nestjs\/platform-express alone: create the app with it, or import TimeLogCoreModule, which needs no HTTP$/,
+      new OtherAdapter(),
+    ],
+  ])('%s', async (...[, modules, message, adapter]) => {
+    await expect(start(modules(), adapter)).rejects.toThrow(message);
   });
 
   it('the tables, or a function', async () => {
@@ -72,19 +84,5 @@ describe('a host that lacks something ends its start and says what to do', () =>
     await expect(start(withAttributes)).rejects.toThrow(message);
     await run('alter table time_logs rename other to attributes');
     await expect(start(withAttributes)).resolves.toBeUndefined();
-  });
-
-  it('somebody who decides who may call', async () => {
-    await expect(start([dataSource(migrated), TimeLogModule])).rejects.toThrow(
-      /^nobody decides who may call: import AuthModule\.forRoot\(\{ verifier, realm \}\), bind a guard or a principal of your own, or import the very object that has them$/,
-    );
-  });
-
-  it('Express', async () => {
-    await expect(
-      start([dataSource(migrated), TimeLogModule.forRoot({ principal })], new OtherAdapter()),
-    ).rejects.toThrow(
-      /^time logs answer HTTP on @nestjs\/platform-express alone: create the app with it, or import TimeLogCoreModule, which needs no HTTP$/,
-    );
   });
 });

@@ -9,7 +9,6 @@ const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
 const EMPTY_SETS = ['bound-to-none', 'bound-to-no-uuid', 'bound-to-101'];
 const NOT_ALLOWED = refusal('FORBIDDEN', 'the token does not allow this project');
 const NO_FEED = refusal('FORBIDDEN', 'the feed needs a token for all projects');
-const NOT_THERE = refusal('NOT_FOUND', 'there is no time log with this id');
 const malformed = (message: string) => refusal('VALIDATION_ERROR', message);
 const NO_UUID = malformed('projectId must be a UUID');
 
@@ -41,9 +40,6 @@ async function record(projectId: string, duration = 1): Promise<string> {
   const { told } = await ask('unbound', '', 'POST', { ...LOG, projectId, duration });
   return (told[1] as { data: { id: string } }).data.id;
 }
-const act = (token: string, method: string, id: string) =>
-  ask(token, `/${id}`, method, method === 'PUT' ? { ...LOG, projectId: OWN } : undefined);
-
 describe.each(['HTTP', 'messages'])('a caller who is bound to projects, over %s', (name) => {
   const door = () => doors[name]!;
   const recordAs = (accessToken: string, projectId: string, idempotencyKey?: string) =>
@@ -127,21 +123,6 @@ describe('a caller who is bound to projects', () => {
     const { total } = (told[1] as { meta: { total: number } }).meta;
     expect(link).toContain(`page=${total}&limit=1>; rel="last"`);
     expect((await ask('bound', `?limit=1&page=${total + 1}`)).told[1]).toMatchObject({ data: [] });
-  });
-
-  it.each(['GET', 'PUT', 'DELETE'])('%s: reaches logs of its own projects alone', async (method) => {
-    const [foreign, missing] = [await record(FOREIGN), randomUUID()];
-    for (const token of ['bound', ...EMPTY_SETS]) {
-      const refused = method === 'PUT' && token !== 'bound' ? [403, NOT_ALLOWED] : [404, NOT_THERE];
-      expect((await act(token, method, foreign)).told).toEqual(refused);
-      expect((await act(token, method, missing)).told).toEqual(refused);
-      expect((await act(token, method, 'x')).told).toEqual([400, malformed('id must be a UUID')]);
-    }
-    expect((await act('unbound', 'GET', foreign)).status).toBe(200);
-    for (const projectId of [OWN, OTHER]) {
-      const answer = await act('bound', method, await record(projectId));
-      expect(answer.status).toBe(method === 'DELETE' ? 204 : 200);
-    }
   });
 
   it('moves a log to no project of others, and is told first what is malformed', async () => {

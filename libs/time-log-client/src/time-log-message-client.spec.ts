@@ -75,10 +75,7 @@ function clientOf(...answers: Answering[]) {
 }
 
 async function failure(call: Promise<unknown>): Promise<TimeLogError> {
-  const error: unknown = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await call.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TimeLogError);
   return error as TimeLogError;
 }
