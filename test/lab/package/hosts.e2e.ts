@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { isFull } from '../../support/extent.js';
 import { describeForeignHost } from '../../host/foreign-host.contract.js';
+import { useDirectory } from './directory.js';
 import { buildHost, compile, type HostBuild, startBuiltHost } from './host-directory.js';
 import { describeInstalled } from './registry.js';
 import { packLib } from './run.js';
@@ -31,15 +31,13 @@ const NAMES = Object.keys(HOSTS).slice(0, isFull ? undefined : 1);
 const describeHosts = await describeInstalled('the hosts that install the package');
 
 describeHosts('the package, installed into an empty directory', () => {
-  let root: string;
-  const directoryOf = (name: string) => join(root, String(NAMES.indexOf(name)));
+  const root = useDirectory();
+  const directoryOf = (name: string) => join(root.path, String(NAMES.indexOf(name)));
 
   beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), 'time-logs-hosts-'));
-    const tarball = await packLib(root);
+    const tarball = await packLib(root.path);
     for (const name of NAMES) await buildHost(directoryOf(name), tarball, HOSTS[name]!);
   });
-  afterAll(() => rm(root, { recursive: true, force: true }));
 
   for (const name of NAMES) {
     describeForeignHost(name, (options) => startBuiltHost(directoryOf(name), options));

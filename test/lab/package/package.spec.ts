@@ -1,40 +1,30 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { useDirectory } from './directory.js';
 import { packLib, PROJECT } from './run.js';
 import { type Manifest, manifestIn, unpacked } from './tarball.js';
 
 describe('the package for hosts', () => {
-  let directory: string;
+  const directory = useDirectory();
   let tarball: string;
   let files: string[];
   let manifest: Manifest;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-tarball-'));
-    tarball = await packLib(directory);
+    tarball = await packLib(directory.path);
     const contents = await unpacked(tarball);
     files = [...contents.keys()];
     manifest = manifestIn(contents);
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it('holds two builds of what is exported, what that imports, and nothing else', () => {
     const folders = files.map((file) => file.split('/').slice(0, 4).join('/'));
+    const libs = 'auth batching errors measures messages open-api strict-request time-log-client'.split(' ');
     const build = (folder: string) => [
-      `${folder}/libs/auth`,
-      `${folder}/libs/batching`,
-      `${folder}/libs/errors`,
-      `${folder}/libs/measures`,
-      `${folder}/libs/messages`,
-      `${folder}/libs/open-api`,
-      `${folder}/libs/strict-request`,
-      `${folder}/libs/time-log-client`,
+      ...libs.map((lib) => `${folder}/libs/${lib}`),
       `${folder}/package.json`,
-      `${folder}/src/database`,
-      `${folder}/src/event-relay`,
-      `${folder}/src/time-log`,
+      ...['database', 'event-relay', 'time-log'].map((module) => `${folder}/src/${module}`),
     ];
     expect([...new Set(folders)].sort()).toEqual([
       ...['LICENSE', 'README.md', ...build('dist/commonjs'), ...build('dist/esm'), 'package.json'],
@@ -87,7 +77,7 @@ describe('the package for hosts', () => {
   });
 
   it('is the same, byte for byte, when it is made again', async () => {
-    const again = await packLib(join(directory, 'again'));
+    const again = await packLib(join(directory.path, 'again'));
     expect((await readFile(again)).equals(await readFile(tarball))).toBe(true);
   });
 });
