@@ -95,10 +95,6 @@ describe('the client and the service', () => {
     const corrected = { ...values, description: '', id, createdAt };
     expect(await client.correct(id, values)).toEqual(corrected);
     expect(await client.get(id)).toEqual(corrected);
-    expect(await failure(client.correct(id, { ...values, duration: 0 }))).toMatchObject({
-      code: 'VALIDATION_ERROR',
-      message: 'duration must be a positive number',
-    });
     await client.delete(id);
     for (const call of [() => client.get(id), () => client.delete(id), () => client.correct(id, values)]) {
       expect(await failure(call())).toMatchObject({ code: 'NOT_FOUND', status: 404 });
@@ -156,39 +152,14 @@ describe('the client and the service', () => {
       requestId,
       isOutcomeUnknown: false,
     });
-    const unknown = { project_id: randomUUID() } as object;
-    expect(await failure(client.listPage(unknown))).toMatchObject({
-      code: 'VALIDATION_ERROR',
-      message: 'unknown parameter: project_id',
-    });
     const stranger = new TimeLogClient({ baseUrl: app.url, token: 'tl_unknown' });
     expect(await failure(stranger.record(newLog()))).toMatchObject({
       code: 'UNAUTHORIZED',
       status: 401,
       requestId,
     });
-    const reader = await app.tokens.create({ name: 'reader', scopes: ['time-logs:read'] });
-    const readingClient = new TimeLogClient({
-      baseUrl: `${app.url}/`,
-      token: () => Promise.resolve(reader.token),
-    });
-    expect(await failure(readingClient.record(newLog()))).toMatchObject({ code: 'FORBIDDEN', status: 403 });
     const elsewhere = new TimeLogClient({ baseUrl: `${app.url}/elsewhere`, token: app.token });
     expect(await failure(elsewhere.listPage())).toMatchObject({ code: 'NOT_FOUND', status: 404 });
-  });
-
-  it('record one log for one key, and refuse the key for another', async () => {
-    const log = newLog();
-    const idempotencyKey = randomUUID();
-    const first = await client.record(log, { idempotencyKey });
-    expect(await client.record(log, { idempotencyKey })).toEqual(first);
-    expect(await failure(client.record({ ...log, duration: 2 }, { idempotencyKey }))).toMatchObject({
-      code: 'IDEMPOTENCY_KEY_REUSED',
-      status: 422,
-      isOutcomeUnknown: false,
-      idempotencyKey,
-    });
-    expect(await totalOf(log.projectId)).toBe(1);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Injectable, type ModuleMetadata, type Provider, Scope } from '@nestjs/common';
+import { type DynamicModule, Injectable, type ModuleMetadata, type Provider, Scope } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
@@ -28,6 +28,11 @@ const principal = () => ({
   id: 'ada',
   scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'],
 });
+/** What both ways of giving options take. */
+type Options = Pick<TimeLogModuleOptions, 'adapters' | 'routes'>;
+const forRoot = (options: Options) => TimeLogModule.forRoot({ principal, ...options });
+const forRootAsync = (options: Options) =>
+  TimeLogModule.forRootAsync({ useFactory: () => ({ principal }), ...options });
 const inMemory = { provide: TimeLogRepository, useClass: InMemoryTimeLogRepository };
 const ID = '01890000-0000-7000-8000-000000000001';
 
@@ -63,15 +68,12 @@ describe('a host that composes', () => {
   const documentOf = () => SwaggerModule.createDocument(hosts.app, new DocumentBuilder().build());
 
   describe('brings adapters', () => {
-    it.each<[string, () => ReturnType<typeof TimeLogModule.forRoot>]>([
-      ['forRoot', () => TimeLogModule.forRoot({ principal, adapters: [inMemory, oneId] })],
-      [
-        'forRootAsync',
-        () => TimeLogModule.forRootAsync({ useFactory: () => ({ principal }), adapters: [inMemory, oneId] }),
-      ],
-      ['withAdapters', () => TimeLogModule.withAdapters([inMemory, oneId], { principal })],
+    it.each<[string, (adapters: Provider[]) => DynamicModule]>([
+      ['forRoot', (adapters) => forRoot({ adapters })],
+      ['forRootAsync', (adapters) => forRootAsync({ adapters })],
+      ['withAdapters', (adapters) => TimeLogModule.withAdapters(adapters, { principal })],
     ])('through %s, beside its other options', async (_name, make) => {
-      await serve([make()]);
+      await serve([make([inMemory, oneId])]);
       expect(await send('/api/v1/time-logs', LOG)).toMatchObject([201, { data: { ...LOG, id: ID } }]);
     });
 
@@ -115,19 +117,11 @@ describe('a host that composes', () => {
   describe('leaves routes out', () => {
     const without = { events: false, correct: false, delete: false, get: true } as const;
 
-    it.each<[string, () => ReturnType<typeof TimeLogModule.forRoot>]>([
-      ['forRoot', () => TimeLogModule.forRoot({ principal, adapters: [inMemory], routes: without })],
-      [
-        'forRootAsync',
-        () =>
-          TimeLogModule.forRootAsync({
-            useFactory: () => ({ principal }),
-            adapters: [inMemory],
-            routes: without,
-          }),
-      ],
+    it.each([
+      ['forRoot', forRoot],
+      ['forRootAsync', forRootAsync],
     ])('of %s, and of its documentation', async (_name, make) => {
-      await serve([make()]);
+      await serve([make({ adapters: [inMemory], routes: without })]);
       const [status, { data }] = await send('/api/v1/time-logs', LOG);
       expect(status).toBe(201);
       const { id } = data!;
@@ -163,9 +157,7 @@ describe('a host that composes', () => {
 
     it('and is told where it names one that there is none of', async () => {
       const routes = { feed: false } as TimeLogModuleOptions['routes'];
-      await expect(
-        serve([TimeLogModule.forRoot({ principal, adapters: [inMemory], routes })]),
-      ).rejects.toThrow(
+      await expect(serve([forRoot({ adapters: [inMemory], routes })])).rejects.toThrow(
         'time logs have no route "feed": routes takes list, record, totals, events, get, correct, delete',
       );
     });
@@ -186,15 +178,13 @@ describe('a host that composes', () => {
     });
 
     const first = () => TimeLogModule.forRoot({ dataSource: 'tenant 0', principal });
+    const second = (module = OtherTimeLogModule, routes?: TimeLogModuleOptions['routes']) =>
+      module.forRoot({ dataSource: 'tenant 1', principal, routes });
+    const secondAt = (path: string) => RouterModule.register([{ path, module: OtherTimeLogModule }]);
 
     it('in two DataSources, as a class each, which it mounts apart', async () => {
-      const logs = OtherTimeLogModule.forRoot({ dataSource: 'tenant 1', principal });
-      await serve([
-        ...dataSources,
-        first(),
-        logs,
-        RouterModule.register([{ path: 'others', module: OtherTimeLogModule }]),
-      ]);
+      const logs = second();
+      await serve([...dataSources, first(), logs, secondAt('others')]);
       expect(await send('/others/time-logs', LOG)).toMatchObject([201, {}]);
       expect(await send('/api/v1/time-logs')).toMatchObject([200, { meta: { total: 0 } }]);
       expect(await send('/others/time-logs')).toMatchObject([200, { meta: { total: 1 } }]);
@@ -208,37 +198,28 @@ describe('a host that composes', () => {
     });
 
     it('and does not start where they have one route, of which the second would never be asked', async () => {
-      const other = OtherTimeLogModule.forRoot({ dataSource: 'tenant 1', principal });
-      const both = RouterModule.register([{ path: 'api/v1', module: OtherTimeLogModule }]);
-      await expect(serve([...dataSources, first(), other, both])).rejects.toThrow(
+      await expect(serve([...dataSources, first(), second(), secondAt('api/v1')])).rejects.toThrow(
         /^the modules TimeLogModule and OtherTimeLogModule both serve GET \/api\/v1\/time-logs: .*RouterModule$/,
       );
-      const same = TimeLogModule.forRoot({ dataSource: 'tenant 1', principal });
-      await expect(serve([...dataSources, first(), same])).rejects.toThrow(
+      await expect(serve([...dataSources, first(), second(TimeLogModule)])).rejects.toThrow(
         'the modules TimeLogModule and TimeLogModule both serve GET /api/v1/time-logs',
       );
     });
 
     it('and starts where they have one path, but no route in common', async () => {
       const none = { record: false, totals: false, events: false, get: false, correct: false, delete: false };
-      const reads = OtherTimeLogModule.forRoot({
-        dataSource: 'tenant 1',
-        principal,
-        routes: { ...none, list: false, record: true },
-      });
-      const both = RouterModule.register([{ path: 'api/v1', module: OtherTimeLogModule }]);
+      const records = second(OtherTimeLogModule, { ...none, list: false, record: true });
       const lists = TimeLogModule.forRoot({ dataSource: 'tenant 0', principal, routes: none });
-      await serve([...dataSources, lists, reads, both]);
+      await serve([...dataSources, lists, records, secondAt('api/v1')]);
       expect(await send('/api/v1/time-logs', LOG)).toMatchObject([201, {}]);
       expect(await send('/api/v1/time-logs')).toMatchObject([200, { meta: { total: 0 } }]);
     });
 
     it('and does not start where both answer messages, which would all go to the second', async () => {
       const logs = first();
-      const others = OtherTimeLogModule.forRoot({ dataSource: 'tenant 1', principal });
-      const routes = RouterModule.register([{ path: 'others', module: OtherTimeLogModule }]);
+      const others = second();
       const messages = [logs, others].map((each) => TimeLogMessagesModule.over(each));
-      await expect(serve([...dataSources, logs, others, routes, ...messages])).rejects.toThrow(
+      await expect(serve([...dataSources, logs, others, secondAt('others'), ...messages])).rejects.toThrow(
         /^the modules \w+ and \w+ both answer time-log.record.v1 and the other patterns: /,
       );
     });
