@@ -60,7 +60,7 @@ interface Body {
 }
 
 /** Hosts with time logs, one at a time, with a migrated database. */
-export class Hosts {
+class Hosts {
   database!: TestDatabase;
   /** The host that was started last. */
   app!: INestApplication;

@@ -129,7 +129,7 @@ const EVENT = { id: `1-${ITEM.id}`, source: TIME_LOGS, data: RECORDED };
 const PAGE_FILTER = { from: '2026-01-01T00:00+05:30', to: undefined, page: 2, limit: 10 };
 const GROUP_FILTER = { projectId: LOG.projectId, from: undefined, by: 'project' } as const;
 const summed = answered(200, { success: true, ...TOTALS });
-const told = answered(200, [EVENT]);
+const oneEvent = answered(200, [EVENT]);
 
 /** What calls send, what is answered, and what they resolve to. */
 const CALLS: [request: string, Act, Answering, result: unknown][] = [
@@ -151,7 +151,7 @@ const CALLS: [request: string, Act, Answering, result: unknown][] = [
     summed,
     TOTALS,
   ],
-  [`GET ${TIME_LOGS}/events?limit=100`, nextEvent, told, { done: false, value: EVENT }],
+  [`GET ${TIME_LOGS}/events?limit=100`, nextEvent, oneEvent, { done: false, value: EVENT }],
 ];
 
 describe('a call', () => {
