@@ -9,6 +9,7 @@ const FOREIGN = 'b0000000-0000-4000-8000-00000000000f';
 const EMPTY_SETS = ['bound-to-none', 'bound-to-no-uuid', 'bound-to-101'];
 const NOT_ALLOWED = refusal('FORBIDDEN', 'the token does not allow this project');
 const NO_FEED = refusal('FORBIDDEN', 'the feed needs a token for all projects');
+const NOT_THERE = refusal('NOT_FOUND', 'there is no time log with this id');
 const malformed = (message: string) => refusal('VALIDATION_ERROR', message);
 const NO_UUID = malformed('projectId must be a UUID');
 
@@ -123,6 +124,15 @@ describe('a caller who is bound to projects', () => {
     const { total } = (told[1] as { meta: { total: number } }).meta;
     expect(link).toContain(`page=${total}&limit=1>; rel="last"`);
     expect((await ask('bound', `?limit=1&page=${total + 1}`)).told[1]).toMatchObject({ data: [] });
+  });
+
+  it.each(EMPTY_SETS)('reaches no log, and is told first what is malformed: %s', async (token) => {
+    const path = `/${await record(OWN)}`;
+    for (const method of ['GET', 'DELETE'] as const) {
+      expect((await ask(token, path, method)).told).toEqual([404, NOT_THERE]);
+      expect((await ask(token, '/x', method)).told).toEqual([400, malformed('id must be a UUID')]);
+    }
+    expect((await ask(token, path, 'PUT', { ...LOG, projectId: OWN })).told).toEqual([403, NOT_ALLOWED]);
   });
 
   it('moves a log to no project of others, and is told first what is malformed', async () => {
