@@ -13,6 +13,7 @@ const [LEFT, TOP, BOTTOM] = [66, 74, 62];
 const PANEL = { width: 194, names: 134, height: 232 };
 const WIDTH = LEFT + PANELS.length * (PANEL.width + PANEL.names);
 const HEIGHT = TOP + PANEL.height + BOTTOM;
+const TITLE = 'How long a request takes over the number of logs';
 const LEGEND =
   'Median (p50) over logs in the table, both logarithmic. idiomatic: as most would write it; careful: Fastify; bare: Express; both with pg by hand.';
 /** Between two names, one below the other. */
@@ -34,84 +35,74 @@ const STYLE = `
     .service { color: #4493f8 } .idiomatic { color: #f0883e } .careful { color: #ab7df8 } .bare { color: #9198a1 }
   }`;
 
-interface Point {
-  readonly size: number;
-  /** Milliseconds. */
-  readonly p50: number;
-}
-
 interface Line {
   readonly program: ProgramName;
-  readonly points: readonly Point[];
+  readonly points: readonly { readonly size: number; readonly p50: number }[];
 }
 
-/**
- * A picture of how long requests take over the number of logs, as SVG. Of a size that several runs have measured, the
- * first one counts.
- */
+/** A picture of how long requests take over the number of logs, as SVG. */
 export function chart(runs: readonly Results[]): string {
   const panels = PANELS.map(([load, title]) => ({ title, lines: linesOf(runs, load) }));
-  const points = panels.flatMap(({ lines }) => lines.flatMap((line) => line.points));
-  const scale = scaleOf(points);
+  const scale = scaleOf(panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points)));
+  const inWords = ({ program, points }: Line) =>
+    `${program} ${points.map(({ size, p50 }) => `${duration(p50)} at ${sizeName(size)} logs`).join(', ')}`;
   const description = panels.map(({ title, lines }) => `${title}: ${lines.map(inWords).join('; ')}.`);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="title desc">`,
-    `<title id="title">How long a request takes over the number of logs</title>`,
+    `<title id="title">${TITLE}</title>`,
     `<desc id="desc">Median latency. ${description.join(' ')}</desc>`,
     `<style>${STYLE}\n</style>`,
     `<rect class="ground" x="0.5" y="0.5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="6"/>`,
-    text(16, 28, 'title', 'How long a request takes over the number of logs'),
+    text(16, 28, 'title', TITLE),
     ...panels.map(({ title, lines }, index) => panelOf(title, lines, scale, index)),
     text(16, HEIGHT - 16, 'axis', LEGEND),
     '</svg>\n',
   ].join('\n');
 }
 
+/** Of a size that several runs have measured, the first one counts. */
 function linesOf(runs: readonly Results[], load: LoadName): Line[] {
-  const measured = runs.flatMap(({ measurements }) => measurements.filter((found) => found.load === load));
-  return PROGRAM_NAMES.map((program) => {
-    const bySize = new Map<number, Point>();
-    for (const found of measured.filter((each) => each.program === program)) {
-      const { p50 } = summaryOf(found);
-      if (p50 > 0 && !bySize.has(found.size)) bySize.set(found.size, { size: found.size, p50 });
-    }
-    return { program, points: [...bySize.values()].sort((one, other) => one.size - other.size) };
-  }).filter(({ points }) => points.length > 0);
+  const measured = runs
+    .flatMap(({ measurements }) => measurements)
+    .map((one) => ({ ...one, ...summaryOf(one) }));
+  return PROGRAM_NAMES.flatMap((program) => {
+    const own = measured.filter((one) => one.load === load && one.program === program && one.p50 > 0);
+    const bySize = new Map(own.reverse().map(({ size, p50 }) => [size, { size, p50 }]));
+    const points = [...bySize.values()].sort((one, other) => one.size - other.size);
+    return points.length > 0 ? [{ program, points }] : [];
+  });
 }
 
-interface Scale {
-  readonly x: (size: number) => number;
-  readonly y: (milliseconds: number) => number;
-  /** Powers of ten, in milliseconds. */
-  readonly decades: readonly number[];
-}
-
-function scaleOf(points: readonly Point[]): Scale {
+/** Where a size and a time lie in a panel, and the powers of ten in milliseconds. */
+function scaleOf(points: Line['points']) {
   const sizes = points.map(({ size }) => Math.log10(size));
   const times = points.map(({ p50 }) => Math.log10(p50));
   const [first, last] = [Math.min(...sizes), Math.max(...sizes)];
   const [low, high] = [Math.floor(Math.min(...times)), Math.ceil(Math.max(...times))];
   return {
     // Where there is one size alone, it stands in the middle.
-    x: (size) => PANEL.width * (first === last ? 0.5 : (Math.log10(size) - first) / (last - first)),
-    y: (p50) => PANEL.height * (1 - (Math.log10(p50) - low) / (high - low || 1)),
+    x: (size: number) => PANEL.width * (first === last ? 0.5 : (Math.log10(size) - first) / (last - first)),
+    y: (p50: number) => PANEL.height * (1 - (Math.log10(p50) - low) / (high - low || 1)),
     decades: Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index)),
   };
 }
 
-function panelOf(title: string, lines: readonly Line[], { x, y, decades }: Scale, index: number): string {
+function panelOf(
+  title: string,
+  lines: readonly Line[],
+  { x, y, decades }: ReturnType<typeof scaleOf>,
+  index: number,
+): string {
   const measured = new Set(lines.flatMap(({ points }) => points.map(({ size }) => size)));
   const sizes = [...measured].sort((one, other) => one - other);
-  const ends = lines.map(({ program, points }) => ({ program, ...points.at(-1)! }));
-  const places = apart(ends.map(({ p50 }) => y(p50)));
+  const places = apart(lines.map(({ points }) => y(points.at(-1)!.p50)));
   const drawn = lines.map(({ program, points }, line) => {
     const corners = points.map(({ size, p50 }) => [round(x(size)), round(y(p50))] as const);
-    const { p50 } = ends[line]!;
     return [
       `<g class="${program}"><polyline class="line" points="${corners.join(' ')}"/>`,
       ...corners.map(([cx, cy]) => `<circle class="dot" cx="${cx}" cy="${cy}" r="3.5"/>`),
       // Beside the panel: where a line ends another may go on.
-      text(PANEL.width + 10, places[line]! + 4, 'name', `${program} ${duration(p50)}`),
+      text(PANEL.width + 10, places[line]! + 4, 'name', `${program} ${duration(points.at(-1)!.p50)}`),
       '</g>',
     ].join('');
   });
@@ -120,12 +111,11 @@ function panelOf(title: string, lines: readonly Line[], { x, y, decades }: Scale
     text(0, -14, 'panel', title),
     ...decades.map((time) => `<path class="grid" d="M0 ${round(y(time))}h${PANEL.width}"/>`),
     ...(index === 0 ? decades.map((time) => text(-8, y(time) + 4, 'axis', duration(time), 'end')) : []),
-    // The last two sizes may stand close together.
-    ...sizes.map((size) =>
-      size === sizes.at(-1)
-        ? text(x(size) - 8, PANEL.height + 18, 'axis', sizeName(size))
-        : text(x(size), PANEL.height + 18, 'axis', sizeName(size), 'middle'),
-    ),
+    ...sizes.map((size) => {
+      // The last two sizes may stand close together.
+      const [left, anchor] = size === sizes.at(-1) ? [8] : [0, 'middle'];
+      return text(x(size) - left, PANEL.height + 18, 'axis', sizeName(size), anchor);
+    }),
     ...drawn,
     '</g>',
   ].join('\n');
@@ -135,15 +125,11 @@ function panelOf(title: string, lines: readonly Line[], { x, y, decades }: Scale
 function apart(places: readonly number[]): number[] {
   const moved = [...places];
   let free = -Infinity;
-  for (const index of places.map((_, i) => i).sort((one, other) => places[one]! - places[other]!)) {
+  for (const index of [...places.keys()].sort((one, other) => places[one]! - places[other]!)) {
     moved[index] = Math.max(places[index]!, free);
     free = moved[index] + LINE;
   }
   return moved;
-}
-
-function inWords({ program, points }: Line): string {
-  return `${program} ${points.map(({ size, p50 }) => `${duration(p50)} at ${sizeName(size)} logs`).join(', ')}`;
 }
 
 function duration(milliseconds: number): string {

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import { storeToken } from '../tokens.js';
 import type { DataSet } from './data-set.js';
-import type { Order, Outcome } from './drive.js';
+import type { Order } from './drive.js';
 import type { Driver } from './driver.js';
 import { type Load, type LoadName, loadOf } from './loads.js';
 import { measureProcess } from './measure.js';
 import type { Options } from './options.js';
-import { makeToken, type Program } from './program.js';
-import type { Measurement, Round } from './results.js';
+import type { Target } from './program.js';
+import { type Measurement, type Round, sumOf } from './results.js';
 import type { Server } from './server.js';
 
 /** Connections of a create. */
@@ -24,9 +25,11 @@ const RUN_UP = 1;
 export interface Bench {
   readonly server: Server;
   readonly driver: Driver;
-  readonly programs: readonly Program[];
+  readonly programs: readonly Target[];
   readonly data: DataSet;
-  readonly options: Pick<Options, 'connections' | 'seconds' | 'rounds'>;
+  readonly options: Pick<Options, 'connections' | 'seconds' | 'rounds'> & Pick<Order, 'perSecond'>;
+  /** Looks at a program right after each round of it. */
+  readonly afterRound?: (program: Target) => Promise<unknown>;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -34,46 +37,39 @@ export interface Bench {
 /** Puts one load on each program in turn, in an order that rotates from round to round. */
 export async function compare(bench: Bench, name: LoadName): Promise<Measurement[]> {
   const { data, options, log } = bench;
-  const load = await forItsCaller(loadOf(name, data), data);
+  let load = loadOf(name, data);
+  // A load of a caller of some projects has a token of its own.
+  if (load.projects !== undefined) {
+    const requests = load.requests(await storeToken(data.serviceUrl, load));
+    load = { ...load, requests: () => requests };
+  }
   const programs = bench.programs.filter((program) => !load.isOurs || program.name === 'service');
   if (load.path !== undefined) await expectSameAnswers({ ...bench, programs }, name, load.path);
-  for (const program of programs) await runRound(bench, name, load, program);
+  for (const program of programs) await runRound(bench, load, program);
   const measurements = programs.map((program) => ({ program, rounds: [] as Round[] }));
   for (let round = 0; round < options.rounds; round++) {
     for (let turn = 0; turn < programs.length; turn++) {
       const { program, rounds } = measurements[(round + turn) % programs.length]!;
-      const found = await runRound(bench, name, load, program);
+      const found = await runRound(bench, load, program);
       rounds.push(found);
       log(`${name}, round ${round + 1}, ${program.name}: ${Math.round(found.perSecond)} requests/s`);
     }
   }
-  return measurements.map(({ program, rounds }) => ({
-    size: data.size,
-    load: name,
-    program: program.name,
-    rounds,
-  }));
+  return measurements.map(({ program, rounds }) => {
+    return { size: data.size, load: name, program: program.name, rounds };
+  });
 }
 
-/** Where a load is that of a caller of some projects, it has a token of its own. */
-async function forItsCaller(load: Load, { serviceUrl }: DataSet): Promise<Load> {
-  if (load.projects === undefined) return load;
-  const token = await makeToken(serviceUrl, load.projects);
-  return { ...load, requests: () => load.requests(token) };
-}
-
-async function runRound(
-  { server, driver, options }: Bench,
-  name: LoadName,
-  load: Load,
-  { pid, port, token }: Program,
-): Promise<Round> {
+async function runRound(bench: Bench, load: Load, program: Target): Promise<Round> {
+  const { server, driver, options } = bench;
+  const { pid, port, token } = program;
   const order: Order = {
     port,
     connections: load.isAlone ? 1 : load.status === 201 ? WRITERS : options.connections,
     requests: load.requests(token),
     status: load.status,
     seconds: options.seconds,
+    perSecond: options.perSecond,
     patience: PATIENCE,
   };
   const runUp = await driver.run({ ...order, seconds: RUN_UP });
@@ -81,6 +77,7 @@ async function runRound(
   const [before, databaseBefore] = [await measureProcess(pid), await server.cpu()];
   const outcome = await driver.run(order);
   const [after, databaseAfter] = [await measureProcess(pid), await server.cpu()];
+  await bench.afterRound?.(program);
   await server.calm(outcome.unfinished > 0);
   const requests = outcome.answered + outcome.unfinished;
   const each = (from?: number, to?: number) =>
@@ -89,39 +86,25 @@ async function runRound(
     ...outcome,
     // What goes wrong in the run-up counts, too: if it was not finished, the figures of the round are marked.
     unfinished: runUp.unfinished + outcome.unfinished,
-    failures: sumOf(runUp.failures, outcome.failures),
+    failures: sumOf([...Object.entries(runUp.failures), ...Object.entries(outcome.failures)]),
     cpu: each(before?.cpu, after?.cpu),
     databaseCpu: each(databaseBefore, databaseAfter),
     memory: after?.memory,
   };
 }
 
-function sumOf(some: Outcome['failures'], others: Outcome['failures']): Outcome['failures'] {
-  const sums = { ...some };
-  for (const [failure, count] of Object.entries(others)) sums[failure] = (sums[failure] ?? 0) + count;
-  return sums;
-}
-
 /** Only programs that answer the same can be compared. A refusal shows in the measured rounds. */
-async function expectSameAnswers(
-  { programs, log, signal }: Bench,
-  name: LoadName,
-  path: string,
-): Promise<void> {
+async function expectSameAnswers(bench: Bench, name: LoadName, path: string): Promise<void> {
+  const { programs, log, signal } = bench;
   const answers: { name: string; body: unknown }[] = [];
-  for (const program of programs) {
-    const response = await fetch(`http://127.0.0.1:${program.port}${path}`, {
-      headers: { authorization: `Bearer ${program.token}` },
-      signal,
-    });
+  for (const { name: program, port, token } of programs) {
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal });
     const body: unknown = await response.json();
-    if (response.ok) answers.push({ name: program.name, body });
-    else log(`${name}: ${program.name} answers ${response.status}`);
+    if (response.ok) answers.push({ name: program, body });
+    else log(`${name}: ${program} answers ${response.status}`);
   }
   const [first, ...others] = answers;
-  for (const { name: other, body } of others) {
-    if (!isDeepStrictEqual(body, first!.body)) {
-      throw new Error(`${name}: ${first!.name} and ${other} answer ${path} differently`);
-    }
-  }
+  const other = others.find(({ body }) => !isDeepStrictEqual(body, first!.body));
+  if (other) throw new Error(`${name}: ${first!.name} and ${other.name} answer ${path} differently`);
 }

@@ -1,37 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { describe, expect, it } from '@jest/globals';
+import { useTestDatabase } from '../../support/fixtures.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
 import { logsQuery, projectId, SEEDED, sizeName, type Spread } from './data-set.js';
-import { connect } from './server.js';
 
 const SIZE = 5_000;
 
 describe('the seeded logs', () => {
-  let database: TestDatabase;
-  let client: pg.Client;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    client = await connect(database.url);
-  });
-  afterAll(async () => {
-    await client.end();
-    await database.drop();
-  });
+  const database = useTestDatabase();
+  const logs = logsQuery('usual', SIZE);
 
   async function ask(spread: Spread, select: string): Promise<unknown> {
-    const { rows } = await client.query<Record<string, unknown>>(
-      `select ${select} from (${logsQuery(spread, SIZE)}) logs`,
-      [1, SIZE],
-    );
-    return rows[0];
+    const sql = `select ${select} from (${logsQuery(spread, SIZE)}) logs`;
+    return (await queryOnce(database.url, sql, [1, SIZE]))[0];
   }
 
   it('have increasing identifiers of version 7 that hold the instant of creation', async () => {
-    const { rows } = await client.query<{ id: string; created_at: Date }>(logsQuery('usual', SIZE), [
-      1,
-      SIZE,
-    ]);
+    const rows = await queryOnce<{ id: string; created_at: Date }>(database.url, logs, [1, SIZE]);
     const ids = rows.map(({ id }) => id);
     expect(ids).toEqual(ids.toSorted());
     expect(ids.filter((id) => !/^.{14}7.{4}8/.test(id))).toEqual([]);
@@ -42,28 +26,24 @@ describe('the seeded logs', () => {
 
   it('are the same whenever they are made, and whichever part of them', async () => {
     const digest = `select md5(string_agg(logs::text, ',' order by id)) as md5 from`;
-    const whole = `${digest} (${logsQuery('usual', SIZE)}) logs where id in (select id from (${logsQuery('usual', SIZE)}) again offset 4000)`;
-    const part = `${digest} (${logsQuery('usual', SIZE)}) logs`;
-    const [a, b] = [await client.query(whole, [1, SIZE]), await client.query(part, [4001, SIZE])];
-    expect(a.rows).toEqual(b.rows);
+    const whole = `${digest} (${logs}) logs where id in (select id from (${logs}) again offset 4000)`;
+    const part = await queryOnce(database.url, `${digest} (${logs}) logs`, [4001, SIZE]);
+    expect(await queryOnce(database.url, whole, [1, SIZE])).toEqual(part);
   });
 
   it('keep within the bounds of their fields', async () => {
-    expect(
-      await ask(
-        'usual',
-        `min(length(description)) as shortest, max(length(description)) as longest,
-         min(duration)::float > 0 and max(scale(duration)) = 2 as decimals,
-         max(date - created_at::date) as newest, min(date - created_at::date) as oldest`,
-      ),
-    ).toEqual({ shortest: 20, longest: 80, decimals: true, newest: 0, oldest: -3 });
+    const bounds = `min(length(description)) as shortest, max(length(description)) as longest,
+      min(duration)::float > 0 and max(scale(duration)) = 2 as decimals,
+      max(date - created_at::date) as newest, min(date - created_at::date) as oldest`;
+    const expected = { shortest: 20, longest: 80, decimals: true, newest: 0, oldest: -3 };
+    expect(await ask('usual', bounds)).toEqual(expected);
   });
 
   it('give a tenth to the largest of 1,000 projects', async () => {
-    const own = `count(*) filter (where project_id = '${projectId(1)}')`;
     const found = await ask(
       'usual',
-      `${own}::float / count(*) as share, count(distinct project_id)::int as projects`,
+      `count(*) filter (where project_id = '${projectId(1)}')::float / count(*) as share,
+       count(distinct project_id)::int as projects`,
     );
     const { share, projects } = found as { share: number; projects: number };
     expect(share).toBeCloseTo(0.1, 1);

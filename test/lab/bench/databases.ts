@@ -1,12 +1,33 @@
-import type pg from 'pg';
-import { type DataSet, PAGE, projectId, SEEDED, sizeName, type Spread, YEARS } from './data-set.js';
-import { runCommand } from './program.js';
-import { seed, type Seeding } from './seed.js';
-import { connect, type Server } from './server.js';
+import type { ProgressLine } from '../../../src/commands/progress-line.js';
+import { migrations } from '../../../src/app.module.js';
+import { migrate } from '../../../src/database-setup/index.js';
+import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
+import {
+  type DataSet,
+  logsQuery,
+  PAGE,
+  projectId,
+  SEEDED,
+  sizeName,
+  type Spread,
+  YEARS,
+} from './data-set.js';
+import type { Space } from './results.js';
+import type { Server } from './server.js';
+
+/** What to seed, and where to say how far it is. */
+interface Seeding {
+  readonly spread: Spread;
+  readonly size: number;
+  readonly progress: ProgressLine;
+  readonly signal: AbortSignal;
+}
 
 /** Changes with whatever changes the seeded rows, so that kept databases are made anew. */
 const MARK = 'seeded 1';
 const COLUMNS = 'id, project_id, duration, description, date';
+/** Logs of one statement. Smaller ones would write the counts more often, which then take more room. */
+const CHUNK = 100_000;
 
 /** What the entity of the idiomatic baseline stands for. */
 const BASELINE_SCHEMA = `
@@ -27,9 +48,9 @@ interface Owner {
   /** What tells a log that an earlier run has created: it is younger than all seeded ones. */
   readonly isNew: string;
   /** Empties what else creates have left behind. */
-  readonly forget?: string;
+  readonly forget: string;
   /** Makes the tables, or brings those of a kept database up to date. */
-  makeTables(client: pg.Client, url: string): Promise<unknown>;
+  makeTables(url: string): Promise<unknown>;
 }
 
 const SERVICE: Owner = {
@@ -37,13 +58,14 @@ const SERVICE: Owner = {
   columns: COLUMNS,
   isNew: `id >= '${SEEDED.until.toString(16).padStart(12, '0').padEnd(32, '0')}'`,
   forget: 'truncate time_log_keys',
-  makeTables: (_client, url) => runCommand('migrate', [], url),
+  makeTables: (url) => migrate({ url, migrations }),
 };
 const BASELINE: Owner = {
   name: 'baseline',
   columns: `${COLUMNS}, created_at`,
   isNew: `created_at >= to_timestamp(${SEEDED.until / 1_000})`,
-  makeTables: (client) => client.query(BASELINE_SCHEMA),
+  forget: '',
+  makeTables: (url) => queryOnce(url, BASELINE_SCHEMA),
 };
 
 /**
@@ -57,31 +79,29 @@ export async function prepareDatabases(
   const { spread, size } = wanted;
   const serviceUrl = await provide(server, SERVICE, wanted);
   const baselineUrl = wanted.withBaselines ? await provide(server, BASELINE, wanted) : undefined;
-  const totalOfProjectInYears = await countOfProjectInYears(serviceUrl);
-  const events = {
-    middle: await eventBefore(serviceUrl, Math.floor(size / 2)),
-    last: await eventBefore(serviceUrl, Math.min(PAGE, size - 1)),
+  const [total] = await firstColumn(
+    serviceUrl,
+    `select count(*) from time_logs where project_id = '${projectId(1)}' and date between '${YEARS.from}' and '${YEARS.to}'`,
+  );
+  /** The id of the event after which so many come. */
+  const eventBefore = async (count: number) => {
+    const place = `select position || '-' || id from time_logs order by position desc, id desc offset ${count} limit 1`;
+    return (await firstColumn(serviceUrl, place))[0] as string;
   };
-  return { spread, size, serviceUrl, baselineUrl, totalOfProjectInYears, events };
-}
-
-function nameOf({ name }: Owner, spread: Spread, size: number): string {
-  return `time_logs_bench_${name}_${spread}_${sizeName(size)}`;
+  const events = {
+    middle: await eventBefore(Math.floor(size / 2)),
+    last: await eventBefore(Math.min(PAGE, size - 1)),
+  };
+  return { spread, size, serviceUrl, baselineUrl, totalOfProjectInYears: Number(total), events };
 }
 
 async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<string> {
-  const name = nameOf(owner, wanted.spread, wanted.size);
+  const name = `time_logs_bench_${owner.name}_${wanted.spread}_${sizeName(wanted.size)}`;
   const url = server.urlOf(name);
   if ((await server.markOf(name)) === MARK && (await restore(url, owner, wanted))) return url;
-  await server.create(name);
-  const client = await connect(url);
-  try {
-    await owner.makeTables(client, url);
-    await seed(client, owner.columns, wanted);
-    wanted.progress.note(`${name}: seeded`);
-  } finally {
-    await client.end();
-  }
+  await owner.makeTables(await server.create(name));
+  await seed(url, owner.columns, wanted);
+  wanted.progress.note(`${name}: seeded`);
   await server.mark(name, MARK);
   return url;
 }
@@ -90,49 +110,55 @@ async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<s
  * Frees a kept database of what was created in it; false where so much was that the holes would show in the figures.
  */
 async function restore(url: string, owner: Owner, { size, progress }: Seeding): Promise<boolean> {
-  const client = await connect(url);
+  await owner.makeTables(url);
+  const created = Number((await firstColumn(url, `select count(*) from time_logs where ${owner.isNew}`))[0]);
+  if (created > size / 100) return false;
+  if (created === 0) return true;
+  progress.show(`freeing ${owner.name} of what was created`);
+  await queryOnce(url, `delete from time_logs where ${owner.isNew}; ${owner.forget}`);
+  await queryOnce(url, 'vacuum analyze');
+  progress.end();
+  return true;
+}
+
+/** Fills an empty table with the logs of a data set, and has PostgreSQL look at them. */
+async function seed(
+  url: string,
+  columns: string,
+  { spread, size, progress, signal }: Seeding,
+): Promise<void> {
+  const client = await connected(url);
   try {
-    await owner.makeTables(client, url);
-    const { rows } = await client.query<{ count: string }>(
-      `select count(*) from time_logs where ${owner.isNew}`,
-    );
-    const created = Number(rows[0]!.count);
-    if (created > size / 100) return false;
-    if (created === 0) return true;
-    progress.show(`freeing ${owner.name} of what was created`);
-    await client.query(`delete from time_logs where ${owner.isNew}`);
-    if (owner.forget !== undefined) await client.query(owner.forget);
+    const insert = `insert into time_logs (${columns}) select ${columns} from (${logsQuery(spread, size)}) logs`;
+    const start = performance.now();
+    for (let first = 1; first <= size; first += CHUNK) {
+      signal.throwIfAborted();
+      const last = Math.min(first + CHUNK - 1, size);
+      await client.query(insert, [first, last]);
+      const perSecond = (last * 1_000) / (performance.now() - start);
+      const [percent, left] = [Math.floor((last / size) * 100), Math.round((size - last) / perSecond)];
+      progress.show(
+        `seeding ${sizeName(size)}: ${percent} %, ${Math.round(perSecond)} logs/s, ${left} s left`,
+      );
+    }
+    progress.show(`seeded ${sizeName(size)}: vacuum and analyze`);
     await client.query('vacuum analyze');
+    // Else the server would do it in the middle of a round. Not every user may ask for it.
+    await client.query('checkpoint').catch(() => undefined);
     progress.end();
-    return true;
   } finally {
     await client.end();
   }
 }
 
-async function countOfProjectInYears(url: string): Promise<number> {
-  const client = await connect(url);
-  try {
-    const { rows } = await client.query<{ count: string }>(
-      `select count(*) from time_logs where project_id = $1 and date between $2 and $3`,
-      [projectId(1), YEARS.from, YEARS.to],
-    );
-    return Number(rows[0]!.count);
-  } finally {
-    await client.end();
-  }
-}
-
-/** The id of the event after which so many come. */
-async function eventBefore(url: string, count: number): Promise<string> {
-  const client = await connect(url);
-  try {
-    const { rows } = await client.query<{ event: string }>(
-      `select position || '-' || id as event from time_logs order by position desc, id desc offset $1 limit 1`,
-      [count],
-    );
-    return rows[0]!.event;
-  } finally {
-    await client.end();
-  }
+/** Measures what the service's logs take, and whatever other table bears their name. */
+export async function measureSpace({ serviceUrl, size }: DataSet): Promise<Space> {
+  const rows = await queryOnce<{ name: string; bytes: string }>(
+    serviceUrl,
+    `select relname as name, pg_total_relation_size(oid) as bytes from pg_class
+      where relkind = 'r' and (relname = 'time_logs' or relname like 'time\\_log\\_%') order by relname`,
+  );
+  const sizes = Object.fromEntries(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+  const { time_logs: logs = NaN, ...others } = sizes;
+  return { size, logs, others };
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { drive, FRESH_UUID, type Order, type Outcome } from './drive.js';
@@ -19,6 +19,9 @@ describe('the load driver', () => {
     const requests = ['/a', '/b'].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
     return drive({ port, connections: 4, requests, status: 200, seconds: 0.2, patience: 1, ...order });
   }
+
+  const answer = (response: ServerResponse, status = 200) =>
+    void response.writeHead(status, { 'Content-Length': 0 }).end();
 
   it('sends the requests in turn and counts each answer, also one that comes in pieces', async () => {
     const asked: Record<string, number> = {};
@@ -40,7 +43,7 @@ describe('the load driver', () => {
     const { answered } = await driveAgainst(
       ({ headers }, response) => {
         keys.push(headers.key);
-        response.writeHead(200, { 'Content-Length': 0 }).end();
+        answer(response);
       },
       { requests },
     );
@@ -51,16 +54,14 @@ describe('the load driver', () => {
   });
 
   it('counts any other status as a failure', async () => {
-    const outcome = await driveAgainst((request, response) => {
-      response.writeHead(request.url === '/a' ? 200 : 503, { 'Content-Length': 0 }).end();
-    });
+    const outcome = await driveAgainst(({ url }, response) => answer(response, url === '/a' ? 200 : 503));
     expect(Object.keys(outcome.failures)).toEqual(['status 503']);
     expect(Math.abs(outcome.answered - outcome.failures['status 503']!)).toBeLessThanOrEqual(1);
   });
 
   it('waits for what is under way at the end of the time', async () => {
     const outcome = await driveAgainst((_request, response) => {
-      setTimeout(() => response.writeHead(200, { 'Content-Length': 0 }).end(), 400);
+      setTimeout(() => answer(response), 400);
     });
     expect(outcome).toMatchObject({ answered: 4, unfinished: 0 });
     expect(outcome.p50).toBeGreaterThanOrEqual(399);
@@ -78,7 +79,7 @@ describe('the load driver', () => {
     const outcome = await driveAgainst(
       (request, response) => {
         if (isFirst) request.socket.destroy();
-        else response.writeHead(200, { 'Content-Length': 0 }).end();
+        else answer(response);
         isFirst = false;
       },
       // The time for another connection on a busy machine.
@@ -88,14 +89,18 @@ describe('the load driver', () => {
     expect(outcome.answered).toBeGreaterThan(0);
   });
 
+  it('sends no more than a pace asks for', async () => {
+    const pace = { perSecond: 50 };
+    const outcome = await driveAgainst((_request, response) => answer(response), pace);
+    const seconds = outcome.answered / outcome.perSecond;
+    expect(outcome.answered).toBeGreaterThan(0);
+    // One of each connection is sent at once.
+    expect(outcome.answered).toBeLessThanOrEqual(pace.perSecond * seconds + 4);
+  });
+
   it('refuses an answer whose length it is not told', async () => {
-    const outcome = await driveAgainst(
-      (_request, response) => {
-        response.write('a');
-        response.end('b');
-      },
-      { connections: 1 },
-    );
+    const inPieces: RequestListener = (_request, response) => response.write('a') && response.end('b');
+    const outcome = await driveAgainst(inPieces, { connections: 1 });
     expect(Object.keys(outcome.failures)).toEqual(['answer without Content-Length']);
     expect(outcome.answered).toBe(0);
   });

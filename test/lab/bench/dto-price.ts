@@ -1,5 +1,5 @@
 import { IsString } from 'class-validator';
-import { compareCreates, withBench } from './side-by-side.js';
+import { compareCreates, optionsOf, withBench } from './side-by-side.js';
 
 // What the DTOs of a large host cost a create: the service alone and beside 1,000 classes with rules of
 // class-validator, in turn. Usage: npm run bench -- dtos [ROUNDS] [SECONDS]
@@ -9,13 +9,10 @@ const DTOS = 1_000;
 if (process.env.DTOS_OF_A_HOST) registerDtos();
 else
   await withBench(async (bench) => {
-    const alone = await bench.start('alone');
+    const alone = await bench.start(await bench.createDatabase('alone'));
     const env = { DTOS_OF_A_HOST: '1', NODE_OPTIONS: `--import=${import.meta.filename}` };
-    const beside = await bench.start('beside', env);
-    await compareCreates(bench, [
-      [`beside ${DTOS} DTOs`, beside.program],
-      ['alone', alone.program],
-    ]);
+    const beside = await bench.start(await bench.createDatabase('beside'), env);
+    await compareCreates(bench, { beside, alone }, optionsOf(process.argv.slice(2)));
   });
 
 /** What each of these processes does before the service starts in it: Node imports this file first. */

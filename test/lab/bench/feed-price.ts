@@ -1,5 +1,4 @@
-import { connect } from './server.js';
-import { compareCreates, withBench } from './side-by-side.js';
+import { compareCreates, optionsOf, withBench } from './side-by-side.js';
 
 // What column and index of the feed cost a create: the service on two databases in turn, one of which lacks them.
 // Usage: npm run bench -- feed [ROUNDS] [SECONDS]
@@ -10,14 +9,7 @@ const WITHOUT_COLUMN = `
   create or replace function keep_time_log_positions() returns bigint language sql as 'select 0::bigint'`;
 
 await withBench(async (bench) => {
-  const whole = await bench.start('whole');
-  const without = await bench.start('without', {}, async (databaseUrl) => {
-    const client = await connect(databaseUrl);
-    await client.query(WITHOUT_COLUMN);
-    await client.end();
-  });
-  await compareCreates(bench, [
-    ['with', whole.program],
-    ['without', without.program],
-  ]);
+  const whole = await bench.start(await bench.createDatabase('whole'));
+  const without = await bench.start(await bench.createDatabase('without', WITHOUT_COLUMN));
+  await compareCreates(bench, { with: whole, without }, optionsOf(process.argv.slice(2)));
 });

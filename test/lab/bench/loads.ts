@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { rawRequest } from '../../support/raw-http.js';
 import { type DataSet, PAGE, PERIOD, projectId, PROJECTS, SEEDED, YEARS } from './data-set.js';
 import { FRESH_UUID } from './drive.js';
 
@@ -37,8 +38,8 @@ const LOADS = {
   'list-project-period-middle': ({ totalOfProjectInYears }) =>
     list({ ...LARGEST, ...YEARS, page: middleOf(pagesOf(totalOfProjectInYears)) }),
   'feed-first': () => feed(),
-  'feed-middle': ({ events }) => feed(events.middle),
-  'feed-last': ({ events }) => feed(events.last),
+  'feed-middle': ({ events }) => feed({ lastEventId: events.middle }),
+  'feed-last': ({ events }) => feed({ lastEventId: events.last }),
   'totals-all': () => totals({}),
   'totals-project-month': () => totals({ ...LARGEST, ...YEAR, by: 'month' }),
   'totals-project-day': () => totals({ ...LARGEST, ...MONTH, by: 'day' }),
@@ -69,15 +70,12 @@ const middleOf = (pages: number) => String(Math.ceil(pages / 2));
 const list = (query: Record<string, string>) => get('', query);
 const totals = (query: Record<string, string>) => get('/totals', query);
 /** A page of events after the one with an id. */
-const feed = (lastEventId?: string): Load => ({
-  ...get('/events', lastEventId === undefined ? {} : { lastEventId }),
-  isOurs: true,
-});
+const feed = (after: Record<string, string> = {}): Load => ({ ...get('/events', after), isOurs: true });
 
 function get(resource: string, query: Record<string, string>): Load {
   const text = new URLSearchParams(query).toString();
   const path = `${PATH}${resource}${text === '' ? '' : `?${text}`}`;
-  return { status: 200, path, requests: (token) => [requestText('GET', path, token)] };
+  return { status: 200, path, requests: (token) => [headOf(`GET ${path}`, token)] };
 }
 
 /** The same for a caller who is bound to so many projects: the largest one, and those after it. */
@@ -89,32 +87,22 @@ function bound(count: number, load: Load): Load {
 function create({ spread }: DataSet, headers: readonly string[] = []): Load {
   const bodies = Array.from({ length: CREATES }, (_, index) => {
     const random = createHash('md5').update(`create ${index}`).digest();
+    const text = random.toString('hex').repeat(3);
     return JSON.stringify({
       projectId: spread === 'sparse' ? randomUUID() : projectId(1 + (random.readUInt32BE(0) % PROJECTS)),
       duration: (1 + (random.readUInt16BE(4) % 2_400)) / 100,
-      description: random
-        .toString('hex')
-        .repeat(3)
-        .slice(0, 20 + (random[6]! % 61)),
+      description: text.slice(0, 20 + (random[6]! % 61)),
       date: new Date(SEEDED.until - DAY * (1 + (random[7]! % 30))).toISOString().slice(0, 10),
     });
   });
-  return {
-    status: 201,
-    requests: (token) => bodies.map((body) => requestText('POST', PATH, token, { headers, body })),
+  const request = (token: string, body: string) => {
+    const about = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+    return headOf(`POST ${PATH}`, token, [...about, ...headers]) + body;
   };
+  return { status: 201, requests: (token) => bodies.map((body) => request(token, body)) };
 }
 
-function requestText(
-  method: string,
-  path: string,
-  token: string,
-  sent?: { readonly headers: readonly string[]; readonly body: string },
-): string {
-  const head = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`];
-  if (sent !== undefined) {
-    const length = Buffer.byteLength(sent.body);
-    head.push('Content-Type: application/json', `Content-Length: ${length}`, ...sent.headers);
-  }
-  return `${head.join('\r\n')}\r\n\r\n${sent?.body ?? ''}`;
+function headOf(what: string, token: string, headers: readonly string[] = []): string {
+  const lines = [`${what} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`, ...headers];
+  return rawRequest(...lines);
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Spread, SPREADS, DAYS_OF_AGES } from './data-set.js';
+import { SPREADS, DAYS_OF_AGES } from './data-set.js';
 import { type LoadName, LOAD_NAMES } from './loads.js';
 import { PROGRAM_NAMES, type ProgramName } from './program.js';
 
@@ -19,22 +19,10 @@ export const USAGE = `Usage: npm run bench -- [OPTION]...
 /** A command line that cannot be followed; its message says why. */
 export class UsageError extends Error {}
 
-export interface Options {
-  /** Ascending. */
-  readonly sizes: readonly number[];
-  readonly spread: Spread;
-  readonly loads: readonly LoadName[];
-  /** In the order of PROGRAM_NAMES. */
-  readonly programs: readonly ProgramName[];
-  readonly connections: number;
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly data: string | undefined;
-  readonly json: string | undefined;
-}
+export type Options = NonNullable<ReturnType<typeof parseOptions>>;
 
 /** What the command line asks for; undefined where it asks for help. Throws UsageError. */
-export function parseOptions(args: string[]): Options | undefined {
+export function parseOptions(args: string[]) {
   const values = parse(args);
   if (values.help) return undefined;
   const spread = SPREADS.find((known) => known === values.spread);
@@ -43,9 +31,11 @@ export function parseOptions(args: string[]): Options | undefined {
   if (spread === 'ages' && sizes.at(-1)! > DAYS_OF_AGES)
     throw new UsageError(`the years 1 to 9999 have ${DAYS_OF_AGES} days: --sizes cannot be above`);
   return {
+    /** Ascending. */
     sizes,
     spread,
     loads: values.only === undefined ? LOAD_NAMES : loadsOf(values.only.split(',')),
+    /** In the order of PROGRAM_NAMES. */
     programs: values.programs === undefined ? PROGRAM_NAMES : programsOf(values.programs.split(',')),
     connections: positive('connections', values.connections),
     seconds: positive('seconds', values.seconds),

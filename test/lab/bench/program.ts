@@ -1,18 +1,16 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
-import { get } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { environment } from '../../support/environment.js';
+import { endProcess, MAIN } from '../../support/service-process.js';
+import { unusedPort } from '../../support/unused-port.js';
 
 export const PROGRAM_NAMES = ['service', 'idiomatic', 'careful', 'bare'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
 /** What a program is started with. */
-export interface Start {
+interface Start {
   readonly name: ProgramName;
   readonly databaseUrl: string;
   readonly token: string;
@@ -23,19 +21,28 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const COMPILED = join(import.meta.dirname, '..', '..', '..');
+const baseline = (name: ProgramName) => [join(import.meta.dirname, 'baselines', `${name}.js`)];
 const FILES = {
   // With the young generation of npm start.
-  service: ['--max-semi-space-size=16', join(COMPILED, 'src', 'main.js')],
-  idiomatic: [join(import.meta.dirname, 'baselines', 'idiomatic.js')],
-  careful: [join(import.meta.dirname, 'baselines', 'careful.js')],
-  bare: [join(import.meta.dirname, 'baselines', 'bare.js')],
+  service: ['--max-semi-space-size=16', MAIN],
+  idiomatic: baseline('idiomatic'),
+  careful: baseline('careful'),
+  bare: baseline('bare'),
 };
-/** Milliseconds. */
-const LIMITS = { start: 30_000, stop: 15_000, look: 5 };
+/** Milliseconds that a start may take, and between two looks at it. */
+const LIMITS = { start: 30_000, look: 5 };
+
+/** What is put under load. */
+export interface Target {
+  readonly name: ProgramName;
+  readonly port: number;
+  readonly token: string;
+  /** Of its process. */
+  readonly pid: number;
+}
 
 /** One of the compared programs as a process of its own, on loopback. */
-export class Program {
+export class Program implements Target {
   private constructor(
     readonly name: ProgramName,
     readonly port: number,
@@ -47,96 +54,50 @@ export class Program {
 
   /** Starts the program and waits until it answers. Throws with its output where it does not. */
   static async start({ name, databaseUrl, token, logFile, signal, env }: Start): Promise<Program> {
-    const port = await freePort();
+    const port = await unusedPort();
     const log = await open(logFile, 'a');
     const start = performance.now();
     const child = spawn(process.execPath, FILES[name], {
-      env: {
-        ...environmentOn(databaseUrl),
+      env: environment({
+        NODE_ENV: 'production',
+        DATABASE_URL: databaseUrl,
         HOST: '127.0.0.1',
         PORT: String(port),
         ...(name !== 'service' && { ACCESS_TOKEN: token }),
         ...env,
-      },
+      }),
       stdio: ['ignore', log.fd, log.fd],
     });
     await log.close();
+    const program = new Program(name, port, token, child, NaN);
     try {
-      while (!(await answers(port, name === 'service'))) {
+      while (!(await program.answers())) {
         signal.throwIfAborted();
-        if (hasEnded(child)) throw new Error(`${name} has ended`);
         if (performance.now() - start > LIMITS.start) throw new Error(`${name} does not answer`);
         await delay(LIMITS.look);
       }
+      return Object.assign(program, { startTime: performance.now() - start });
     } catch (error) {
-      await endProcess(child);
+      await program.stop();
       signal.throwIfAborted();
       throw new Error(`${String(error)}:\n${await readFile(logFile, 'utf8')}`, { cause: error });
     }
-    return new Program(name, port, token, child, performance.now() - start);
   }
 
   get pid(): number {
-    if (hasEnded(this.child)) throw new Error(`${this.name} ended by itself in the middle of the run`);
-    return this.child.pid!;
+    const { exitCode, signalCode, pid } = this.child;
+    if (exitCode !== null || signalCode !== null) throw new Error(`${this.name} has ended by itself`);
+    return pid!;
   }
 
-  /** Ends the process, gently at first. */
-  stop(): Promise<void> {
-    return endProcess(this.child);
+  async stop(): Promise<void> {
+    await endProcess(this.child);
   }
-}
 
-/** Runs a command of the service, as its users do, and returns what it prints. */
-export async function runCommand(
-  command: string,
-  args: readonly string[],
-  databaseUrl: string,
-): Promise<string> {
-  const file = join(COMPILED, 'src', 'commands', `${command}.command.js`);
-  const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], {
-    env: environmentOn(databaseUrl),
-  });
-  return stdout;
-}
-
-/** A token for the service, in its database; for some projects, or for all. */
-export async function makeToken(databaseUrl: string, projects: readonly string[] = []): Promise<string> {
-  const binding = projects.flatMap((project) => ['--project', project]);
-  const output = await runCommand('token', ['create', '--name', 'bench', ...binding], databaseUrl);
-  return output.trimEnd().split('\n').at(-1)!;
-}
-
-function environmentOn(databaseUrl: string): NodeJS.ProcessEnv {
-  return environment({ NODE_ENV: 'production', DATABASE_URL: databaseUrl });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
-
-/** The baselines have no health check: any answer will do. */
-function answers(port: number, mustBeWell: boolean): Promise<boolean> {
-  return new Promise((resolve) => {
-    const request = get({ host: '127.0.0.1', port, path: '/livez', agent: false }, (response) => {
-      response.resume();
-      resolve(!mustBeWell || response.statusCode === 200);
-    });
-    request.on('error', () => resolve(false));
-  });
-}
-
-const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
-
-async function endProcess(child: ChildProcess): Promise<void> {
-  if (hasEnded(child)) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGTERM');
-  const overdue = setTimeout(() => child.kill('SIGKILL'), LIMITS.stop);
-  await exit;
-  clearTimeout(overdue);
+  /** The baselines have no health check: any answer will do. Throws where it has ended. */
+  private async answers(): Promise<boolean> {
+    const url = `http://127.0.0.1:${this.port}/livez`;
+    const { ok } = await fetch(url).catch(() => ({ ok: undefined }));
+    return this.pid > 0 && ok !== undefined && (ok || this.name !== 'service');
+  }
 }

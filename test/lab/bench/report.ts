@@ -24,33 +24,16 @@ export function report(results: Results): string {
 
 function facts({ date, machine, spread, seconds, starts }: Results): string {
   const { cores, memory, node, postgres } = machine;
-  const gigabytes = Math.round(memory / 2 ** 30);
-  return [
-    `${date}, ${cores} cores, ${gigabytes} GB, Node ${node}, PostgreSQL ${postgres}; spread: ${spread};`,
-    `rounds of ${seconds} s; the service starts in ${figure(median(starts))} ms.`,
-  ].join(' ');
+  const on = `${cores} cores, ${Math.round(memory / 2 ** 30)} GB, Node ${node}, PostgreSQL ${postgres}`;
+  const start = `the service starts in ${figure(median(starts))} ms.`;
+  return `${date}, ${on}; spread: ${spread}; rounds of ${seconds} s; ${start}`;
 }
 
 function comparison(results: Results): string {
-  const header = [
-    ...[
-      'logs',
-      'load',
-      'program',
-      'requests/s',
-      'p50 ms',
-      'p99 ms',
-      'CPU µs',
-      'PostgreSQL CPU µs',
-      'peak MB',
-    ],
-    ...BASELINES.map((baseline) => `× ${baseline}`),
-    'faults',
-  ];
-  return table(
-    header,
-    results.measurements.map((measurement) => rowOf(results, measurement)),
-  );
+  const figures = 'logs|load|program|requests/s|p50 ms|p99 ms|CPU µs|PostgreSQL CPU µs|peak MB';
+  const header = [...figures.split('|'), ...BASELINES.map((baseline) => `× ${baseline}`), 'faults'];
+  const rows = results.measurements.map((measurement) => rowOf(results, measurement));
+  return table(header, rows);
 }
 
 function rowOf(results: Results, measurement: Measurement): string[] {
@@ -78,13 +61,11 @@ function growths(results: Results): string {
   if (small >= large) return '';
   const rows = LOAD_NAMES.map((load) => [
     load,
-    ...PROGRAM_NAMES.map((program) => figure(growth(results, load, program, [small, large]))),
+    ...PROGRAM_NAMES.map((program) => figure(growth(results, { load, program }, [small, large]))),
   ]);
   const header = [`p50 at ${sizeName(large)} over p50 at ${sizeName(small)}`, ...PROGRAM_NAMES];
-  return table(
-    header,
-    rows.filter((row) => row.slice(1).some((cell) => cell !== NOT_MEASURED)),
-  );
+  const measured = rows.filter((row) => row.slice(1).some((cell) => cell !== NOT_MEASURED));
+  return table(header, measured);
 }
 
 function spaces(results: Results): string {

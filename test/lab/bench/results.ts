@@ -61,14 +61,20 @@ export function summaryOf({ rounds }: Measurement) {
   };
 }
 
-/** Finds one measurement; undefined where the run has not made it. */
-function find(
+type Figure = 'perSecond' | 'p50' | 'cpu';
+
+/** A figure of one measurement over that of another; undefined where the run has not made either. */
+function quotient(
   { measurements }: Results,
-  wanted: Pick<Measurement, 'size' | 'load' | 'program'>,
-): Measurement | undefined {
-  return measurements.find(
-    ({ size, load, program }) => size === wanted.size && load === wanted.load && program === wanted.program,
+  figure: Figure,
+  ...[one, other]: readonly Pick<Measurement, 'size' | 'load' | 'program'>[]
+): number | undefined {
+  const [above, below] = [one!, other!].map((wanted) =>
+    measurements.find(
+      ({ size, load, program }) => size === wanted.size && load === wanted.load && program === wanted.program,
+    ),
   );
+  return above && below && summaryOf(above)[figure] / summaryOf(below)[figure];
 }
 
 /** A figure of the service over that of a baseline; undefined where either is not measured. */
@@ -78,24 +84,16 @@ export function ratio(
   baseline: ProgramName,
   figure: 'perSecond' | 'cpu',
 ): number | undefined {
-  const service = find(results, { ...what, program: 'service' });
-  const other = find(results, { ...what, program: baseline });
-  return service && other && summaryOf(service)[figure] / summaryOf(other)[figure];
+  return quotient(results, figure, { ...what, program: 'service' }, { ...what, program: baseline });
 }
 
-/**
- * How many times longer (p50) the same load takes at the one size than at the other; undefined where either is not
- * measured.
- */
+/** How many times longer (p50) a load takes at the one size than at the other; undefined where either is not measured. */
 export function growth(
   results: Results,
-  load: LoadName,
-  program: ProgramName,
+  what: Pick<Measurement, 'load' | 'program'>,
   [small, large]: readonly [number, number],
 ): number | undefined {
-  const before = find(results, { size: small, load, program });
-  const after = find(results, { size: large, load, program });
-  return before && after && summaryOf(after).p50 / summaryOf(before).p50;
+  return quotient(results, 'p50', { ...what, size: large }, { ...what, size: small });
 }
 
 /**
@@ -107,9 +105,14 @@ export function faultsOf({ rounds, program }: Measurement): string[] {
     ...Object.entries(failures),
     ...(program === 'service' && unfinished > 0 ? [['unfinished', unfinished] as const] : []),
   ]);
-  const counts = new Map<string, number>();
-  for (const [fault, count] of faults) counts.set(fault, (counts.get(fault) ?? 0) + count);
-  return [...counts].map(([fault, count]) => `${count} × ${fault}`);
+  return Object.entries(sumOf(faults)).map(([fault, count]) => `${count} × ${fault}`);
+}
+
+/** How often each failure was seen in all. */
+export function sumOf(failures: readonly (readonly [string, number])[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [failure, count] of failures) sums[failure] = (sums[failure] ?? 0) + count;
+  return sums;
 }
 
 /** The space of the other tables, in percent of the logs with their indexes. */

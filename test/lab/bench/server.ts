@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import pg from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
+import type pg from 'pg';
+import { connected } from '../../support/postgres-cluster.js';
 import { measureServer } from './measure.js';
 
 /** Milliseconds between two looks at what the server does, and how long one waits for it to be idle. */
@@ -9,24 +11,23 @@ const LOOK = { every: 50, atMost: 120_000 };
 /** The one PostgreSQL of a run. */
 export class Server {
   private constructor(
-    private readonly url: string,
+    private readonly embedded: EmbeddedPostgres,
     private readonly client: pg.Client,
     /** Such as 18.4. */
     readonly version: string,
     private readonly backend: number,
-    private readonly stopServer: () => Promise<void>,
   ) {}
 
   /** Starts the embedded PostgreSQL in a folder. */
   static async open(directory: string, signal: AbortSignal): Promise<Server> {
     const embedded = await EmbeddedPostgres.start({ dataDirectory: join(directory, 'postgres'), signal });
     try {
-      const client = await connect(embedded.url);
+      const client = await connected(embedded.url);
       const { rows } = await client.query<{ version: string; backend: number }>(
         `select split_part(current_setting('server_version'), ' ', 1) as version, pg_backend_pid() as backend`,
       );
       const { version, backend } = rows[0]!;
-      return new Server(embedded.url, client, version, backend, () => embedded.stop());
+      return new Server(embedded, client, version, backend);
     } catch (error) {
       await embedded.stop();
       throw error;
@@ -39,9 +40,7 @@ export class Server {
   }
 
   urlOf(database: string): string {
-    const url = new URL(this.url);
-    url.pathname = `/${database}`;
-    return url.href;
+    return Object.assign(new URL(this.embedded.url), { pathname: `/${database}` }).href;
   }
 
   /** The mark that was left on a database; undefined where the database or its mark is missing. */
@@ -57,10 +56,11 @@ export class Server {
     await this.client.query(`comment on database ${database} is '${mark}'`);
   }
 
-  /** Makes a database, in place of one of this name. */
-  async create(database: string): Promise<void> {
+  /** Makes a database, in place of one of this name. Returns its URL. */
+  async create(database: string): Promise<string> {
     await this.client.query(`drop database if exists ${database} with (force)`);
     await this.client.query(`create database ${database}`);
+    return this.urlOf(database);
   }
 
   /** Waits until nothing is left of the round before; what nobody waits for any longer is cancelled. */
@@ -72,22 +72,13 @@ export class Server {
           where backend_type = 'client backend' and state <> 'idle' and datname like 'time_logs_bench_%'`,
       );
       if (rowCount === 0) return;
-      await new Promise((resolve) => setTimeout(resolve, LOOK.every));
+      await delay(LOOK.every);
     }
     throw new Error('PostgreSQL does not come to rest after a round');
   }
 
   async stop(): Promise<void> {
     await this.client.end();
-    await this.stopServer();
+    await this.embedded.stop();
   }
-}
-
-/** One connection without time limits. */
-export async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  // Whoever uses the connection hears of its end.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
 }

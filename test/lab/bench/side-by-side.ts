@@ -1,24 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { migrations } from '../../../src/app.module.js';
 import { removeLibpqVariables } from '../../../src/config.js';
-import { compare } from './compare.js';
+import { migrate } from '../../../src/database-setup/index.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
+import { storeToken } from '../tokens.js';
+import { type Bench as Compared, compare } from './compare.js';
 import { NO_LOGS } from './data-set.js';
 import { Driver } from './driver.js';
-import { makeToken, Program, runCommand } from './program.js';
+import { Program, type Target } from './program.js';
 import { summaryOf } from './results.js';
 import { Server } from './server.js';
 
 /** What services are compared with: a PostgreSQL and a driver of their own. */
-export interface Bench {
-  readonly server: Server;
-  readonly driver: Driver;
-  /** Makes a migrated database, which `prepare` may change, and starts the service on it. */
-  readonly start: (
-    database: string,
-    env?: Readonly<Record<string, string>>,
-    prepare?: (databaseUrl: string) => Promise<void>,
-  ) => Promise<{ readonly program: Program; readonly databaseUrl: string }>;
+export interface Bench extends Pick<Compared, 'server' | 'driver' | 'signal' | 'afterRound'> {
+  /** Makes a migrated database, which a statement may change. Returns its URL. */
+  readonly createDatabase: (name: string, sql?: string) => Promise<string>;
+  /** Starts the service on a database. */
+  readonly start: (databaseUrl: string, env?: Readonly<Record<string, string>>) => Promise<Program>;
 }
 
 /** Lends a bench, and removes all of it at the end. */
@@ -29,20 +29,22 @@ export async function withBench(act: (bench: Bench) => Promise<void>): Promise<v
   const server = await Server.open(folder, signal);
   const driver = Driver.start(signal);
   const programs: Program[] = [];
-  const start: Bench['start'] = async (database, env = {}, prepare) => {
+  const createDatabase: Bench['createDatabase'] = async (name, sql = '') => {
     // Those whose statements the server waits for between rounds.
-    const name = `time_logs_bench_${database}`;
-    await server.create(name);
-    const databaseUrl = server.urlOf(name);
-    await runCommand('migrate', [], databaseUrl);
-    await prepare?.(databaseUrl);
-    const [token, logFile] = [await makeToken(databaseUrl), join(folder, `${database}.log`)];
+    const url = await server.create(`time_logs_bench_${name}`);
+    await migrate({ url, migrations });
+    await queryOnce(url, sql);
+    return url;
+  };
+  const start: Bench['start'] = async (databaseUrl, env = {}) => {
+    const token = await storeToken(databaseUrl);
+    const logFile = join(folder, `${programs.length}.log`);
     const program = await Program.start({ name: 'service', databaseUrl, token, logFile, signal, env });
     programs.push(program);
-    return { program, databaseUrl };
+    return program;
   };
   try {
-    await act({ server, driver, start });
+    await act({ server, driver, signal, createDatabase, start });
   } finally {
     await Promise.all(programs.map((program) => program.stop()));
     driver.stop();
@@ -51,31 +53,35 @@ export async function withBench(act: (bench: Bench) => Promise<void>): Promise<v
   }
 }
 
-/** Puts creates on two services in turn; prints the medians of all rounds, and what the first costs over the second. */
+/** Puts creates on services in turn; prints the medians of all rounds, and each over the last service. */
 export async function compareCreates(
-  { server, driver }: Bench,
-  services: readonly (readonly [what: string, program: Program])[],
+  bench: Bench,
+  services: Readonly<Record<string, Target>>,
+  { rounds = 10, seconds = 4, ...pace }: Partial<Compared['options']>,
 ): Promise<void> {
-  const [rounds = 10, seconds = 4] = process.argv.slice(2).map(Number);
-  const measurements = await compare(
-    {
-      ...{ server, driver, data: NO_LOGS, signal: new AbortController().signal },
-      programs: services.map(([, program]) => program),
-      options: { connections: 64, rounds, seconds },
-      log: (line) => console.error(line),
-    },
-    'create',
-  );
-  console.log('| | requests/s | p50 ms | Node CPU µs | PostgreSQL CPU µs |\n|---|---|---|---|---|');
+  const programs = Object.values(services);
+  const options = { connections: 64, rounds, seconds, ...pace };
+  const log = (line: string) => console.error(line);
+  const measurements = await compare({ ...bench, programs, options, log, data: NO_LOGS }, 'create');
   const found = measurements.map(summaryOf);
-  for (const [index, { perSecond, p50, cpu, databaseCpu }] of found.entries()) {
-    const figures = [Math.round(perSecond), p50.toFixed(2), cpu.toFixed(1), databaseCpu.toFixed(1)];
-    console.log(`| ${services[index]![0]} | ${figures.join(' | ')} |`);
-  }
-  const [first, second] = found as [(typeof found)[0], (typeof found)[0]];
-  const share = (of: (figures: (typeof found)[0]) => number) => (of(first) / of(second)).toFixed(3);
+  const last = found.at(-1)!;
   console.log(
-    `\n${services[0]![0]} over ${services[1]![0]}: throughput ${share(({ perSecond }) => perSecond)} ×, ` +
-      `Node CPU ${share(({ cpu }) => cpu)} ×, CPU of both ${share(({ cpu, databaseCpu }) => cpu + databaseCpu)} ×`,
+    '| | requests/s | p50 ms | Node CPU µs | PostgreSQL CPU µs | × throughput | × Node CPU | × CPU |',
   );
+  console.log('|---|---|---|---|---|---|---|---|');
+  for (const [index, name] of Object.keys(services).entries()) {
+    const { perSecond, p50, cpu, databaseCpu } = found[index]!;
+    const shares = [
+      perSecond / last.perSecond,
+      cpu / last.cpu,
+      (cpu + databaseCpu) / (last.cpu + last.databaseCpu),
+    ].map((share) => share.toFixed(3));
+    const figures = [Math.round(perSecond), p50.toFixed(2), cpu.toFixed(1), databaseCpu.toFixed(1)];
+    console.log(`| ${[name, ...figures, ...shares].join(' | ')} |`);
+  }
+}
+
+/** Rounds, and seconds of each, as the command line has them. */
+export function optionsOf([rounds, seconds]: readonly string[]): Partial<Compared['options']> {
+  return { ...(rounds && { rounds: Number(rounds) }), ...(seconds && { seconds: Number(seconds) }) };
 }

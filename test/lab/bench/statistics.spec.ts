@@ -1,10 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { median, percentile } from './statistics.js';
+import { median, percentile, percentiles } from './statistics.js';
 
 describe('statistics', () => {
   it('takes the number at the nearest rank', () => {
     const sorted = Array.from({ length: 200 }, (_, index) => index + 1);
     expect([0, 0.5, 0.99, 1].map((share) => percentile(sorted, share))).toEqual([1, 100, 198, 200]);
+  });
+
+  it('sorts numbers before it takes some', () => {
+    expect(percentiles([300, 20, 1], 0.5, 1)).toEqual(['20.0', '300.0']);
   });
 
   it('takes the middle of two medians', () => {

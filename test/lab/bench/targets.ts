@@ -1,6 +1,6 @@
 import { sizeName } from './data-set.js';
 import { LOAD_NAMES, type LoadName } from './loads.js';
-import { growth, percentBeside, ratio, type Results, summaryOf } from './results.js';
+import { growth, type Measurement, percentBeside, ratio, type Results, summaryOf } from './results.js';
 import { median } from './statistics.js';
 
 /** What was measured for a target, and with which load where the target is about the worst of several. */
@@ -81,30 +81,27 @@ function worst(
   return chosen && loads.length === 1 ? { value: chosen.value } : chosen;
 }
 
+/** These targets are of the usual spread. */
+const ifUsual =
+  (measure: Target['measure']): Target['measure'] =>
+  (results) =>
+    results.spread === 'usual' ? measure(results) : undefined;
+
 const throughput = THROUGHPUT.flatMap(([name, loads, size, ...bounds]) =>
   (['idiomatic', 'bare'] as const).map((baseline, index): Target => {
     const bound = { least: bounds[index]! };
-    return {
-      name: `${name}: throughput of ${baseline}`,
-      bound,
-      unit: '×',
-      measure: (results) =>
-        results.spread === 'usual'
-          ? worst(loads, bound, (load) => ratio(results, { size, load }, baseline, 'perSecond'))
-          : undefined,
-    };
+    const measure = (results: Results) =>
+      worst(loads, bound, (load) => ratio(results, { size, load }, baseline, 'perSecond'));
+    return { name: `${name}: throughput of ${baseline}`, bound, unit: '×', measure: ifUsual(measure) };
   }),
 );
 
-const cpu = CPU.map(([name, [load], size, most]): Target => ({
-  name: `${name}: CPU of bare`,
-  bound: { most },
-  unit: '×',
-  measure: (results) => {
-    const value = ratio(results, { size, load: load! }, 'bare', 'cpu');
-    return value === undefined || results.spread !== 'usual' ? undefined : { value };
-  },
-}));
+const cpu = CPU.map(([name, [load], size, most]): Target => {
+  const measure = (results: Results) => ({
+    value: ratio(results, { size, load: load! }, 'bare', 'cpu') ?? NaN,
+  });
+  return { name: `${name}: CPU of bare`, bound: { most }, unit: '×', measure: ifUsual(measure) };
+});
 
 /** Growth counts for the spread over all years too: its largest size is below 10m. */
 function sizeIn({ spread, measurements }: Results, size: number): number | undefined {
@@ -119,9 +116,11 @@ const growths = GROWTH.map(([name, loads, size, most, from = SMALL]): Target => 
   measure: (results) => {
     const large = sizeIn(results, size);
     if (large === undefined) return undefined;
-    return worst(loads, { most }, (load) => growth(results, load, 'service', [from, large]));
+    return worst(loads, { most }, (load) => growth(results, { load, program: 'service' }, [from, large]));
   },
 }));
+
+const memoryOf = (found: Measurement) => summaryOf(found).memory;
 
 export const TARGETS: readonly Target[] = [
   ...throughput,
@@ -131,21 +130,17 @@ export const TARGETS: readonly Target[] = [
     name: 'space beside the logs and their indexes, from 1m logs',
     bound: { most: 5 },
     unit: '%',
-    measure: ({ spread, spaces }) => {
+    measure: ifUsual(({ spaces }) => {
       const space = spaces.at(-1);
-      return spread === 'usual' && space && space.size >= 1_000_000
-        ? { value: percentBeside(space) }
-        : undefined;
-    },
+      return space && space.size >= MEDIUM ? { value: percentBeside(space) } : undefined;
+    }),
   },
   {
     name: 'memory of the service under load',
     bound: { most: 256 },
     unit: 'MB',
     measure: ({ measurements }) => {
-      const used = measurements
-        .filter(({ program }) => program === 'service')
-        .map((found) => summaryOf(found).memory);
+      const used = measurements.filter(({ program }) => program === 'service').map(memoryOf);
       return used.length === 0 ? undefined : { value: Math.max(...used) / 1e6 };
     },
   },

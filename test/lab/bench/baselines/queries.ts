@@ -75,13 +75,6 @@ export async function totalsOf(query: TotalsQuery, run: Run) {
     count: Number(count),
     duration: Number(duration),
   }));
-  const { count, duration } = whole!;
-  const meta = {
-    count: Number(count),
-    duration: Number(duration),
-    total: Number(counted.total),
-    page,
-    limit,
-  };
-  return { success: true, data, meta };
+  const [count, duration, total] = [whole!.count, whole!.duration, counted.total].map(Number);
+  return { success: true, data, meta: { count, duration, total, page, limit } };
 }
