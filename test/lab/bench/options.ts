@@ -45,24 +45,22 @@ export function parseOptions(args: string[]) {
   };
 }
 
+const OPTIONS = {
+  sizes: { type: 'string', default: '10k,1m' },
+  spread: { type: 'string', default: 'usual' },
+  only: { type: 'string' },
+  programs: { type: 'string' },
+  connections: { type: 'string', default: '16' },
+  seconds: { type: 'string', default: '5' },
+  rounds: { type: 'string', default: '3' },
+  data: { type: 'string' },
+  json: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
 function parse(args: string[]) {
   try {
-    const { values } = parseArgs({
-      args,
-      options: {
-        sizes: { type: 'string', default: '10k,1m' },
-        spread: { type: 'string', default: 'usual' },
-        only: { type: 'string' },
-        programs: { type: 'string' },
-        connections: { type: 'string', default: '16' },
-        seconds: { type: 'string', default: '5' },
-        rounds: { type: 'string', default: '3' },
-        data: { type: 'string' },
-        json: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    return values;
+    return parseArgs({ args, options: OPTIONS }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'the options could not be read');
   }

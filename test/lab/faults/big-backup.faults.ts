@@ -1,33 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { entities, migrations, note, afterRestore } from '../../../src/app.module.js';
 import { backup, checkBackup, restore } from '../../../src/backup/index.js';
-import { migrate } from '../../../src/database-setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { runCommand as run } from '../../support/commands.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { useFolder } from '../../support/fixtures.js';
+import { createMigratedDatabase, type TestDatabase } from '../../support/test-database.js';
 
 describe('backup and restore of many rows', () => {
-  let directory: string;
-  let databases: TestDatabase[];
-  let file: string;
+  const inFolder = useFolder('time-logs-backup-');
+  const databases: TestDatabase[] = [];
+  let big: string;
+  let target: string;
 
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-backup-'));
-    file = join(directory, 'file');
-    databases = [await createTestDatabase(), await createTestDatabase()];
-    for (const { url } of databases) await migrate({ url, migrations });
+    databases.unshift(await createMigratedDatabase(), await createMigratedDatabase());
+    [big, target] = databases.map(({ url }) => url) as [string, string];
   });
-  afterEach(async () => {
-    for (const database of databases) await database.drop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => Promise.all(databases.map((database) => database.drop())));
 
   it('stream them through little memory', async () => {
-    const [big, target] = databases.map(({ url }) => url) as [string, string];
+    const file = inFolder('streamed');
     // 80 MB of text, which is more than the heap may have. The programs themselves take 35 of it.
     await withSql(big, (sql) => addRows(sql, 1, 16_000, `repeat(md5(n::text), 156)`));
     const small = ['--max-old-space-size=64'];
@@ -39,10 +32,10 @@ describe('backup and restore of many rows', () => {
   });
 
   it('say how far they have come', async () => {
-    const [big, target] = databases.map(({ url }) => url) as [string, string];
     await withSql(big, (sql) => addRows(sql, 1, 110_000));
     const told: string[] = [];
-    const options = { entities, migrations, file, report: (text: string) => told.push(text) };
+    const report = (text: string) => told.push(text);
+    const options = { entities, migrations, file: inFolder('told'), report };
     for (const [act, end] of [
       [() => backup({ url: big, note, ...options }), 'rows'],
       [() => checkBackup(options), 'rows checked'],
@@ -50,10 +43,8 @@ describe('backup and restore of many rows', () => {
     ] as const) {
       told.length = 0;
       await act();
-      const steps = new Set(
-        told.filter((text) => text.startsWith('time_logs: ') && text.endsWith(` ${end}`)),
-      );
-      expect(steps.size).toBeGreaterThan(9);
+      const steps = told.filter((text) => text.startsWith('time_logs: ') && text.endsWith(` ${end}`));
+      expect(new Set(steps).size).toBeGreaterThan(9);
       expect(told.at(-1)).toBe(`time_logs: 110000 ${end}`);
     }
   });

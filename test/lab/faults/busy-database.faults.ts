@@ -1,9 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { ask, expectUnavailable } from './support/ask.js';
 import { connected } from '../../support/postgres-cluster.js';
-import { recovered, refusedCreates, underWrites } from './support/service-under-writes.js';
+import { ask, expectUnavailable } from './support/ask.js';
+import {
+  recovered,
+  refusedCreates,
+  type ServiceUnderWrites,
+  underWrites,
+} from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
 /** Creates that may wait, and creates at once. */
@@ -15,14 +20,18 @@ const TOO_MANY_CONNECTIONS = '53300';
 describe('a service whose database has no room for it', () => {
   const postgres = useCluster({ max_connections: '20' });
 
-  it('answers 503 in bounded time while the table is locked and the pool exhausted, but not to what needs no connection', async () => {
-    const url = await postgres.createDatabase();
-    await underWrites({ url, writers: 40 }, async (scene) => {
-      const { service } = scene;
-      const list = `${service.url}/api/v1/time-logs`;
-      const owner = await connected(url);
-      try {
-        await owner.query('begin; lock table time_logs in access exclusive mode');
+  /** Does something while the table is locked, and sees that the service recovers by itself. */
+  const whileLocked = async (scene: ServiceUnderWrites, act: () => Promise<void>) => {
+    const owner = await connected(scene.url);
+    await owner.query('begin; lock table time_logs in access exclusive mode');
+    await act().finally(() => owner.end());
+    await recovered(scene);
+  };
+
+  it('answers 503 in bounded time while the table is locked and the pool exhausted, but not to what needs no connection', () =>
+    underWrites({ database: postgres, writers: 40 }, (scene) =>
+      whileLocked(scene, async () => {
+        const list = `${scene.service.url}/api/v1/time-logs`;
         await refusedCreates(scene, 40);
         for (let round = 0; round < 5; round++) {
           const needless = await Promise.all([
@@ -30,39 +39,26 @@ describe('a service whose database has no room for it', () => {
             ask(list, { token: 'not-one-of-ours' }),
             ask(list, { body: '{"duration":0}' }),
             ask(`${list}?page=0`),
-            ask(`${service.url}/livez`, { token: undefined }),
+            ask(`${scene.service.url}/livez`, { token: undefined }),
           ]);
           expect(needless.map(({ status }) => status)).toEqual([401, 401, 400, 400, 200]);
         }
         expectUnavailable(await ask(list));
-      } finally {
-        await owner.end();
-      }
-      await recovered(scene);
-    });
-  });
+      }),
+    ));
 
-  it('refuses with 503 what it has no room to keep waiting, and recovers by itself', async () => {
-    const url = await postgres.createDatabase();
-    const env = { WRITE_QUEUE: String(ROOM) };
-    await underWrites({ url, env }, async (scene) => {
-      const { writers, ledger } = scene;
-      const owner = await connected(url);
-      try {
-        await owner.query('begin; lock table time_logs in access exclusive mode');
+  it('refuses with 503 what it has no room to keep waiting, and recovers by itself', () =>
+    underWrites({ database: postgres, env: { WRITE_QUEUE: String(ROOM) } }, (scene) =>
+      whileLocked(scene, async () => {
+        const { writers, ledger } = scene;
         const crowd = Array.from({ length: CROWD }, () => writers.record(ledger.intend()));
         for (const outcome of await Promise.all(crowd)) expect(outcome).toEqual({ kind: 'refused' });
-      } finally {
-        await owner.end();
-      }
-      await recovered(scene);
-    });
-  });
+      }),
+    ));
 
-  it('answers 503 while others hold every connection of the server, does not storm it, and recovers by itself', async () => {
-    const url = await postgres.createDatabase();
-    await underWrites({ url }, async (scene) => {
-      const { service, ledger } = scene;
+  it('answers 503 while others hold every connection of the server, does not storm it, and recovers by itself', () =>
+    underWrites({ database: postgres }, async (scene) => {
+      const { service, ledger, url } = scene;
       const others: pg.Client[] = [];
       try {
         await takeEveryConnection(others, postgres.asSuperuser(url), service.child);
@@ -76,8 +72,7 @@ describe('a service whose database has no room for it', () => {
         await Promise.all(others.map((other) => other.end()));
       }
       await recovered(scene);
-    });
-  });
+    }));
 });
 
 /**
@@ -89,9 +84,8 @@ async function takeEveryConnection(others: pg.Client[], url: string, service: Ch
   others.push(first);
   service.kill('SIGSTOP');
   try {
-    await first.query(
-      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'time-logs'`,
-    );
+    const ours = `from pg_stat_activity where application_name = 'time-logs'`;
+    await first.query(`select pg_terminate_backend(pid, 5000) ${ours}`);
     for (;;) others.push(await connected(url));
   } catch (error) {
     if ((error as { code?: string }).code !== TOO_MANY_CONNECTIONS) throw error;

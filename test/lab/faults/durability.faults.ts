@@ -1,20 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Durability, plainOptions } from '../../../src/database-setup/index.js';
-import { startService } from '../../support/service-process.js';
-import { ask, expectUnavailable } from './support/ask.js';
+import { linesOf } from '../../support/service-here.js';
 import { eventually } from '../eventually.js';
-import { TOKEN } from './support/service-under-writes.js';
+import { ask, expectUnavailable } from './support/ask.js';
+import { serve } from './support/serve.js';
 import { useCluster } from './support/use-cluster.js';
 
-const LOG = JSON.stringify({
-  projectId: crypto.randomUUID(),
-  duration: 1.5,
-  description: 'a',
-  date: '2026-01-31',
-});
-
+const LOG = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1.5, date: '2026-01-31' });
 const OWN_DISK = "a commit waits for the database's own disk";
+const ALONE = 'and for no standby: a log may be lost with that disk';
 
 describe('what a commit waits for', () => {
   const postgres = useCluster();
@@ -36,23 +31,16 @@ describe('what a commit waits for', () => {
   const told = async () => {
     const dataSource = await new DataSource(plainOptions(url)).initialize();
     const lines: string[][] = [];
-    const durability = new Durability('log', {
-      debug: (line: string) => lines.push(['debug', line]),
-      log: (line: string) => lines.push(['info', line]),
-      warn: (line: string) => lines.push(['warn', line]),
-    });
+    const at = (level: string) => (line: string) => lines.push([level, line]);
+    const durability = new Durability('log', { debug: at('debug'), log: at('info'), warn: at('warn') });
     await durability.look((sql) => dataSource.query(sql));
     await dataSource.destroy();
     return lines;
   };
 
   it.each([
-    [{}, 'info', `${OWN_DISK}, and for no standby: a log may be lost with that disk`],
-    [
-      { synchronous_commit: 'off' },
-      'info',
-      `${OWN_DISK}, and for no standby: a log may be lost with that disk`,
-    ],
+    [{}, 'info', `${OWN_DISK}, ${ALONE}`],
+    [{ synchronous_commit: 'off' }, 'info', `${OWN_DISK}, ${ALONE}`],
     [
       { synchronous_commit: 'local', synchronous_standby_names: 'one' },
       'info',
@@ -73,39 +61,26 @@ describe('what a commit waits for', () => {
   });
 
   it('is the disk of the standby for a create, even where the role is told to wait for less later', async () => {
-    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
-    try {
-      expect(service.output().split('a commit waits for')).toHaveLength(2);
-      const create = () => ask(`${service.url}/api/v1/time-logs`, { body: LOG });
-      expect(await create()).toMatchObject({ status: 201 });
-      for (const mode of ['off', 'local', 'remote_write'])
-        await withSettings({ synchronous_commit: mode, synchronous_standby_names: 'nobody' }, async () =>
-          expectUnavailable(await create()),
-        );
-    } finally {
-      await service.end();
-    }
+    const service = await serve(url);
+    expect(service.output().split('a commit waits for')).toHaveLength(2);
+    const create = () => ask(`${service.url}/api/v1/time-logs`, { body: LOG });
+    expect(await create()).toMatchObject({ status: 201 });
+    for (const mode of ['off', 'local', 'remote_write'])
+      await withSettings({ synchronous_commit: mode, synchronous_standby_names: 'nobody' }, async () =>
+        expectUnavailable(await create()),
+      );
   });
 
   it('is told once more, each time that a synchronous standby goes away or comes', async () => {
     const standby = await postgres.createStandby();
-    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
-    const lines = () =>
-      service
-        .output()
-        .split('\n')
-        .filter((line) => line.includes('"context":"Durability"'))
-        .map((line) => {
-          const { level, msg } = JSON.parse(line) as { level: string; msg: string };
-          return [level, msg];
-        });
-    const alone = 'and for no standby: a log may be lost with that disk';
-    const expected: string[][] = [['info', `${OWN_DISK}, ${alone}`]];
+    const service = await serve(url);
+    const expected: string[][] = [['info', `${OWN_DISK}, ${ALONE}`]];
     const expectMore = (...line: string[]) => {
       expected.push(line);
       return eventually(async () => {
         await ask(`${service.url}/api/v1/time-logs`, { body: LOG });
-        expect(lines()).toEqual(expected);
+        const lines = linesOf(service.output()).filter(({ context }) => context === 'Durability');
+        expect(lines.map(({ level, msg }) => [level, msg])).toEqual(expected);
       });
     };
     const now = OWN_DISK.replace('waits for', 'now waits for');
@@ -115,10 +90,9 @@ describe('what a commit waits for', () => {
         await withSettings({ synchronous_standby_names: 'standby' }, () =>
           expectMore('info', `${now} and the disk of synchronous standbys: standby`),
         );
-        await expectMore('warn', `${away}, ${alone}`);
+        await expectMore('warn', `${away}, ${ALONE}`);
       }
     } finally {
-      await service.end();
       await standby.remove();
     }
   });

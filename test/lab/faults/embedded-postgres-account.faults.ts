@@ -17,6 +17,7 @@ import { openDirectory } from '../../../libs/embedded-postgres/src/data-director
 import { EmbeddedPostgres } from '../../../libs/embedded-postgres/src/embedded-postgres.js';
 import { thisMachine } from '../../../libs/embedded-postgres/src/installation.js';
 import { firstColumn as query } from '../../support/postgres-cluster.js';
+import { expectRefused } from './support/embedded.js';
 
 const isRoot = process.getuid?.() === 0;
 const asRoot = isRoot ? describe : describe.skip;
@@ -48,6 +49,10 @@ afterEach(async () => {
   spawnSync('chmod', ['-R', 'u+w', place]);
   await rm(place, { recursive: true, force: true });
 });
+
+/** A server that was started answers. */
+const expectAnswers = async (starting: Promise<EmbeddedPostgres>) =>
+  expect(await query((await starting).url, 'select 1')).toEqual([1]);
 
 async function start(accounts?: Account[], binaries = binariesIn(native)): Promise<EmbeddedPostgres> {
   const machine = { ...thisMachine, binaries: () => binaries, ...(accounts && { accounts: () => accounts }) };
@@ -89,8 +94,7 @@ async function connectAs(uid: number): Promise<string> {
 describe('PostgreSQL in a home that only its owner can enter', () => {
   it('runs with the project and the data in it', async () => {
     expect((await stat(place)).mode & 0o777).toBe(0o700);
-    const { url } = await start(undefined, await installHere());
-    expect(await query(url, 'select 1')).toEqual([1]);
+    await expectAnswers(start(undefined, await installHere()));
   });
 });
 
@@ -98,22 +102,19 @@ asOrdinaryUser('PostgreSQL under an ordinary user', () => {
   it('runs when the project is somebody else’s and lacks the links of its libraries', async () => {
     const binaries = await installHere();
     spawnSync('chmod', ['-R', 'a-w', binaries.native]);
-    const { url } = await start(undefined, binaries);
-    expect(await query(url, 'select 1')).toEqual([1]);
+    await expectAnswers(start(undefined, binaries));
     expect(await readdir(join(place, 'data', 'postgres.lib'))).toContain('libpq.so.5');
   });
 
   it('refuses a data directory of another user', async () => {
-    await expect(EmbeddedPostgres.start({ dataDirectory: '/usr' })).rejects.toMatchObject({
-      name: 'EmbeddedPostgresError',
-      message:
-        'the data directory /usr belongs to another user (number 0): start the service as that user, or set DATA_DIR to another directory',
-    });
+    await expectRefused(
+      EmbeddedPostgres.start({ dataDirectory: '/usr' }),
+      /^the data directory \/usr belongs to another user \(number 0\): start the service as that user, or set DATA_DIR to another directory$/,
+    );
   });
 
   (namespaces ? it : it.skip)('runs for a user without a name, where there are user namespaces', async () => {
-    const { url } = await start([userNamespace]);
-    expect(await query(url, 'select 1')).toEqual([1]);
+    await expectAnswers(start([userNamespace]));
   });
 });
 
@@ -141,17 +142,13 @@ asRoot.each(ordinaryUsers)('PostgreSQL under root in the folder of a user %s', (
     expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
 
     const user = { uid, gid: uid };
-    const alone = {
-      name: 'alone',
-      invoke: (file: string, args: readonly string[]) => ({ file, args, ...user }),
-    };
-    const next = await start([{ ...alone, owner: () => user }]);
+    const invoke: Account['invoke'] = (file, args) => ({ file, args, ...user });
+    const next = await start([{ name: 'alone', invoke, owner: () => user }]);
     expect(await query(next.url, 'select answer from kept')).toEqual([42]);
   });
 
   it('runs in a home that only the user can enter, with no right that the user does not have', async () => {
-    const { url } = await start(undefined, await installHere());
-    expect(await query(url, 'select 1')).toEqual([1]);
+    await expectAnswers(start(undefined, await installHere()));
     const [pid] = (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n');
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     expect(status).toMatch(new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s`, 'm'));
@@ -163,17 +160,13 @@ asRoot.each(ordinaryUsers)('PostgreSQL under root in the folder of a user %s', (
     await start();
     await started.pop()!.stop();
     await chmod(dirname(native), 0o700);
-    await expect(start()).rejects.toMatchObject({
-      name: 'EmbeddedPostgresError',
-      message: expect.stringMatching(/^the embedded PostgreSQL does not run here [^\n]*$/),
-    });
+    await expectRefused(start(), /^the embedded PostgreSQL does not run here [^\n]*$/);
     expect(await owners(join(place, 'data'))).toEqual(new Set([`${uid}:${uid}`]));
   });
 
   it('starts where the user cannot reach the programs, and could not use the data anyway', async () => {
     await chmod(dirname(native), 0o700);
-    const { url } = await start();
-    expect(await query(url, 'select 1')).toEqual([1]);
+    await expectAnswers(start());
   });
 });
 
@@ -227,9 +220,7 @@ asRoot('PostgreSQL under root', () => {
   });
 
   it('runs in a closed home without user namespaces', async () => {
-    const binaries = await installHere();
-    const { url } = await start([otherUser, otherUserWithCapability], binaries);
-    expect(await query(url, 'select 1')).toEqual([1]);
+    await expectAnswers(start([otherUser, otherUserWithCapability], await installHere()));
   });
 
   it('keeps the data when another account is the first that works', async () => {
@@ -253,20 +244,14 @@ asRoot('PostgreSQL under root', () => {
   );
 
   it('tells in one line that no account will do', async () => {
-    const binaries = await installHere();
-    await expect(start([otherUser], binaries)).rejects.toMatchObject({
-      name: 'EmbeddedPostgresError',
-      message: expect.stringMatching(
-        /^the embedded PostgreSQL does not run here \([^\n]+\): start the service as an ordinary user, or set DATABASE_URL to a PostgreSQL server$/,
-      ),
-    });
+    await expectRefused(
+      start([otherUser], await installHere()),
+      /^the embedded PostgreSQL does not run here \([^\n]+\): start the service as an ordinary user, or set DATABASE_URL to a PostgreSQL server$/,
+    );
   });
 
   it('tells in one line that PostgreSQL itself refuses root', async () => {
     await mkdir(join(place, 'data'));
-    await expect(start([sameUser])).rejects.toMatchObject({
-      name: 'EmbeddedPostgresError',
-      message: expect.stringMatching(/^[^\n]*cannot be run as root[^\n]*$/),
-    });
+    await expectRefused(start([sameUser]), /^[^\n]*cannot be run as root[^\n]*$/);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { digestOf, newToken } from '../../../src/access-token/token-text.js';
-import { ask, expectUnavailable } from './support/ask.js';
-import { eventually } from '../eventually.js';
 import { timesOf } from '../../support/extent.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
+import { eventually } from '../eventually.js';
+import { storeToken } from '../tokens.js';
+import { ask, expectUnavailable } from './support/ask.js';
 import { underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
@@ -15,16 +15,17 @@ const ROUNDS = timesOf(4, 2);
 const WAVES = 3;
 /** Connections that the service may have. */
 const POOL_SIZE = 10;
+const CONNECTIONS = `select pid, state from pg_stat_activity
+  where application_name = 'time-logs' and datname = current_database()`;
 
 describe('a service whose database is frozen', () => {
   const postgres = useCluster();
 
-  it('answers 503 to every request that needs it, 200 to livez, and recovers with a clean pool', async () => {
-    const url = await postgres.createDatabase();
-    await underWrites({ url }, async ({ service, writers, ledger }) => {
+  it('answers 503 to every request that needs it, 200 to livez, and recovers with a clean pool', () =>
+    underWrites({ database: postgres }, async ({ service, url, writers, ledger }) => {
       const paths = { list: `${service.url}/api/v1/time-logs`, health: `${service.url}/health` };
       for (let round = 1; round <= ROUNDS; round++) {
-        const tokens = await storeTokens(url, WAVES * 3);
+        const tokens = await Promise.all(Array.from({ length: WAVES * 3 }, () => storeToken(url)));
         await postgres.freeze();
         for (let wave = 1; wave <= WAVES; wave++) {
           // None of these tokens was seen before: the service has to look it up.
@@ -48,31 +49,10 @@ describe('a service whose database is frozen', () => {
         // No connection is left in the pool that still owes an answer of before.
         expect(ledger.count('refused')).toBe(refused);
         expect(await ask(paths.health)).toMatchObject({ status: 200, text: 'OK' });
-        await eventually(async () => {
-          const connections = await connectionsOf(url);
-          expect(connections.length).toBeLessThanOrEqual(POOL_SIZE);
-        });
+        await eventually(async () =>
+          expect((await queryOnce(url, CONNECTIONS)).length).toBeLessThanOrEqual(POOL_SIZE),
+        );
       }
       expect(ledger.count('cut')).toBe(0);
-    });
-  });
+    }));
 });
-
-/** New tokens, put into the table past the service. */
-async function storeTokens(url: string, count: number): Promise<string[]> {
-  const tokens = Array.from({ length: count }, newToken);
-  await queryOnce(
-    url,
-    `insert into access_tokens (id, name, digest, scopes, created_at)
-     select gen_random_uuid(), 'faults', digest, '{time-logs:read,time-logs:write}', now() from unnest($1::bytea[]) digest`,
-    [tokens.map(digestOf)],
-  );
-  return tokens;
-}
-
-async function connectionsOf(url: string): Promise<unknown[]> {
-  return queryOnce(
-    url,
-    `select pid, state from pg_stat_activity where application_name = 'time-logs' and datname = current_database()`,
-  );
-}

@@ -1,17 +1,18 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand } from '../../support/commands.js';
-import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { useFolder } from '../../support/fixtures.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
 import { canMount, SmallDisk } from './support/full-disk.js';
+import { useCluster } from './support/use-cluster.js';
 
 (canMount ? describe : describe.skip)('commands on a full disk (where a disk can be mounted)', () => {
-  let postgres: PostgresCluster;
+  const postgres = useCluster();
+  const inFolder = useFolder('faults-full-');
   let url: string;
 
   beforeAll(async () => {
-    postgres = await PostgresCluster.create();
     url = await postgres.createDatabase();
     expect(await runCommand('migrate', [], { DATABASE_URL: url })).toMatchObject({ code: 0 });
     await queryOnce(
@@ -21,14 +22,13 @@ import { canMount, SmallDisk } from './support/full-disk.js';
               1, repeat('x', 200), '2020-01-31' from generate_series(1, 3000) n`,
     );
   });
-  afterAll(() => postgres.remove());
 
   it('a backup says what to do, and leaves no part of a file', async () => {
-    const place = await mkdtemp(join(tmpdir(), 'faults-full-'));
+    const place = inFolder();
     const disk = SmallDisk.mount(place, '64k');
     try {
       await disk.fill();
-      const file = join(place, 'file');
+      const file = inFolder('file');
       expect(await runCommand('backup', [file], { DATABASE_URL: url })).toEqual({
         code: 1,
         stdout: '',
@@ -37,7 +37,6 @@ import { canMount, SmallDisk } from './support/full-disk.js';
       expect(await readdir(place)).toEqual(['ballast']);
     } finally {
       disk.unmount();
-      await rm(place, { recursive: true });
     }
   });
 

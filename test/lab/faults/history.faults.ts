@@ -129,10 +129,9 @@ const secondsSince = (begin: number) => ((performance.now() - begin) / 1_000).to
 /** The logs that whoever applies these events has, by their ids. */
 function copyOf(events: Chronicle['followed'][number]) {
   const copy = new Map<string, unknown>();
-  for (const { type, data } of events) {
-    if (type === 'time-log.deleted') copy.delete(data.id);
+  for (const { type, data } of events)
     // What items of a list have.
-    else copy.set(data.id, { ...data, date: undefined });
-  }
+    if (type !== 'time-log.deleted') copy.set(data.id, { ...data, date: undefined });
+    else copy.delete(data.id);
   return copy;
 }

@@ -1,10 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { migrations } from '../../../src/app.module.js';
 import { Database } from '../../../src/database/index.js';
-import { migrate, plainOptions } from '../../../src/database-setup/index.js';
-import { DataSource } from 'typeorm';
 import { addRows, withSql } from '../../support/backup-rows.js';
-import { connected, queryOnce } from '../../support/postgres-cluster.js';
+import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { resultOf, useStruckServer, VICTIMS } from './support/strikes.js';
 
 /** Transactions that are open at once, each of which takes a slot. */
@@ -16,8 +13,7 @@ describe('counts and sums are true', () => {
   let logs: number;
 
   beforeEach(async () => {
-    url = await server.cluster.createDatabase();
-    await migrate({ url, migrations });
+    url = await server.createMigrated();
     logs = 0;
     await write(500);
   });
@@ -26,15 +22,8 @@ describe('counts and sums are true', () => {
     await withSql(url, (sql) => addRows(sql, logs + 1, logs + more));
     logs += more;
   };
-  const wrong = async () => {
-    const sql = 'select count(*)::int as wrong from time_log_count_differences_v2()';
-    const [row] = await queryOnce<{ wrong: number }>(url, sql);
-    return row!.wrong;
-  };
-  const slots = async () => {
-    const sql = 'select distinct slot::int from time_log_counts order by 1';
-    return (await queryOnce<{ slot: number }>(url, sql)).map(({ slot }) => slot);
-  };
+  const wrong = async () => (await firstColumn(url, 'select from time_log_count_differences_v2()')).length;
+  const slots = () => firstColumn(url, 'select distinct slot::int from time_log_counts order by 1');
   const expectTruth = async () =>
     expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are right: ${logs} logs\n`);
 
@@ -74,8 +63,8 @@ describe('counts and sums are true', () => {
     expect(before).toHaveLength(SLOTS);
     // As a service does it behind its creates.
     const fold = () =>
-      withDatabase(server.proxy.url(url), (database) =>
-        database.change(`select fold_time_log_counts(1000) as folded`),
+      withSql(server.proxy.url(url), (sql) =>
+        new Database(sql).change(`select fold_time_log_counts(1000) as folded`),
       );
     await server.comeThrough(victim, fold, {
       meanwhile: async () => {
@@ -88,12 +77,3 @@ describe('counts and sums are true', () => {
     await expectTruth();
   });
 });
-
-async function withDatabase<T>(url: string, act: (database: Database) => Promise<T>): Promise<T> {
-  const dataSource = await new DataSource({ ...plainOptions(url), poolSize: 1 }).initialize();
-  try {
-    return await act(new Database(dataSource));
-  } finally {
-    await dataSource.destroy();
-  }
-}

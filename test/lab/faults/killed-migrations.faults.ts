@@ -4,12 +4,13 @@ import { functionsIn } from '../../support/count-functions.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { runCommand } from '../../support/commands.js';
 import { startHere } from '../../support/service-here.js';
-import { endProcess, startService } from '../../support/service-process.js';
+import { endProcess } from '../../support/service-process.js';
 import { everything, loadVersion } from '../../upgrade/earlier-version.js';
-import { ask } from './support/ask.js';
+import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { eventually } from '../eventually.js';
+import { ask } from './support/ask.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
-import { queryOnce } from '../../support/postgres-cluster.js';
+import { serve } from './support/serve.js';
 import { oneOf, resultOf, useStruckServer, VICTIMS } from './support/strikes.js';
 import { TOKEN } from './support/service-under-writes.js';
 
@@ -27,18 +28,14 @@ describe('a database of which somebody ends', () => {
     return url;
   };
   const storedIn = (url: string) => withSql(url, (sql) => everything(sql, '0.1'));
-  const idsIn = async (url: string) =>
-    (await queryOnce<{ id: string }>(url, 'select id from time_logs order by 1')).map(({ id }) => id);
+  const idsIn = (url: string) => firstColumn(url, 'select id from time_logs order by 1');
 
   /** Writes as somebody who was told that it is stored, from the moment on when there is a table. */
   const writerTo = (url: string) => {
     let written = 0;
     const write = async (more: number) => {
-      const [found] = await queryOnce<{ isThere: boolean }>(
-        url,
-        `select to_regclass('time_logs') is not null as "isThere"`,
-      );
-      if (!found!.isThere) return;
+      const [isThere] = await firstColumn(url, `select to_regclass('time_logs') is not null`);
+      if (!isThere) return;
       await withSql(url, (sql) => addRows(sql, written + 1, written + more));
       written += more;
     };
@@ -68,8 +65,7 @@ describe('a database of which somebody ends', () => {
     expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are right: ${logs + 1} logs\n`);
     const { existing, newest } = await withSql(url, functionsIn);
     expect(existing).toEqual(newest);
-    const rows = await queryOnce<{ name: string }>(url, 'select name from migrations order by name');
-    expect(rows.map(({ name }) => name)).toEqual([...NAMES].sort());
+    expect(await firstColumn(url, 'select name from migrations order by name')).toEqual([...NAMES].sort());
   };
 
   it.each(['no version', '0.1'].flatMap((version) => VICTIMS.map((victim) => [victim, version] as const)))(
@@ -86,18 +82,15 @@ describe('a database of which somebody ends', () => {
         meanwhile: write,
         undo: (struck) => struck.end(),
       });
-      try {
-        // A sweep removes old keys after the first create.
-        if (isOld) expect(await storedIn(url)).toMatchObject({ time_log_keys: before!.time_log_keys });
-        await expectWhole(service, url, ids.length + written());
-        if (!isOld) return;
-        await queryOnce(url, 'delete from time_logs where not id = any ($1)', [ids]);
-        const { time_log_keys, ...others } = before!;
-        expect(time_log_keys).toEqual({ rows: 200, digest: expect.any(String) });
-        expect(await storedIn(url)).toMatchObject(others);
-      } finally {
-        await service.end();
-      }
+      // A sweep removes old keys after the first create.
+      if (isOld) expect(await storedIn(url)).toMatchObject({ time_log_keys: before!.time_log_keys });
+      await expectWhole(service, url, ids.length + written());
+      await service.end();
+      if (!isOld) return;
+      await queryOnce(url, 'delete from time_logs where not id = any ($1)', [ids]);
+      const { time_log_keys, ...others } = before!;
+      expect(time_log_keys).toEqual({ rows: 200, digest: expect.any(String) });
+      expect(await storedIn(url)).toMatchObject(others);
     },
   );
 
@@ -115,11 +108,6 @@ describe('a database of which somebody ends', () => {
       oneOf: oneOf(10) * 8,
       meanwhile: write,
     });
-    const service = await startService(env);
-    try {
-      await expectWhole(service, url, written());
-    } finally {
-      await service.end();
-    }
+    await expectWhole(await serve(env.DATABASE_URL), url, written());
   });
 });

@@ -1,12 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { migrations } from '../../../src/app.module.js';
-import { migrate } from '../../../src/database-setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { startHere } from '../../support/service-here.js';
 import { eventually } from '../eventually.js';
 import { isAll } from '../../support/extent.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
-import { queryOnce } from '../../support/postgres-cluster.js';
+import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { TOKEN } from './support/service-under-writes.js';
 import { useStruckServer, VICTIMS } from './support/strikes.js';
 
@@ -20,8 +18,7 @@ describe('a database that has come from another server', () => {
   it.each(VICTIMS)(
     'keeps its positions where the %s is killed in any statement of the first start: a follower gets what is new',
     async (victim) => {
-      const url = await server.cluster.createDatabase();
-      await migrate({ url, migrations });
+      const url = await server.createMigrated();
       await withSql(url, async (sql) => {
         await addRows(sql, 1, 3);
         await sql.query('alter table time_logs disable trigger zz_tell_correction');
@@ -29,10 +26,8 @@ describe('a database that has come from another server', () => {
         await sql.query('alter table time_logs enable trigger zz_tell_correction');
       });
       // The place of whoever has read all of it there.
-      const [last] = await queryOnce<{ place: string }>(
-        url,
-        `select position || '-' || id as place from time_logs order by position desc, id desc limit 1`,
-      );
+      const places = `select position || '-' || id from time_logs order by position desc, id desc`;
+      const [last] = (await firstColumn(url, places)) as string[];
       const isKept = async () => {
         const [kept] = await queryOnce<{ shift: boolean; note: boolean; triggers: boolean }>(
           url,
@@ -53,16 +48,11 @@ describe('a database that has come from another server', () => {
         meanwhile: isKept,
         undo: (struck) => struck.end(),
       });
-      try {
-        expect(server.proxy.struck.filter((step) => step.includes(KEEP))).toHaveLength(2);
-        expect(await isKept()).toBe(true);
-        const recorded = [await record(service), await record(service)];
-        await eventually(async () =>
-          expect((await eventsAfter(service, last!.place)).map(logOf)).toEqual(recorded),
-        );
-      } finally {
-        await service.end();
-      }
+      expect(server.proxy.struck.filter((step) => step.includes(KEEP))).toHaveLength(2);
+      expect(await isKept()).toBe(true);
+      const recorded = [await record(service), await record(service)];
+      await eventually(async () => expect((await eventsAfter(service, last)).map(logOf)).toEqual(recorded));
+      await service.end();
     },
   );
 });

@@ -3,7 +3,7 @@ import { MemorySink } from '../../events/memory-sink.js';
 import { migrateForRelay, startRelayHost } from '../../events/relay-host.js';
 import { auditEvents } from './support/event-audit.js';
 import { eventually } from '../eventually.js';
-import { queryOnce } from '../../support/postgres-cluster.js';
+import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { useStruckServer, VICTIMS } from './support/strikes.js';
 
 const PROJECTS = 4;
@@ -28,9 +28,9 @@ describe('a relay that takes over from one that has died', () => {
         );
       /** The logs that are not noted as published. */
       const rest = async () => {
-        const sql = `select count(*)::int as rest from time_logs logs where not exists (
+        const sql = `select id from time_logs logs where not exists (
           select from time_log_relays where (position, time_log_relays.id) >= (logs.position, logs.id))`;
-        return (await queryOnce<{ rest: number }>(url, sql))[0]!.rest;
+        return (await firstColumn(url, sql)).length;
       };
       const { proxy } = server;
       const takeOver = async () => {

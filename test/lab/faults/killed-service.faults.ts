@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { timesOf } from '../../support/extent.js';
 import { underWrites } from './support/service-under-writes.js';
@@ -17,9 +16,8 @@ describe('a service that is killed', () => {
     survivesKills(true));
 
   async function survivesKills(areKeyed: boolean): Promise<void> {
-    const url = await postgres.createDatabase();
     // Without a pause, so that a create is in flight at most times.
-    await underWrites({ url, areKeyed }, async (scene) => {
+    await underWrites({ database: postgres, areKeyed }, async (scene) => {
       const { writers, ledger } = scene;
       let [kills, killsInFlight] = [0, 0];
       // What is in flight may be answered in the moment of the kill: such a kill is one more, and does not count.
@@ -30,10 +28,7 @@ describe('a service that is killed', () => {
         const isTime = () => ledger.acknowledged.size >= enough && ledger.inFlight.size > 0;
         await writers.until(isTime, `100 acknowledged creates since kill ${kills}`);
         const inFlight = [...ledger.inFlight];
-        const { child } = scene.service;
-        const exit = once(child, 'exit');
-        child.kill('SIGKILL');
-        expect(await exit).toEqual([null, 'SIGKILL']);
+        expect(await scene.service.end('SIGKILL')).toBe('SIGKILL');
         await writers.until(() => ledger.inFlight.size === 0, 'an end of every create of the killed service');
         if (inFlight.some((description) => ledger.unknown.get(description) === 'cut')) killsInFlight++;
         await scene.restart();

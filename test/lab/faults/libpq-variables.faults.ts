@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { runCommand } from '../../support/commands.js';
 import { expectedLog } from '../../support/expected-logs.js';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-
-const TOKEN = 'a-token-that-the-deployment-declares';
+import { useFolder, useTestDatabase } from '../../support/fixtures.js';
+import { create, LOG, outcome } from '../../support/requests.js';
+import { startService } from '../../support/service-process.js';
+import { createTestDatabase } from '../../support/test-database.js';
+import { TOKEN } from './support/service-under-writes.js';
 
 /** What the shell of somebody who works with other databases may hold. */
 const SHELL = {
@@ -36,25 +34,16 @@ const SHELL = {
 };
 
 describe.each(['embedded', 'external'])('libpq’s variables in the shell, with an %s database', (kind) => {
-  let directory: string;
-  let database: TestDatabase;
-  let env: Record<string, string>;
-  let service: ServiceProcess | undefined;
-
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-shell-'));
-    database = await createTestDatabase();
-    env = { ...SHELL, ...(kind === 'embedded' ? { DATA_DIR: directory } : { DATABASE_URL: database.url }) };
-  });
-  afterAll(async () => {
-    await service?.end();
-    await database.drop();
-    await rm(directory, { recursive: true, force: true });
+  const inFolder = useFolder('time-logs-shell-');
+  const database = useTestDatabase(createTestDatabase);
+  const env = () => ({
+    ...SHELL,
+    ...(kind === 'embedded' ? { DATA_DIR: inFolder() } : { DATABASE_URL: database.url }),
   });
 
   it('change nothing of how the commands connect', async () => {
-    const command = async (name: string, ...args: string[]) => (await runCommand(name, args, env)).stdout;
-    const backup = join(directory, 'backup');
+    const command = async (name: string, ...args: string[]) => (await runCommand(name, args, env())).stdout;
+    const backup = inFolder('backup');
     expect(await command('migrate')).toMatch(/^migrated /);
     expect(await command('counts', 'verify')).toBe('the counts are right: 0 logs\n');
     expect(await command('backup', backup)).toMatch(/^saved /);
@@ -63,14 +52,13 @@ describe.each(['embedded', 'external'])('libpq’s variables in the shell, with 
   });
 
   it('change nothing of how the service connects', async () => {
-    service = await startService({ ...env, ACCESS_TOKEN: TOKEN });
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-    const log = { projectId: crypto.randomUUID(), duration: 1, description: 'Ž', date: '2026-01-31' };
-    const created = await fetch(`${service.url}/api/v1/time-logs`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(log),
-    });
-    expect([created.status, await created.json()]).toEqual([201, { success: true, data: expectedLog(log) }]);
+    const { port, end } = await startService({ ...env(), ACCESS_TOKEN: TOKEN });
+    try {
+      const log = { ...LOG, description: 'Ž' };
+      const created = await create({ port, token: TOKEN }, log);
+      expect(outcome(created)).toEqual([201, { success: true, data: expectedLog(log) }]);
+    } finally {
+      await end();
+    }
   });
 });

@@ -1,17 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type RecordedTimeLog, TimeLogClient } from '@time-logs/client';
 import { dirname } from 'node:path';
-import { DataSource } from 'typeorm';
-import { digestOf, newToken } from '../../../src/access-token/token-text.js';
-import { migrations, scopes } from '../../../src/app.module.js';
+import { newToken } from '../../../src/access-token/token-text.js';
+import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database-setup/index.js';
 import { Database } from '../../../src/database/index.js';
 import { TimeLogCounts } from '../../../src/time-log/index.js';
-import { startService } from '../../support/service-process.js';
+import { withSql } from '../../support/backup-rows.js';
+import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
+import { PROJECT } from '../../support/requests.js';
 import { eventually } from '../eventually.js';
-import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { storeToken } from '../tokens.js';
+import { serve } from './support/serve.js';
+import { useCluster } from './support/use-cluster.js';
 
 const TOKEN = newToken();
+const DAY = '2026-01-31';
 const LOGS = ['time_logs', 'time_log_keys', 'time_log_deletions', 'time_log_relays', 'access_tokens'];
 const COUNTS = 'time_log_counts';
 const TRIGGERS = `select format('alter table time_logs enable always trigger %I', tgname) as statement
@@ -23,33 +27,22 @@ const TRIGGERS = `select format('alter table time_logs enable always trigger %I'
  * on statements, but for the first copy of a table (Logical Replication, Architecture).
  */
 describe('a logical replica', () => {
-  let clusters: PostgresCluster[];
+  const clusters = [1, 2].map(() => useCluster({ wal_level: 'logical' }));
   let source: string;
   let replica: string;
   let number = 0;
   let keys = 0;
 
-  beforeAll(async () => {
-    clusters = await Promise.all([1, 2].map(() => PostgresCluster.create({ wal_level: 'logical' })));
-  });
-  afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
   beforeEach(async () => {
-    [source, replica] = (await Promise.all(clusters.map((cluster) => cluster.createDatabase()))) as [
-      string,
-      string,
-    ];
-    await Promise.all([source, replica].map((url) => migrate({ url, migrations })));
+    const urls = await Promise.all(clusters.map((cluster) => cluster.createDatabase()));
+    for (const url of urls) await migrate({ url, migrations });
+    [source, replica] = urls as [string, string];
     number += 1;
-    await queryOnce(
-      source,
-      `insert into access_tokens (id, name, digest, scopes, created_at) values (gen_random_uuid(), 'test', $1, $2, now())`,
-      [digestOf(TOKEN), scopes.map(({ name }) => name)],
-    );
+    await storeToken(source, { token: TOKEN });
   });
 
-  const [onSource, onReplica] = [0, 1].map(
-    (index) => (sql: string) => queryOnce(clusters[index]!.asSuperuser(index === 0 ? source : replica), sql),
-  ) as [Ask, Ask];
+  const onSource = (sql: string) => queryOnce(clusters[0]!.asSuperuser(source), sql);
+  const onReplica = (sql: string) => queryOnce(clusters[1]!.asSuperuser(replica), sql);
 
   const subscribe = async (tables: readonly string[]) => {
     await onSource(`create publication logs_${number} for table ${tables.join()}`);
@@ -58,50 +51,29 @@ describe('a logical replica', () => {
       `create subscription logs_${number}
          connection 'host=${dirname(clusters[0]!.socket)} user=postgres dbname=${database}' publication logs_${number}`,
     );
-    await eventually(async () =>
-      expect(await onReplica(`select from pg_subscription_rel where srsubstate <> 'r'`)).toEqual([]),
-    );
+    const missing = `select from pg_subscription_rel where srsubstate <> 'r'`;
+    await eventually(async () => expect(await onReplica(missing)).toEqual([]));
   };
-  /** Waits until all that is written has come over. */
-  const caughtUp = async () => {
-    const [{ lsn }] = (await onSource('select pg_current_wal_lsn() as lsn')) as [{ lsn: string }];
-    await eventually(async () =>
-      expect(
-        await onSource(
-          `select from pg_stat_replication where application_name = 'logs_${number}' and replay_lsn >= '${lsn}'`,
-        ),
-      ).toHaveLength(1),
-    );
-  };
-  /** The replica takes the place of the source: nobody writes there any more. */
+  /** The replica takes the place of the source when it has all that is written: nobody writes there any more. */
   const takeOver = async () => {
-    await caughtUp();
+    const [lsn] = await firstColumn(source, 'select pg_current_wal_lsn()');
+    const caughtUp = `select from pg_stat_replication
+      where application_name = 'logs_${number}' and replay_lsn >= '${String(lsn)}'`;
+    await eventually(async () => expect(await onSource(caughtUp)).toHaveLength(1));
     await onReplica(`drop subscription logs_${number}`);
   };
   const withClient = async <T>(url: string, act: (client: TimeLogClient) => Promise<T>) => {
-    const service = await startService({ DATABASE_URL: url });
-    try {
-      return await act(new TimeLogClient({ baseUrl: service.url, token: TOKEN }));
-    } finally {
-      await service.end();
-    }
+    const service = await serve(url);
+    const outcome = await act(new TimeLogClient({ baseUrl: service.url, token: TOKEN }));
+    await service.end();
+    return outcome;
   };
-  const verified = async () => {
-    const dataSource = await new DataSource({ type: 'postgres', url: replica }).initialize();
-    try {
-      return await new TimeLogCounts(new Database(dataSource)).verify();
-    } finally {
-      await dataSource.destroy();
-    }
-  };
+  const verified = () => withSql(replica, (sql) => new TimeLogCounts(new Database(sql)).verify());
   /** Records logs, corrects each third and deletes each fourth of them. */
   const write = async (client: TimeLogClient, logs: number) => {
     for (let log = 1; log <= logs; log++) {
-      const values = {
-        projectId: `0a000000-0000-4000-8000-00000000000${log % 9}`,
-        duration: 0.1 * log,
-        date: DAY,
-      };
+      const projectId = `0a000000-0000-4000-8000-00000000000${log % 9}`;
+      const values = { projectId, duration: 0.1 * log, date: DAY };
       const { id } = await client.record(values, { idempotencyKey: `key-${++keys}` });
       if (log % 3 === 0) await client.correct(id, { ...values, duration: log });
       if (log % 4 === 0) await client.delete(id);
@@ -113,8 +85,7 @@ describe('a logical replica', () => {
     for await (const event of client.follow(copy, after === undefined ? {} : { after })) last = event.id;
     return last;
   };
-  const ids = async (ask: Ask) =>
-    (await ask('select id from time_logs')).map(({ id }) => id as string).toSorted();
+  const ids = async (url: string) => (await firstColumn(url, 'select id from time_logs')).toSorted();
 
   it('has counts that are right at every moment where they are published too, and takes the place of the source', async () => {
     const copy = new Map<string, RecordedTimeLog>();
@@ -130,12 +101,12 @@ describe('a logical replica', () => {
       return follow(client, copy);
     });
     await takeOver();
-    expect(await ids(onReplica)).toEqual(await ids(onSource));
+    expect(await ids(replica)).toEqual(await ids(source));
     await withClient(replica, async (client) => {
       const { id } = await client.record({ projectId: PROJECT, duration: 1, date: DAY });
       await eventually(async () => {
         await follow(client, copy, last);
-        expect([...copy.keys()].toSorted()).toEqual(await ids(onReplica));
+        expect([...copy.keys()].toSorted()).toEqual(await ids(replica));
       });
       expect(copy.has(id)).toBe(true);
     });
@@ -151,7 +122,7 @@ describe('a logical replica', () => {
     const { logs, wrong } = await verified();
     expect([logs, wrong > 0]).toEqual([0, true]);
     await queryOnce(replica, 'select rebuild_time_log_counts()');
-    expect(await verified()).toEqual({ logs: (await ids(onSource)).length, wrong: 0 });
+    expect(await verified()).toEqual({ logs: (await ids(source)).length, wrong: 0 });
   });
 
   it('has wrong counts and other places in the feed where its triggers are on: they stay off', async () => {
@@ -167,7 +138,3 @@ describe('a logical replica', () => {
     expect(await onReplica(places)).not.toEqual(await onSource(places));
   });
 });
-
-const DAY = '2026-01-31';
-const PROJECT = '0a000000-0000-4000-8000-000000000000';
-type Ask = (sql: string) => Promise<Record<string, unknown>[]>;

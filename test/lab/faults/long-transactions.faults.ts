@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { startService } from '../../support/service-process.js';
-import { ask } from './support/ask.js';
+import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { eventually } from '../eventually.js';
+import { ask } from './support/ask.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
-import { connected, queryOnce } from '../../support/postgres-cluster.js';
-import { TOKEN, underWrites } from './support/service-under-writes.js';
+import { serve } from './support/serve.js';
+import { underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
 /** Transactions that are open at the same time, and logs that each of them writes. */
@@ -15,9 +15,9 @@ const LOGS = 200;
 describe('a service beside many long transactions', () => {
   const postgres = useCluster({ max_prepared_transactions: '2' });
 
-  it('serves while they are open, and lists read no more than before when they have ended', async () => {
-    const url = await postgres.createDatabase();
-    await underWrites({ url }, async (scene) => {
+  it('serves while they are open, and lists read no more than before when they have ended', () =>
+    underWrites({ database: postgres }, async (scene) => {
+      const { url } = scene;
       const few = await writeAtOnce(1, url, () => scene.writers.acknowledge(100));
       const many = await writeAtOnce(TRANSACTIONS, url, () => scene.writers.acknowledge(100));
       expect(many).toBeGreaterThan((few * TRANSACTIONS) / 4);
@@ -28,39 +28,34 @@ describe('a service beside many long transactions', () => {
       await eventually(async () => expect(await countsOfAll(url)).toBeLessThan(3 * few));
       expect(await ask(`${scene.service.url}/api/v1/time-logs?to=2020-01-31`)).toMatchObject({ status: 200 });
       await queryOnce(url, `delete from time_logs where description = 'long'`);
-    });
-  });
+    }));
 
   it('tells nothing of what was recorded after transactions that are prepared, and their logs in their place', async () => {
     const [url, elsewhere] = [await postgres.createDatabase(), await postgres.createDatabase()];
-    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    const service = await serve(url);
     const told = async () => (await eventsAfter(service)).map(logOf);
-    try {
-      const first = await record(service);
-      await eventually(async () => expect(await told()).toEqual([first]));
-      // The horizon is that of the whole server.
-      await queryOnce(elsewhere, `begin; select pg_current_xact_id(); prepare transaction 'elsewhere'`);
-      const prepared = '019c1370-4e1b-7000-8000-000000000001';
-      await queryOnce(
-        url,
-        `begin;
+    const first = await record(service);
+    await eventually(async () => expect(await told()).toEqual([first]));
+    // The horizon is that of the whole server.
+    await queryOnce(elsewhere, `begin; select pg_current_xact_id(); prepare transaction 'elsewhere'`);
+    const prepared = '019c1370-4e1b-7000-8000-000000000001';
+    await queryOnce(
+      url,
+      `begin;
          insert into time_logs (id, project_id, duration, description, date)
          values ('${prepared}', '${prepared}', 1, 'prepared', '2026-01-31');
          prepare transaction 'here'`,
-      );
-      const later = [await record(service), await record(service)];
-      expect(await told()).toEqual([first]);
-      // They outlive the server.
-      await postgres.end('SIGINT');
-      await postgres.start();
-      await eventually(async () => expect(await told()).toEqual([first]));
-      await queryOnce(url, `commit prepared 'here'`);
-      expect(await told()).toEqual([first]);
-      await queryOnce(elsewhere, `rollback prepared 'elsewhere'`);
-      await eventually(async () => expect(await told()).toEqual([first, prepared, ...later]));
-    } finally {
-      await service.end();
-    }
+    );
+    const later = [await record(service), await record(service)];
+    expect(await told()).toEqual([first]);
+    // They outlive the server.
+    await postgres.end('SIGINT');
+    await postgres.start();
+    await eventually(async () => expect(await told()).toEqual([first]));
+    await queryOnce(url, `commit prepared 'here'`);
+    expect(await told()).toEqual([first]);
+    await queryOnce(elsewhere, `rollback prepared 'elsewhere'`);
+    await eventually(async () => expect(await told()).toEqual([first, prepared, ...later]));
   });
 });
 
@@ -93,9 +88,5 @@ async function writeAtOnce(transactions: number, url: string, act: () => Promise
 
 /** Rows that lists of all projects sum up. */
 async function countsOfAll(url: string): Promise<number> {
-  const [row] = await queryOnce<{ rows: number }>(
-    url,
-    'select count(*)::integer as rows from time_log_counts where of_all',
-  );
-  return row!.rows;
+  return (await firstColumn(url, 'select slot from time_log_counts where of_all')).length;
 }

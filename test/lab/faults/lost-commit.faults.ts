@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { timesOf } from '../../support/extent.js';
-import { type Loss, LossyProxy } from '../../support/lossy-proxy.js';
+import type { Loss } from '../../support/lossy-proxy.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import { startService } from '../../support/service-process.js';
+import { create } from '../../support/requests.js';
 import type { IntendedLog } from './support/ledger.js';
+import { serve } from './support/serve.js';
 import { type ServiceUnderWrites, TOKEN, underWrites } from './support/service-under-writes.js';
-import { useCluster } from './support/use-cluster.js';
+import { useCluster, useLossyProxy } from './support/use-cluster.js';
 
 const ROUNDS = timesOf(20, 1);
 
@@ -23,12 +24,7 @@ const LOSSES = [
 
 describe('a create whose commit is in flight', () => {
   const postgres = useCluster();
-  let proxy: LossyProxy;
-  beforeAll(async () => {
-    proxy = new LossyProxy(postgres.socket);
-    await proxy.listen();
-  });
-  afterAll(() => proxy.close());
+  const proxy = useLossyProxy(postgres);
 
   /** A service under writes whose connections lead through the proxy, and how often a log is in its table. */
   async function onProxy(
@@ -38,7 +34,8 @@ describe('a create whose commit is in flight', () => {
     const readerUrl = await postgres.createDatabase();
     const stored = async ({ description }: IntendedLog) =>
       (await queryOnce(readerUrl, 'select from time_logs where description = $1', [description])).length;
-    await underWrites({ url: proxy.url(readerUrl), readerUrl, areKeyed }, (scene) => act(scene, stored));
+    const database = proxy.url(readerUrl);
+    await underWrites({ database, readerUrl, areKeyed }, (scene) => act(scene, stored));
   }
 
   it.each(LOSSES)(
@@ -80,41 +77,23 @@ describe('a create whose commit is in flight', () => {
       scene.count({ kills: ROUNDS, killsInFlight: ROUNDS });
     }));
 
-  it('is made once when it comes 50 times at once over two services, and all get its answer', async () => {
-    const url = await postgres.createDatabase();
-    await underWrites({ url, areKeyed: true }, async ({ service, writers, ledger }) => {
-      const other = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
-      try {
-        for (let round = 0; round < ROUNDS; round++) {
-          const log = ledger.intend();
-          const texts = await Promise.all(
-            Array.from({ length: 50 }, (_, index) => create((index % 2 ? service : other).url, log)),
-          );
-          expect(new Set(texts).size).toBe(1);
-          // Once more as a writer, so that the audit knows of it.
-          expect(await writers.record(log)).toMatchObject({
-            kind: 'acknowledged',
-            log: (JSON.parse(texts[0]!) as { data: object }).data,
-          });
-        }
-      } finally {
-        await other.end();
+  it('is made once when it comes 50 times at once over two services, and all get its answer', () =>
+    underWrites({ database: postgres, areKeyed: true }, async ({ service, url, writers, ledger }) => {
+      const services = [service, await serve(url)];
+      for (let round = 0; round < ROUNDS; round++) {
+        const log = ledger.intend();
+        // The key that a writer would use.
+        const headers = { 'idempotency-key': log.description };
+        const answers = await Promise.all(
+          Array.from({ length: 50 }, (_, index) =>
+            create({ port: services[index % 2]!.port, token: TOKEN }, log, headers),
+          ),
+        );
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+        expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+        const { data } = answers[0]!.body as { data: object };
+        // Once more as a writer, so that the audit knows of it.
+        expect(await writers.record(log)).toMatchObject({ kind: 'acknowledged', log: data });
       }
-    });
-  });
+    }));
 });
-
-/** The text of the answer to a create under the key that a writer would use; throws where it is not 201. */
-async function create(url: string, log: IntendedLog): Promise<string> {
-  const response = await fetch(`${url}/api/v1/time-logs`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${TOKEN}`,
-      'content-type': 'application/json',
-      'idempotency-key': log.description,
-    },
-    body: JSON.stringify(log),
-  });
-  expect(response.status).toBe(201);
-  return response.text();
-}

@@ -1,52 +1,35 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ServiceProcess } from '../../support/service-process.js';
+import { byMemory, canLimit, memoryFromNow, served, SMALL_MACHINE } from './support/abused-service.js';
 import { ask } from './support/ask.js';
-import { PostgresCluster } from '../../support/postgres-cluster.js';
-import { memoryOf, peakMemoryOf } from './support/process-usage.js';
-import { TOKEN } from './support/service-under-writes.js';
+import { serve } from './support/serve.js';
+import { useCluster } from './support/use-cluster.js';
 
 const REQUEST = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 /** Requests that one client sends at once. */
 const PIPELINED = 1_400;
-const CONNECTIONS = [10, 40, 200];
 /** Megabytes above those of a service at rest. */
 const MOST_MEMORY = 200;
-/** Megabytes in which a service must go on. */
-const SMALL_MACHINE = 512;
-const byMemory = ['prlimit', `--data=${SMALL_MACHINE * 1_024 * 1_024}`] as const;
-/** Node 24 reserves more than that at its start, and uses less. */
-const canLimit = spawnSync(byMemory[0], [byMemory[1], process.execPath, '-e', '0']).status === 0;
 
 describe('a service whose clients send requests without a token and do not read', () => {
-  let postgres: PostgresCluster;
-  let url: string;
+  const postgres = useCluster();
   let service: ServiceProcess;
   const sockets: Socket[] = [];
+  afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
-  beforeAll(async () => {
-    postgres = await PostgresCluster.create();
-    url = await postgres.createDatabase();
-  });
-  afterEach(async () => {
-    for (const socket of sockets.splice(0)) socket.destroy();
-    await service.end('SIGKILL');
-  });
-  afterAll(() => postgres.remove());
-
-  async function start(wrapper?: readonly string[]): Promise<void> {
-    service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN }, wrapper);
-    // What is made when it is first asked for is there, and some code is compiled.
-    for (let i = 0; i < 50; i++) await askAsOthers();
+  /** Asks as others do, so often. What is made when it is first asked for is there then, and some code is compiled. */
+  async function askAsOthers(times: number): Promise<void> {
+    for (let i = 0; i < times; i++)
+      await Promise.all(
+        ['/openapi.json', '/livez', '/api/v1/time-logs'].map((path) => served(service, path)),
+      );
   }
 
-  async function askAsOthers(): Promise<void> {
-    const statuses = ['/openapi.json', '/livez', '/api/v1/time-logs'].map(
-      async (path) => (await ask(service.url + path)).status,
-    );
-    expect(await Promise.all(statuses)).toEqual([200, 200, 200]);
+  async function start(wrapper?: readonly string[]): Promise<void> {
+    service = await serve(await postgres.createDatabase(), {}, wrapper);
+    await askAsOthers(50);
   }
 
   /** Sends from so many connections. Resolves when each has the start of an answer; it reads none of it. */
@@ -61,15 +44,14 @@ describe('a service whose clients send requests without a token and do not read'
     );
   }
 
-  it.each(CONNECTIONS)(
+  it.each([10, 40, 200])(
     `needs less than ${MOST_MEMORY} MB more for %d of them with ${PIPELINED} requests each, and serves others`,
     async (connections) => {
       await start();
-      const before = await memoryOf(service.child.pid!);
+      const memory = await memoryFromNow(service);
       await pipeline(connections);
-      for (let i = 0; i < 20; i++) await askAsOthers();
-      const peak = await peakMemoryOf(service.child.pid!);
-      console.log(`${connections} connections: ${before.toFixed()} to ${peak.toFixed()} MB`);
+      await askAsOthers(20);
+      const { before, peak } = await memory(`${connections} connections`);
       expect(peak - before).toBeLessThan(MOST_MEMORY);
     },
   );
@@ -79,7 +61,7 @@ describe('a service whose clients send requests without a token and do not read'
     async () => {
       await start(byMemory);
       await pipeline(200);
-      for (let i = 0; i < 20; i++) await askAsOthers();
+      await askAsOthers(20);
       expect(service.child.exitCode).toBeNull();
     },
   );

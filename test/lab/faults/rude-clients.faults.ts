@@ -2,11 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { percentile } from '../bench/statistics.js';
-import { eventually } from '../eventually.js';
 import { timesOf } from '../../support/extent.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
-import type { Ledger } from './support/ledger.js';
+import { percentiles } from '../bench/statistics.js';
+import { eventually } from '../eventually.js';
 import { filesOf } from './support/process-usage.js';
 import { TOKEN, underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
@@ -32,11 +31,10 @@ interface Counts {
 describe('a service with rude clients', () => {
   const postgres = useCluster();
 
-  it(`serves others beside ${WRONG_TOKENS} wrong tokens, ${RATES.idle} idle sockets, slow headers, slow bodies and aborted creates, refuses the slow with 408, and leaks nothing`, async () => {
-    const url = await postgres.createDatabase();
-    await underWrites(
-      { url, writers: 4, pace: 20 },
-      async ({ service: { port, child }, writers, ledger }) => {
+  it(`serves others beside ${WRONG_TOKENS} wrong tokens, ${RATES.idle} idle sockets, slow headers, slow bodies and aborted creates, refuses the slow with 408, and leaks nothing`, () =>
+    underWrites(
+      { database: postgres, writers: 4, pace: 20 },
+      async ({ service: { port, child }, url, writers, ledger }) => {
         await writers.acknowledge(QUIET);
         const [before, quiet] = [await filesOf(child.pid!), ledger.latencies.length];
         const abusers = fork(FIXTURE, [String(port), TOKEN, JSON.stringify(RATES)], { execArgv: [] });
@@ -63,25 +61,19 @@ describe('a service with rude clients', () => {
           const ours = `select from pg_stat_activity where application_name = 'time-logs'`;
           expect((await queryOnce(url, ours)).length).toBeLessThanOrEqual(POOL_SIZE);
           // A create may be stored although its client was gone.
-          const stored = await queryOnce(
-            url,
-            `delete from time_logs where description = 'aborted' returning id`,
-          );
+          const aborted = `delete from time_logs where description = 'aborted' returning id`;
+          const stored = await queryOnce(url, aborted);
           expect(stored.length).toBeLessThanOrEqual(aborts);
           await writers.acknowledge(200);
           expect(ledger.count('refused')).toBe(0);
+          const summary = (from: number, to: number) =>
+            percentiles(ledger.latencies.slice(from, to), 0.5, 0.99).join(' and ');
           console.log(
-            `creates, p50 and p99 in ms: quiet ${summary(ledger, 0, quiet)}, abused ${summary(ledger, quiet, abused)}`,
+            `creates, p50 and p99 in ms: quiet ${summary(0, quiet)}, abused ${summary(quiet, abused)}`,
           );
         } finally {
           abusers.disconnect();
         }
       },
-    );
-  });
+    ));
 });
-
-function summary({ latencies }: Ledger, from: number, to: number): string {
-  const sorted = latencies.slice(from, to).sort((one, other) => one - other);
-  return [0.5, 0.99].map((share) => percentile(sorted, share).toFixed(1)).join(' and ');
-}

@@ -1,22 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { digestOf, newToken } from '../../../src/access-token/token-text.js';
+import { migrations } from '../../../src/app.module.js';
+import { migrate } from '../../../src/database-setup/index.js';
+import { newToken } from '../../../src/access-token/token-text.js';
 import { runCommand } from '../../support/commands.js';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
-import { ask, expectUnavailable } from './support/ask.js';
+import { LossyProxy } from '../../support/lossy-proxy.js';
+import { type PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import type { ServiceProcess } from '../../support/service-process.js';
 import { eventually } from '../eventually.js';
+import { storeToken } from '../tokens.js';
+import { ask, expectUnavailable } from './support/ask.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
 import { Follower } from './support/follower.js';
 import type { Ledger } from './support/ledger.js';
-import { LossyProxy } from '../../support/lossy-proxy.js';
-import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
-import { TOKEN, underWrites as serviceUnderWrites } from './support/service-under-writes.js';
+import { linesOf, serve } from './support/serve.js';
+import { refusedCreates, underWrites as serviceUnderWrites } from './support/service-under-writes.js';
+import { useCluster } from './support/use-cluster.js';
 import type { Writers } from './support/writers.js';
 
 /** Milliseconds between two creates that are tried on a read-only server. */
 const RETRY_PAUSE = 500;
 
 describe('a service whose address leads to a standby', () => {
-  let primary: PostgresCluster;
+  const primary = useCluster();
   let standby: PostgresCluster;
   let proxy: LossyProxy;
   let service: ServiceProcess;
@@ -25,15 +30,9 @@ describe('a service whose address leads to a standby', () => {
   /** Kept in the table, so that it is looked up. */
   const stored = newToken();
 
-  const lines = (pattern: RegExp) =>
-    service
-      .output()
-      .split('\n')
-      .filter((line) => pattern.test(line));
   const total = async (token?: string) => {
-    const { status, text } = await ask(`${service.url}/api/v1/time-logs?limit=1`, token ? { token } : {});
-    const { meta } = JSON.parse(text) as { meta?: { total: number } };
-    return [status, meta?.total];
+    const { status, body } = await ask(`${service.url}/api/v1/time-logs?limit=1`, token ? { token } : {});
+    return [status, (body as { meta?: { total: number } }).meta?.total];
   };
   /** Holds the total against what was answered: a create that was answered 503 may have been stored as well. */
   const expectTotal = async (token?: string) => {
@@ -41,31 +40,31 @@ describe('a service whose address leads to a standby', () => {
     const least = ledger.acknowledged.size;
     expect([status, logs >= least && logs <= least + ledger.unknown.size]).toEqual([200, true]);
   };
-  /** The name of a database with the tables of the service, on both servers. */
+  const expectOneStretchWithoutChanges = () => {
+    expect(linesOf(service, /database takes no changes: .*read-only/)).toBe(1);
+    expect(linesOf(service, /database takes changes again/)).toBe(1);
+  };
+  /** The URL of a database with the tables of the service, on both servers. */
   const migrated = async () => {
     const url = await primary.createDatabase();
-    await (await startService({ DATABASE_URL: url })).end();
-    await queryOnce(
-      url,
-      `insert into access_tokens (id, name, digest, scopes, created_at)
-       values (gen_random_uuid(), 'stored', $1, '{time-logs:read,time-logs:write}', now())`,
-      [digestOf(stored)],
+    await migrate({ url, migrations });
+    await storeToken(url, { token: stored });
+    await eventually(async () =>
+      expect(await queryOnce(standby.on(url), 'select name from access_tokens')).toHaveLength(1),
     );
     return url;
   };
-  const caughtUp = (url: string) =>
-    eventually(async () =>
-      expect(await queryOnce(standby.on(url), 'select name from access_tokens')).toHaveLength(1),
-    );
+  const withReplayPaused = async (act: () => Promise<void>) => {
+    await standby.query('select pg_wal_replay_pause()');
+    const state = 'select pg_get_wal_replay_pause_state() as state';
+    await eventually(async () => expect(await standby.query(state)).toEqual([{ state: 'paused' }]));
+    await act().finally(() => standby.query('select pg_wal_replay_resume()'));
+  };
 
   beforeAll(async () => {
-    primary = await PostgresCluster.create();
     standby = await primary.createStandby();
   });
-  afterAll(async () => {
-    await standby.remove();
-    await primary.remove();
-  });
+  afterAll(() => standby.remove());
 
   /** The service on an address that leads to a server first, and what is read of its database at the end. */
   const underWrites = async (
@@ -76,7 +75,7 @@ describe('a service whose address leads to a standby', () => {
   ) => {
     proxy = new LossyProxy(server.socket);
     await proxy.listen();
-    const options = { url: proxy.url(url), readerUrl, isWritable: server === primary };
+    const options = { database: proxy.url(url), readerUrl, isWritable: server === primary };
     await serviceUnderWrites(options, async (scene) => {
       ({ service, ledger, writers } = scene);
       await act();
@@ -85,7 +84,6 @@ describe('a service whose address leads to a standby', () => {
 
   it('tells a command that would change something that it is a standby, in one line', async () => {
     const [empty, url] = [await primary.createDatabase(), await migrated()];
-    await caughtUp(url);
     const run = (databaseUrl: string, command: string, ...args: string[]) =>
       runCommand(command, args, { DATABASE_URL: standby.on(databaseUrl) });
     const line = (verb: string) => ({
@@ -101,12 +99,10 @@ describe('a service whose address leads to a standby', () => {
 
   it('starts there, serves reads, and creates again when the address leads to the primary', async () => {
     const url = await migrated();
-    await caughtUp(url);
     await underWrites(standby, url, url, async () => {
       const follower = new Follower((path) => ask(service.url + path));
       const [begun, before] = [performance.now(), standby.logged(/cannot execute INSERT/)];
-      const refused = () => ledger.count('refused');
-      await writers.until(() => refused() >= 400, '400 creates refused with 503');
+      await refusedCreates({ writers, ledger }, 400);
       for (let round = 0; round < 20; round++) {
         expect(await total()).toEqual([200, 0]);
         expect(await total(stored)).toEqual([200, 0]);
@@ -117,35 +113,32 @@ describe('a service whose address leads to a standby', () => {
       }
       const tries = standby.logged(/cannot execute INSERT/) - before;
       expect(tries).toBeLessThanOrEqual((performance.now() - begun) / RETRY_PAUSE + 2);
-      expect(refused()).toBeGreaterThan(tries);
+      expect(ledger.count('refused')).toBeGreaterThan(tries);
       // That a token was used cannot be noted there, and is not tried.
       expect(standby.logged(/cannot execute UPDATE/)).toBe(0);
 
       // Whoever still asks the standby from now on sees that its connection leads there.
-      await standby.query('select pg_wal_replay_pause()');
-      proxy.aim(primary.socket);
-      await writers.acknowledge(1);
-      await writers.acknowledge(50);
-      await writers.stop();
-      await Promise.all(Array.from({ length: 20 }, () => expectTotal()));
-      await eventually(async () => {
-        await expectTotal(stored);
-        const used = 'select 1 from access_tokens where last_used_at is not null';
-        expect(await queryOnce(url, used)).toHaveLength(1);
+      await withReplayPaused(async () => {
+        proxy.aim(primary.socket);
+        await writers.acknowledge(1);
+        await writers.acknowledge(50);
+        await writers.stop();
+        await Promise.all(Array.from({ length: 20 }, () => expectTotal()));
+        await eventually(async () => {
+          await expectTotal(stored);
+          const used = 'select 1 from access_tokens where last_used_at is not null';
+          expect(await queryOnce(url, used)).toHaveLength(1);
+        });
+        expectOneStretchWithoutChanges();
+        expect(linesOf(service, /"context":"(Database|AccessTokenLookup)"/)).toBe(2);
+        await follower.expectAllOf(url);
       });
-      expect(lines(/database takes no changes: .*read-only/)).toHaveLength(1);
-      expect(lines(/database takes changes again/)).toHaveLength(1);
-      expect(lines(/"context":"(Database|AccessTokenLookup)"/)).toHaveLength(2);
-      await follower.expectAllOf(url);
       writers.start();
     });
-    await standby.query('select pg_wal_replay_resume()');
   });
 
   it('refuses corrections and deletions there, and takes them when the address leads to the primary', async () => {
     const url = await migrated();
-    await queryOnce(url, `update access_tokens set scopes = scopes || '{time-logs:correct}'`);
-    await caughtUp(url);
     await underWrites(standby, url, url, async () => {
       const log = ledger.intend();
       const path = `${service.url}/api/v1/time-logs/019c1370-4e1b-7000-8000-000000000001`;
@@ -160,61 +153,46 @@ describe('a service whose address leads to a standby', () => {
 
   it('has nothing for a reader of the feed who is ahead of it, and later each event that they lack, once', async () => {
     const url = await migrated();
-    await caughtUp(url);
-    const start = (databaseUrl: string) => startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN });
-    const [there, here] = [await start(url), await start(standby.on(url))];
-    try {
-      const recorded: string[] = [];
-      /** Records two more logs; all events, as soon as they can be read there. */
-      const allEventsOf = async (reading: ServiceProcess) => {
-        recorded.push(await record(there), await record(there));
-        return eventually(async () => {
-          const events = await eventsAfter(reading);
-          expect(events.map(logOf)).toEqual(recorded);
-          return events;
-        });
-      };
-      const [first] = await allEventsOf(here);
-      await standby.query('select pg_wal_replay_pause()');
-      await eventually(async () =>
-        expect(await standby.query('select pg_get_wal_replay_pause_state() as state')).toEqual([
-          { state: 'paused' },
-        ]),
-      );
-      const events = await allEventsOf(there);
+    const [there, here] = [await serve(url), await serve(standby.on(url))];
+    const recorded: string[] = [];
+    /** Records two more logs; all events, as soon as they can be read there. */
+    const allEventsOf = async (reading: ServiceProcess) => {
+      recorded.push(await record(there), await record(there));
+      return eventually(async () => {
+        const events = await eventsAfter(reading);
+        expect(events.map(logOf)).toEqual(recorded);
+        return events;
+      });
+    };
+    const [first] = await allEventsOf(here);
+    let events: string[] = [];
+    await withReplayPaused(async () => {
+      events = await allEventsOf(there);
       for (const ahead of events.slice(1)) expect(await eventsAfter(here, ahead)).toEqual([]);
       expect(await eventsAfter(here, first)).toEqual(events.slice(1, 2));
-
-      await standby.query('select pg_wal_replay_resume()');
-      const all = await allEventsOf(here);
-      expect(all.slice(0, 4)).toEqual(events);
-      for (const [index, last] of all.entries())
-        expect(await eventsAfter(here, last)).toEqual(all.slice(index + 1));
-    } finally {
-      await there.end();
-      await here.end();
-    }
+    });
+    const all = await allEventsOf(here);
+    expect(all.slice(0, 4)).toEqual(events);
+    for (const [index, last] of all.entries())
+      expect(await eventsAfter(here, last)).toEqual(all.slice(index + 1));
   });
 
   it('creates again when the primary is frozen and the standby takes its place, has lost nothing, and the feed goes on', async () => {
     const url = await migrated();
     await primary.configure({ synchronous_standby_names: '*' });
-    await caughtUp(url);
     await underWrites(primary, url, standby.on(url), async () => {
       const follower = new Follower((path) => ask(service.url + path));
       await writers.acknowledge(50);
       // Its connections stay, and are silent.
       await primary.freeze();
-      await writers.until(() => ledger.count('refused') >= 8, '8 creates refused with 503');
+      await refusedCreates({ writers, ledger }, 8);
       proxy.aim(standby.socket);
-      const refused = ledger.count('refused');
-      await writers.until(() => ledger.count('refused') >= refused + 100, '100 creates refused with 503');
+      await refusedCreates({ writers, ledger }, 100);
       expect((await total())[0]).toBe(200);
       await standby.query('select pg_promote()');
       await writers.acknowledge(1);
       await writers.acknowledge(50);
-      expect(lines(/database takes no changes: .*read-only/)).toHaveLength(1);
-      expect(lines(/database takes changes again/)).toHaveLength(1);
+      expectOneStretchWithoutChanges();
       await writers.stop();
       await follower.expectAllOf(standby.on(url));
       writers.start();

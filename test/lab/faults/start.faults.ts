@@ -1,15 +1,11 @@
 import { once } from 'node:events';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  endProcess,
-  type ServiceProcess,
-  spawnService,
-  startService,
-} from '../../support/service-process.js';
-import { ask } from './support/ask.js';
-import { eventually } from '../eventually.js';
+import { describe, expect, it } from '@jest/globals';
 import { timesOf } from '../../support/extent.js';
-import { queryOnce } from '../../support/postgres-cluster.js';
+import { firstColumn } from '../../support/postgres-cluster.js';
+import { endProcess, spawnService } from '../../support/service-process.js';
+import { eventually } from '../eventually.js';
+import { ask } from './support/ask.js';
+import { serve } from './support/serve.js';
 import { TOKEN } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
@@ -17,23 +13,15 @@ const ROUNDS = timesOf(10, 1);
 
 describe('a service that starts', () => {
   const postgres = useCluster();
-  const services: ServiceProcess[] = [];
-  afterEach(async () => {
-    await Promise.all(services.splice(0).map((service) => service.end('SIGKILL')));
-  });
 
   it('migrates an empty database once where two start at the same time', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const url = await postgres.createDatabase();
       // Names of all migrations are told at debug.
-      const env = { DATABASE_URL: url, ACCESS_TOKEN: TOKEN, LOG_LEVEL: 'debug' };
-      const both = await Promise.all([startService(env), startService(env)]);
-      services.push(...both);
-      for (const service of both) {
+      const both = await Promise.all([1, 2].map(() => serve(url, { LOG_LEVEL: 'debug' })));
+      for (const service of both)
         expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });
-      }
-      const rows = await queryOnce<{ name: string }>(url, 'select name from migrations order by name');
-      const names = rows.map(({ name }) => name);
+      const names = await firstColumn(url, 'select name from migrations order by name');
       expect(new Set(names).size).toBe(names.length);
       expect(names.length).toBeGreaterThan(0);
       // Each was run by one of the two.
@@ -46,11 +34,7 @@ describe('a service that starts', () => {
   it('waits for a database that is away, and serves when it comes', async () => {
     const url = await postgres.createDatabase();
     await postgres.end('SIGINT');
-    const starting = startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
-    starting.then(
-      (service) => services.push(service),
-      () => undefined,
-    );
+    const starting = serve(url);
     await postgres.start();
     const service = await starting;
     expect(await ask(`${service.url}/health`)).toMatchObject({ status: 200, text: 'OK' });

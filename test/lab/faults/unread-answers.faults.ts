@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { connectMessages, UnreadAnswers } from '../../support/compiled.js';
-import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { unusedPort } from '../../support/unused-port.js';
-import { overHttp, overTransport } from '../../messages/doors.js';
-import { messageOptions } from '../../messages/host.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
-import { create, LOG, outcome, TIME_LOGS } from '../../support/requests.js';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
-import { createMigratedDatabase, type TestDatabase } from '../../support/test-database.js';
+import type { ClientProxy } from '@nestjs/microservices';
 import { loadConfig } from '../../../src/config.js';
+import { overHttp, overTransport, tcpClient } from '../../messages/doors.js';
+import { messageOptions } from '../../messages/host.js';
+import { connectMessages, UnreadAnswers } from '../../support/compiled.js';
+import { useTestDatabase } from '../../support/fixtures.js';
+import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
+import { create, LOG, outcome, send, TIME_LOGS } from '../../support/requests.js';
+import { useTestApp } from '../../support/test-app.js';
+import { unusedPort } from '../../support/unused-port.js';
+import { percentiles } from '../bench/statistics.js';
 import { eventually } from '../eventually.js';
-import { queryOnce } from '../../support/postgres-cluster.js';
-import { SlowReaders } from './support/slow-readers.js';
 import { peakMemoryOf } from './support/process-usage.js';
+import { serve, useService } from './support/serve.js';
+import { TOKEN } from './support/service-under-writes.js';
+import { SlowReaders } from './support/slow-readers.js';
 
-const TOKEN = 'a-token-that-the-deployment-declares';
 const OTHER = 'another-token-that-the-deployment-declares';
 const BIG = '0b000000-0000-4000-8000-000000000001';
 const SMALL = '0b000000-0000-4000-8000-000000000002';
@@ -28,9 +28,9 @@ const WANTED = 7;
 
 /** Fills a project with 1000 logs of 5000 code points, each of four bytes, and another with 101 small ones. */
 async function fill(url: string): Promise<void> {
-  const dataSource = await new DataSource({ type: 'postgres', url }).initialize();
   const insert = (...values: readonly [string, number, string]) =>
-    dataSource.query(
+    queryOnce(
+      url,
       `insert into time_logs (id, project_id, duration, description, date)
        select (substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-7' || substr($1, 36) || '00-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
               $1::uuid, 1, $3, '2026-01-31'
@@ -39,7 +39,6 @@ async function fill(url: string): Promise<void> {
     );
   await insert(BIG, 1_000, '😀'.repeat(5_000));
   await insert(SMALL, 101, 'small');
-  await dataSource.destroy();
 }
 
 const get = (path: string, token = TOKEN) =>
@@ -54,24 +53,19 @@ const message = (limit: number, accessToken = TOKEN) => {
 };
 
 describe('an answer that its client does not take', () => {
-  let app: TestApp;
+  const limits = { ...loadConfig({}, false).limits, unreadTimeout: 2_000 };
+  let messagesUrl: string;
   let messages: Server;
-
   beforeAll(async () => {
-    const messagesUrl = `tcp://127.0.0.1:${await unusedPort()}`;
-    app = await startTestApp({
-      messagesUrl,
-      limits: { ...loadConfig({}, false).limits, unreadTimeout: 2_000 },
-    });
-    await connectMessages(app.app, {
-      ...messageOptions(messagesUrl),
-      unread: app.app.get(UnreadAnswers),
-    });
+    messagesUrl = `tcp://127.0.0.1:${await unusedPort()}`;
+  });
+  const app = useTestApp(() => ({ messagesUrl, limits }));
+  beforeAll(async () => {
+    await connectMessages(app.app, { ...messageOptions(messagesUrl), unread: app.app.get(UnreadAnswers) });
     const [door] = app.app.getMicroservices() as { unwrap(): Server }[];
     messages = door!.unwrap();
     await fill(app.databaseUrl);
   });
-  afterAll(() => app.close());
 
   it.each(['HTTP', 'TCP'])(
     'is cut over %s when nothing of it was taken for the time that a client has',
@@ -117,63 +111,54 @@ describe('an answer that its client does not take', () => {
 });
 
 describe('pages of 20 MB', () => {
-  let database: TestDatabase;
-  let service: ServiceProcess;
+  const database = useTestDatabase();
   let messages: number;
+  const service = useService(
+    async () => database.url,
+    async () => {
+      messages = await unusedPort();
+      return { ACCESS_TOKEN: `${TOKEN},${OTHER}`, MESSAGES_URL: `tcp://127.0.0.1:${messages}` };
+    },
+  );
   let client: ClientProxy;
-  let lastOfBig: string;
+  let lastOfBig: unknown;
+  const target = () => ({ port: service.port, token: TOKEN });
+  const expectCreated = async () => expect(outcome(await create(target(), LOG))[0]).toBe(201);
 
   beforeAll(async () => {
-    database = await createMigratedDatabase();
-    messages = await unusedPort();
-    service = await startService({
-      DATABASE_URL: database.url,
-      ACCESS_TOKEN: `${TOKEN},${OTHER}`,
-      MESSAGES_URL: `tcp://127.0.0.1:${messages}`,
-    });
-    client = ClientProxyFactory.create({
-      transport: Transport.TCP,
-      options: { host: '127.0.0.1', port: messages },
-    });
+    client = tcpClient(messages);
     await fill(database.url);
-    const [last] = await queryOnce<{ id: string }>(
+    [lastOfBig] = await firstColumn(
       database.url,
-      `select position || '-' || id as id from time_logs where project_id = '${BIG}' order by position desc, id desc limit 1`,
+      `select position || '-' || id from time_logs where project_id = '${BIG}' order by position desc, id desc limit 1`,
     );
-    lastOfBig = last!.id;
   });
-  afterAll(async () => {
-    client.close();
-    await service.end('SIGKILL');
-    await database.drop();
-  });
+  afterAll(() => void client.close());
 
   /** How many events another caller gets: the first ones, of large logs, and those of few small ones after them. */
   const eventsOfOther = async (): Promise<number[]> => {
     const counts = [];
     for (const [projectId, after] of [
       [BIG, ''],
-      [SMALL, `&lastEventId=${lastOfBig}`],
+      [SMALL, `&lastEventId=${String(lastOfBig)}`],
     ]) {
-      const answer = await fetch(`${service.url}${TIME_LOGS}/events?limit=1000${after}`, {
-        headers: { authorization: `Bearer ${OTHER}` },
-      });
-      const events = (await answer.json()) as { subject: string }[];
-      counts.push(answer.ok ? events.filter(({ subject }) => subject === projectId).length : 0);
+      const path = `${TIME_LOGS}/events?limit=1000${after}`;
+      const { status, body } = await send({ ...target(), token: OTHER }, path);
+      const events = status === 200 ? (body as { subject: string }[]) : [];
+      counts.push(events.filter(({ subject }) => subject === projectId).length);
     }
     return counts;
   };
 
   /** How many logs another caller gets over each door, of a project with large logs and of one with few small ones. */
   const logsOfOther = async (): Promise<number[]> => {
-    const doors = [overHttp(service.port), overTransport(client)];
-    const asked = doors.flatMap((door) => [BIG, SMALL].map((projectId) => ({ door, projectId })));
-    const outcomes = [];
-    for (const { door, projectId } of asked) {
-      const outcome = await door.list({ accessToken: OTHER, query: { projectId, limit: 1_000 } });
-      outcomes.push('answer' in outcome ? (outcome.answer as { data: unknown[] }).data.length : 0);
-    }
-    return outcomes;
+    const counts = [];
+    for (const door of [overHttp(service.port), overTransport(client)])
+      for (const projectId of [BIG, SMALL]) {
+        const outcome = await door.list({ accessToken: OTHER, query: { projectId, limit: 1_000 } });
+        counts.push('answer' in outcome ? (outcome.answer as { data: unknown[] }).data.length : 0);
+      }
+    return counts;
   };
 
   it.each([
@@ -201,12 +186,9 @@ describe('pages of 20 MB', () => {
         for (; tries === 0 || Math.min(...got) < WANTED; tries++) {
           for (const [kind, logs] of (await triesOfOther()).entries())
             got[kind] = (got[kind] ?? 0) + (logs === [1_000, 101][kind % 2] ? 1 : 0);
-          expect(outcome(await create({ port: service.port, token: TOKEN }, LOG))[0]).toBe(201);
-          for (const path of ['/health', `${TIME_LOGS}?limit=100`]) {
-            const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${TOKEN}` } });
-            expect(answer.status).toBe(200);
-            await answer.arrayBuffer();
-          }
+          await expectCreated();
+          for (const path of ['/health', `${TIME_LOGS}?limit=100`])
+            expect((await send(target(), path)).status).toBe(200);
         }
         const begun = sum('begun');
         const peak = await peakMemoryOf(service.child.pid!);
@@ -239,53 +221,47 @@ describe('pages of 20 MB', () => {
     });
     const times: number[] = [];
     const end = performance.now() + 30_000;
-    const target = { url: service.url, port: service.port, token: TOKEN };
     while (performance.now() < end || pages < 3) {
       const begun = performance.now();
-      expect(outcome(await create(target, LOG))[0]).toBe(201);
+      await expectCreated();
       times.push(performance.now() - begun);
     }
     isReading = false;
     await Promise.all(readers);
-    times.sort((a, b) => a - b);
-    const [p50, p99] = [0.5, 0.99].map((part) => Math.round(times[Math.floor(times.length * part)]!));
+    const [p50, p99] = percentiles(times, 0.5, 0.99);
     console.log(`beside ${pages} pages of 20 MB: ${times.length} creates, p50 ${p50} ms, p99 ${p99} ms`);
   });
 });
 
 describe('the drain', () => {
+  const database = useTestDatabase();
+
   it('finishes the answers that have begun', async () => {
-    const database = await createMigratedDatabase();
-    const { port, child, end } = await startService({ DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN });
-    try {
-      await fill(database.url);
-      const sizes: number[] = [];
-      const sockets = [1000, 100].map((limit) => {
-        const socket = connect(port, '127.0.0.1');
-        socket.write(request(limit));
-        return socket;
-      });
-      await Promise.all(sockets.map((socket) => once(socket, 'readable')));
-      const clients = sockets.map((socket, index) => {
-        socket
-          .on('data', (chunk: Buffer) => {
-            sizes[index] = (sizes[index] ?? 0) + chunk.length;
-            // Some 10 MB a second.
-            socket.pause();
-            setTimeout(() => socket.resume(), chunk.length / 10_000);
-          })
-          .resume();
-        return once(socket, 'close');
-      });
-      const exit = once(child, 'exit');
-      child.kill('SIGTERM');
-      await Promise.all(clients);
-      expect(sizes[0]).toBeGreaterThan(PAGE - 1_000_000);
-      expect(sizes[1]).toBeGreaterThan(PAGE / 10 - 100_000);
-      expect(await exit).toEqual([0, null]);
-    } finally {
-      await end('SIGKILL');
-      await database.drop();
-    }
+    const { port, child } = await serve(database.url);
+    await fill(database.url);
+    const sizes: number[] = [];
+    const sockets = [1000, 100].map((limit) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(request(limit));
+      return socket;
+    });
+    await Promise.all(sockets.map((socket) => once(socket, 'readable')));
+    const clients = sockets.map((socket, index) => {
+      socket
+        .on('data', (chunk: Buffer) => {
+          sizes[index] = (sizes[index] ?? 0) + chunk.length;
+          // Some 10 MB a second.
+          socket.pause();
+          setTimeout(() => socket.resume(), chunk.length / 10_000);
+        })
+        .resume();
+      return once(socket, 'close');
+    });
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    await Promise.all(clients);
+    expect(sizes[0]).toBeGreaterThan(PAGE - 1_000_000);
+    expect(sizes[1]).toBeGreaterThan(PAGE / 10 - 100_000);
+    expect(await exit).toEqual([0, null]);
   });
 });

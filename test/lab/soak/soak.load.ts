@@ -9,7 +9,7 @@ import { TIME_LOGS } from '../../support/requests.js';
 import { eventually } from '../eventually.js';
 import { filesOf, memoryOf } from '../faults/support/process-usage.js';
 import { TOKEN, underWrites } from '../faults/support/service-under-writes.js';
-import { useCluster } from '../faults/support/use-cluster.js';
+import { killBackend, useCluster } from '../faults/support/use-cluster.js';
 
 const { MINUTES = '30' } = process.env;
 const MINUTE = 60_000;
@@ -44,10 +44,10 @@ const postgres = useCluster();
 
 it(`a service holds after ${MINUTES} minutes with a fault every 20 seconds what it held after two`, async () => {
   expect(Number(MINUTES)).toBeGreaterThan(WARM_UP);
-  const url = await postgres.createDatabase();
   // The young generation of npm start.
   const env = { NODE_OPTIONS: '--max-semi-space-size=16' };
-  await underWrites({ url, env, writers: 4, pace: 20 }, async ({ service, writers, ledger }) => {
+  await underWrites({ database: postgres, env, writers: 4, pace: 20 }, async (scene) => {
+    const { service, url, writers, ledger } = scene;
     const unexpected: string[] = [];
     let [others, faults] = [0, 0];
     const note = (allowed: readonly number[], status: number, text: string) => {
@@ -85,15 +85,8 @@ it(`a service holds after ${MINUTES} minutes with a fault every 20 seconds what 
       await delay(FAULTS.outage);
       await postgres.start();
     };
-    const killBackend = async () => {
-      const [backend] = await postgres.query<{ pid: number }>(
-        `select pid from pg_stat_activity where application_name = 'time-logs' order by state_change desc limit 1`,
-      );
-      process.kill(backend!.pid, 'SIGKILL');
-      await eventually(() => postgres.query('select'));
-    };
     const kinds = [
-      killBackend,
+      () => killBackend(postgres).then(() => eventually(() => postgres.query('select'))),
       () => outage('SIGINT'),
       () => Promise.all(Array.from({ length: CROWD }, abort)),
       () => outage('SIGQUIT'),

@@ -41,31 +41,24 @@ export async function auditEvents(
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   const seen = new Set<string>();
   const latest = new Map<string, string>();
-  const [invented, disordered]: string[][] = [[], []];
+  const [invented, disordered]: [string[], string[]] = [[], []];
   let [repeats, outdated] = [0, 0];
   for await (const { id, event } of deliveries) {
     const row = rowOf.get(event.data.id);
     const isOutdated = row !== undefined && id === event.id && isBefore(event.id, eventIdOf(row));
-    if (!isOutdated && !(row && isOf(row, id, event))) invented!.push(`${id} ${JSON.stringify(event)}`);
+    if (!isOutdated && !(row && isOf(row, id, event))) invented.push(`${id} ${JSON.stringify(event)}`);
     if (seen.has(event.id)) {
       repeats++;
       continue;
     }
     seen.add(event.id);
     if (isOutdated) outdated++;
-    if (isBefore(event.id, latest.get(event.subject) ?? event.id)) disordered!.push(event.id);
+    if (isBefore(event.id, latest.get(event.subject) ?? event.id)) disordered.push(event.id);
     latest.set(event.subject, event.id);
   }
-  return {
-    missing: rows
-      .filter((row) => !seen.has(eventIdOf(row)))
-      .map((row) => `${row.id} ${row.description ?? 'deleted'}`),
-    invented: invented!,
-    disordered: disordered!,
-    logs: rows.length,
-    repeats,
-    outdated,
-  };
+  const untold = rows.filter((row) => !seen.has(eventIdOf(row)));
+  const missing = untold.map(({ id, description }) => `${id} ${description ?? 'deleted'}`);
+  return { missing, invented, disordered, logs: rows.length, repeats, outdated };
 }
 
 const eventIdOf = ({ position, id }: Row) => `${position}-${id}`;

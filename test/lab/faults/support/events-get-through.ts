@@ -1,15 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { describeWith } from '../../describe-with.js';
-import { type ServiceProcess, startService } from '../../../support/service-process.js';
+import type { ServiceProcess } from '../../../support/service-process.js';
 import { BrokerProxy } from './broker-proxy.js';
 import { auditEvents } from './event-audit.js';
 import type { EventBroker } from './event-brokers.js';
 import { eventually } from '../../eventually.js';
 import { timesOf } from '../../../support/extent.js';
-import { PostgresCluster, queryOnce } from '../../../support/postgres-cluster.js';
-import { type ServiceUnderWrites, TOKEN, underWrites } from './service-under-writes.js';
+import { queryOnce } from '../../../support/postgres-cluster.js';
+import { serve } from './serve.js';
+import { type ServiceUnderWrites, underWrites } from './service-under-writes.js';
 import { count } from './tally.js';
+import { useCluster } from './use-cluster.js';
 
 const KILLS = timesOf(10, 2);
 /** Milliseconds that each writer waits after a create: what counts is what is written meanwhile, and not how fast. */
@@ -31,18 +33,17 @@ export function describeEvents(
   { program, open, absence }: { program: string; open: () => Promise<EventBroker>; absence: number },
 ): void {
   describeWith(program)(`the events in ${name} get through`, () => {
-    let postgres: PostgresCluster;
+    const postgres = useCluster();
     let broker: EventBroker;
     let proxy: BrokerProxy;
     let url: string;
     beforeAll(async () => {
-      [postgres, broker] = await Promise.all([PostgresCluster.create(), open()]);
+      broker = await open();
       proxy = await BrokerProxy.before(broker.url);
     });
     afterAll(async () => {
       await proxy.takeAway();
       await broker.stop();
-      await postgres.remove();
     });
     beforeEach(async () => {
       await broker.prepare();
@@ -68,32 +69,24 @@ export function describeEvents(
         expect(BigInt((await note())?.position ?? 0)).toBeGreaterThan(from + BigInt(events)),
       );
     };
-    /** Injects a fault under writes, lets a service publish what is left, and holds the events against the table. */
-    const survives = async (
-      inject: (scene: ServiceUnderWrites, start: () => Promise<ServiceProcess>) => Promise<void>,
-    ) => {
-      const env = { EVENTS_URL: proxy.url(broker.url) };
-      const start = () => startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN, ...env });
-      const others: ServiceProcess[] = [];
-      await underWrites({ url, env, projects: 8, pace: PACE }, (scene) =>
-        inject(scene, async () => {
-          const other = await start();
-          others.push(other);
-          return other;
-        }),
-      ).finally(() => Promise.all(others.map((other) => other.end('SIGKILL'))));
-      await expireLease();
-      const last = await start();
-      try {
-        await eventually(async () => expect((await note())?.isLast).toBe(true));
-        expect(await last.end()).toBe(0);
-      } finally {
-        await last.end('SIGKILL');
-      }
+    const start = () => serve(url, { EVENTS_URL: proxy.url(broker.url) });
+    const allPublished = () => eventually(async () => expect((await note())?.isLast).toBe(true));
+    /** Ends the last service, and holds the events against the table. */
+    const expectAllEvents = async (last: ServiceProcess) => {
+      expect(await last.end()).toBe(0);
       const { logs, repeats, ...finding } = await auditEvents(url, await broker.events());
       await count({ events: logs, repeats });
       expect(finding).toEqual({ missing: [], invented: [], disordered: [], outdated: 0 });
       return { logs, repeats };
+    };
+    /** Injects a fault under writes, lets a service publish what is left, and looks at the events. */
+    const survives = async (inject: (scene: ServiceUnderWrites) => Promise<void>) => {
+      const env = { EVENTS_URL: proxy.url(broker.url) };
+      await underWrites({ database: url, env, projects: 8, pace: PACE }, inject);
+      await expireLease();
+      const last = await start();
+      await allPublished();
+      return expectAllEvents(last);
     };
 
     it(`${KILLS} SIGKILLs of the service between an event and its note`, async () => {
@@ -124,36 +117,22 @@ export function describeEvents(
         await proxy.restore();
         await published(20);
         await eventually(() => expect(lines(scene)).toHaveLength(2));
-        expect(lines(scene)).toEqual([
-          expect.stringMatching(/^"events wait for /),
-          expect.stringMatching(/^"events go to /),
-        ]);
+        const expected = [/^"events wait for /, /^"events go to /].map((line) => expect.stringMatching(line));
+        expect(lines(scene)).toEqual(expected);
       });
     });
 
     it(`${BACKLOG} logs that are recorded while the broker is away`, async () => {
       await proxy.takeAway();
-      const service = await startService({
-        DATABASE_URL: url,
-        ACCESS_TOKEN: TOKEN,
-        EVENTS_URL: proxy.url(broker.url),
-      });
-      try {
-        for (let written = 0; written < BACKLOG; written += BATCH) await queryOnce(url, RECORDED, [BATCH]);
-        await eventually(() => expect(lines({ service })).toHaveLength(1));
-        await proxy.restore();
-        const begun = performance.now();
-        await eventually(async () => expect((await note())?.isLast).toBe(true));
-        const took = ((performance.now() - begun) / 1_000).toFixed(1);
-        process.stderr.write(`${BACKLOG} events waited for the broker: ${took} s after it was back\n`);
-        expect(await service.end()).toBe(0);
-      } finally {
-        await service.end('SIGKILL');
-      }
-      const { logs, repeats, ...finding } = await auditEvents(url, await broker.events());
-      expect(logs).toBe(BACKLOG);
-      await count({ events: logs, repeats });
-      expect(finding).toEqual({ missing: [], invented: [], disordered: [], outdated: 0 });
+      const service = await start();
+      for (let written = 0; written < BACKLOG; written += BATCH) await queryOnce(url, RECORDED, [BATCH]);
+      await eventually(() => expect(lines({ service })).toHaveLength(1));
+      await proxy.restore();
+      const begun = performance.now();
+      await allPublished();
+      const took = ((performance.now() - begun) / 1_000).toFixed(1);
+      process.stderr.write(`${BACKLOG} events waited for the broker: ${took} s after it was back\n`);
+      expect((await expectAllEvents(service)).logs).toBe(BACKLOG);
     });
 
     it('a broker that takes no more', async () => {
@@ -179,7 +158,7 @@ export function describeEvents(
     });
 
     it('the SIGKILL of the one instance of two that publishes', async () => {
-      await survives(async (scene, start) => {
+      await survives(async (scene) => {
         await published(20);
         const other = await start();
         await scene.service.end('SIGKILL');

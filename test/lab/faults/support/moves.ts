@@ -6,7 +6,7 @@ import { entities, migrations, note, afterRestore } from '../../../../src/app.mo
 import { backup, restore } from '../../../../src/backup/index.js';
 import { migrate } from '../../../../src/database-setup/index.js';
 import { eventually } from '../../eventually.js';
-import { PostgresCluster, queryOnce } from '../../../support/postgres-cluster.js';
+import { firstColumn, PostgresCluster, queryOnce } from '../../../support/postgres-cluster.js';
 
 /**
  * How a database comes to another server, or back to an earlier moment. A twin is a server that has made as many
@@ -33,6 +33,13 @@ export async function otherTransactions(url: string, count: number): Promise<voi
     url,
     `do $$ begin for n in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`,
   );
+}
+
+interface Dumped {
+  readonly shift: string;
+  readonly note: string | null;
+  readonly transactions: string;
+  readonly rows: readonly string[];
 }
 
 const report = () => undefined;
@@ -72,20 +79,16 @@ export class Movers {
 
   /** Saves a database as it is. Returns what brings it to another server, or back to this moment. */
   async save(place: Place, move: Move, clock: Clock = 'right'): Promise<() => Promise<Place>> {
-    switch (move) {
-      case 'backup':
-        return this.saveRows(place);
-      case 'dump':
-        return this.saveDump(place, clock, () => this.migrated(this.target));
-      case 'twin':
-        return this.saveDump(place, clock, (transactions) => this.migratedTwin(transactions));
-      case 'clone':
-        return this.saveDump(place, clock, () => this.migrated(place.cluster));
-      case 'recovery':
-        return this.saveFiles(place, clock, () => place.cluster.createRecovery());
-      case 'copy':
-        return this.saveFiles(place, clock, () => place.cluster.copy());
-    }
+    const { cluster } = place;
+    const saves: Record<Move, () => Promise<() => Promise<Place>>> = {
+      backup: () => this.saveRows(place),
+      dump: () => this.saveDump(place, clock, () => this.migrated(this.target)),
+      twin: () => this.saveDump(place, clock, (transactions) => this.migratedTwin(transactions)),
+      clone: () => this.saveDump(place, clock, () => this.migrated(cluster)),
+      recovery: () => this.saveFiles(place, clock, () => cluster.createRecovery()),
+      copy: () => this.saveFiles(place, clock, () => cluster.copy()),
+    };
+    return saves[move]();
   }
 
   async remove(): Promise<void> {
@@ -116,12 +119,7 @@ export class Movers {
     create: (transactions: number) => Promise<Place>,
   ): Promise<() => Promise<Place>> {
     const tables = ['time_logs', 'time_log_deletions', 'time_log_relays'];
-    const [dumped] = await queryOnce<{
-      shift: string;
-      note: string | null;
-      transactions: string;
-      rows: string[];
-    }>(
+    const [dumped] = await queryOnce<Dumped>(
       url,
       `select ${SHIFT} as shift, ${clock === 'right' ? NOTE : LATE_NOTE} as note,
               substring(${NOTE} from '(\\d+)[.]$')::bigint
@@ -150,27 +148,26 @@ export class Movers {
     clock: Clock,
     copy: () => Promise<PostgresCluster>,
   ): Promise<() => Promise<Place>> {
-    const [noted] = await queryOnce<{ note: string; late: string }>(
-      place.url,
-      `select ${NOTE} as note, ${LATE_NOTE} as late`,
-    );
-    if (clock === 'behind') await writeNote(place, noted!.late);
+    const [note, late] = (await firstColumn(place.url, `values (${NOTE}), (${LATE_NOTE})`)) as [
+      string,
+      string,
+    ];
+    if (clock === 'behind') await writeNote(place, late);
     const cluster = await copy();
     this.clusters.push(cluster);
-    await writeNote(place, noted!.note);
+    await writeNote(place, note);
     return async () => {
       await cluster.start();
-      await eventually(async () =>
-        expect(await cluster.query('select pg_is_in_recovery() as is')).toEqual([{ is: false }]),
-      );
+      const isRecovering = 'select pg_is_in_recovery() as is';
+      await eventually(async () => expect(await cluster.query(isRecovering)).toEqual([{ is: false }]));
       return { cluster, url: cluster.on(place.url) };
     };
   }
 
   private async migratedTwin(transactions: number): Promise<Place> {
     const twin = await this.migrated(this.twin);
-    const [made] = await queryOnce<{ id: string }>(twin.url, 'select pg_current_xact_id()::text as id');
-    await otherTransactions(twin.url, Math.max(0, transactions - Number(made!.id)));
+    const [made] = await firstColumn(twin.url, 'select pg_current_xact_id()::text');
+    await otherTransactions(twin.url, Math.max(0, transactions - Number(made)));
     return twin;
   }
 }

@@ -1,4 +1,6 @@
 import { expect } from '@jest/globals';
+import type { PostgresCluster } from '../../../support/postgres-cluster.js';
+import { send, TIME_LOGS } from '../../../support/requests.js';
 import { type ServiceProcess, startService } from '../../../support/service-process.js';
 import { audit } from './audit.js';
 import { Ledger } from './ledger.js';
@@ -9,14 +11,15 @@ import { Writers } from './writers.js';
 export const TOKEN = 'a-token-that-the-deployment-declares';
 
 export interface UnderWritesOptions {
-  /** How the service reaches its database. */
-  readonly url: string;
-  /** How the outside reader does; by default the same. */
+  /** A server, which gets a database for this; or how the service reaches its database. */
+  readonly database: PostgresCluster | string;
+  /** How the outside reader reaches it; by default the same. */
   readonly readerUrl?: string;
   readonly areKeyed?: boolean;
   /** False if the database takes no creates at first. */
   readonly isWritable?: boolean;
   readonly writers?: number;
+  /** Milliseconds that each writer waits after an acknowledged create. */
   readonly pace?: number;
   /** Of how many projects the logs are. */
   readonly projects?: number;
@@ -27,6 +30,8 @@ export interface UnderWritesOptions {
 /** The compiled service with clients that write to it without a pause. */
 export interface ServiceUnderWrites {
   readonly service: ServiceProcess;
+  /** How the service reaches its database. */
+  readonly url: string;
   readonly writers: Writers;
   readonly ledger: Ledger;
   /** Starts another service in the place of one that has ended, and sends the writers there. */
@@ -41,20 +46,12 @@ export interface ServiceUnderWrites {
  * and 503, and the total of a list is that of the table.
  */
 export async function underWrites(
-  {
-    url,
-    readerUrl = url,
-    areKeyed = false,
-    isWritable = true,
-    writers: size = 8,
-    pace = 0,
-    projects = 1,
-    env = {},
-  }: UnderWritesOptions,
+  { database, readerUrl, isWritable = true, writers: size, projects, env, ...options }: UnderWritesOptions,
   inject: (scene: ServiceUnderWrites) => Promise<void>,
 ): Promise<void> {
+  const url = typeof database === 'string' ? database : await database.createDatabase();
   const ledger = new Ledger(projects);
-  const writers = new Writers({ token: TOKEN, ledger, count: size, areKeyed, pace });
+  const writers = new Writers({ token: TOKEN, ledger, count: size, ...options });
   let counts: Counts = {};
   const start = async () => {
     const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN, ...env });
@@ -63,6 +60,7 @@ export async function underWrites(
   };
   const scene = {
     service: await start(),
+    url,
     writers,
     ledger,
     restart: async () => (scene.service = await start()),
@@ -75,11 +73,12 @@ export async function underWrites(
     await inject(scene);
     await writers.acknowledge(50);
     await writers.stop();
-    total = await totalOf(scene.service);
+    const listed = await send({ port: scene.service.port, token: TOKEN }, `${TIME_LOGS}?limit=1`);
+    total = (listed.body as { meta?: { total?: unknown } }).meta?.total;
   } finally {
     await writers.stop().finally(() => scene.service.end('SIGKILL'));
   }
-  const { storedUnanswered, stored, ...finding } = await audit(readerUrl, ledger);
+  const { storedUnanswered, stored, ...finding } = await audit(readerUrl ?? url, ledger);
   await count({
     ...counts,
     acknowledged: ledger.acknowledged.size,
@@ -91,13 +90,9 @@ export async function underWrites(
     unexpected: ledger.unexpected.length,
     slowest: Math.round(ledger.slowest),
   });
-  expect({ ...finding, unexpected: ledger.unexpected, total }).toEqual({
-    lost: [],
-    doubled: [],
-    strange: [],
-    unexpected: [],
-    total: stored,
-  });
+  const { unexpected } = ledger;
+  const nothing = { lost: [], doubled: [], strange: [], unexpected: [] };
+  expect({ ...finding, unexpected, total }).toEqual({ ...nothing, total: stored });
 }
 
 /** Waits until a number of further creates have been refused with 503. */
@@ -120,13 +115,4 @@ export async function recovered({ service, writers, ledger }: ServiceUnderWrites
   await writers.acknowledge(200);
   expect([ledger.count('refused'), ledger.count('cut')]).toEqual([refused, 0]);
   expect([service.child.exitCode, service.child.signalCode]).toEqual([null, null]);
-}
-
-/** How many logs there are, as the service tells it. */
-async function totalOf({ url }: ServiceProcess): Promise<unknown> {
-  const response = await fetch(`${url}/api/v1/time-logs?limit=1`, {
-    headers: { authorization: `Bearer ${TOKEN}` },
-  });
-  const { meta } = (await response.json()) as { meta?: { total?: unknown } };
-  return meta?.total;
 }

@@ -39,10 +39,7 @@ export class StatementProxy {
 
   private constructor(target: string) {
     this.server = createServer((client) => {
-      if (this.isCut) {
-        client.destroy();
-        return;
-      }
+      if (this.isCut) return void client.destroy();
       const pair = new Pair(client, connect(target), {
         isStruck: (step) => this.isStruck(step),
         strike: (step) => this.strike(step),
@@ -160,16 +157,9 @@ class Pair {
       socket.on('error', () => undefined);
       socket.once('close', () => this.end());
     }
-    eachMessage(
-      client,
-      () => !this.isStarted,
-      (message) => this.ask(message),
-    );
-    eachMessage(
-      upstream,
-      () => false,
-      (message) => this.answer(message),
-    );
+    const [isStart, isNoStart] = [() => !this.isStarted, () => false];
+    eachMessage(client, isStart, (message) => this.ask(message));
+    eachMessage(upstream, isNoStart, (message) => this.answer(message));
   }
 
   end(): void {

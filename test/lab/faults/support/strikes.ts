@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { migrations } from '../../../../src/app.module.js';
+import { migrate } from '../../../../src/database-setup/index.js';
 import { type CommandName, runHere } from '../../../support/commands-here.js';
 import { isAll } from '../../../support/extent.js';
 import { PostgresCluster } from '../../../support/postgres-cluster.js';
@@ -31,6 +33,12 @@ class StruckServer {
     // Its processes die, and not the machine: nothing that they have written is lost with them.
     const cluster = await PostgresCluster.create({ fsync: 'off' });
     return new StruckServer(cluster, await StatementProxy.before(cluster.socket));
+  }
+
+  async createMigrated(): Promise<string> {
+    const url = await this.cluster.createDatabase();
+    await migrate({ url, migrations });
+    return url;
   }
 
   async remove(): Promise<void> {
@@ -101,10 +109,5 @@ export async function resultOf(name: CommandName, args: readonly string[], url: 
   const { code, stdout, stderr } = await runHere(name, args, { DATABASE_URL: url });
   if (code === 0) return stdout;
   // Before its last line it may tell how far it is.
-  throw new Error(
-    (stdout + stderr)
-      .trim()
-      .split(/[\r\n]+/)
-      .at(-1),
-  );
+  throw new Error(/[^\r\n]+$/.exec((stdout + stderr).trim())?.[0]);
 }

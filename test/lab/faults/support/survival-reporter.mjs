@@ -19,13 +19,11 @@ export default class SurvivalReporter {
   onRunComplete(_contexts, { testResults }) {
     const lines = readFileSync(process.env.FAULTS_TALLY, 'utf8').trim().split('\n');
     rmSync(this.directory, { recursive: true });
-    const tests = testResults
-      .filter(({ testFilePath }) => FILE.test(testFilePath))
-      .flatMap((file) => file.testResults);
-    const survived = tests.filter(({ status }) => status === 'passed').length;
-    const failed = tests.filter(({ status }) => status === 'failed').length;
+    const faults = testResults.filter(({ testFilePath }) => FILE.test(testFilePath));
+    const survived = faults.reduce((sum, { numPassingTests }) => sum + numPassingTests, 0);
+    const failed = faults.reduce((sum, { numFailingTests }) => sum + numFailingTests, 0);
     if (survived + failed === 0) return;
-    const all = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+    const all = lines.filter(Boolean).map((line) => JSON.parse(line));
     const sum = (name) => all.reduce((total, counts) => total + (counts[name] ?? 0), 0).toLocaleString('en');
     const slowest = Math.max(0, ...all.map((counts) => counts.slowest ?? 0)).toLocaleString('en');
     const line =

@@ -12,7 +12,7 @@ export interface WritersOptions {
   readonly token: string;
   readonly ledger: Ledger;
   /** How many write at the same time, each on a connection that it keeps. */
-  readonly count?: number;
+  readonly count?: number | undefined;
   /** Sends an Idempotency-Key with each create and repeats it with the same key until it is acknowledged. */
   readonly areKeyed?: boolean;
   /** Milliseconds that each waits after an acknowledged create. */
@@ -21,15 +21,11 @@ export interface WritersOptions {
   readonly ca?: string;
 }
 
-interface Waiter {
-  readonly holds: () => boolean;
-  readonly resolve: () => void;
-}
-
 /** Clients that create logs one after the other, whatever happens, and note in the ledger what they are told. */
 export class Writers {
   private readonly agent: Agent | TlsAgent;
-  private readonly waiters = new Set<Waiter>();
+  /** Each resolves its promise where its condition holds. */
+  private readonly waiters = new Set<() => void>();
   private writing: Promise<unknown> = Promise.resolve();
   private isWriting = false;
   private port = 0;
@@ -38,10 +34,9 @@ export class Writers {
 
   constructor(private readonly options: WritersOptions) {
     const { ca } = options;
-    this.agent =
-      ca === undefined
-        ? new Agent({ keepAlive: true })
-        : new TlsAgent({ keepAlive: true, ca, servername: 'localhost' });
+    this.agent = ca
+      ? new TlsAgent({ keepAlive: true, ca, servername: 'localhost' })
+      : new Agent({ keepAlive: true });
   }
 
   /**
@@ -69,17 +64,16 @@ export class Writers {
   /** Resolves in the very moment that an outcome has made the condition true. */
   async until(holds: () => boolean, what: string): Promise<void> {
     if (holds()) return;
-    let waiter!: Waiter;
-    const held = new Promise<void>((resolve) => (waiter = { holds, resolve }));
-    this.waiters.add(waiter);
-    const ending = new AbortController();
-    const overdue = delay(WAIT_LIMIT, undefined, { signal: ending.signal }).then(
-      () => Promise.reject(new Error(`not within ${WAIT_LIMIT} ms: ${what}`)),
-      () => undefined,
-    );
-    await Promise.race([held, overdue]).finally(() => {
-      this.waiters.delete(waiter);
-      ending.abort();
+    await new Promise<void>((resolve, reject) => {
+      const settle = (act: () => void) => {
+        clearTimeout(overdue);
+        this.waiters.delete(look);
+        act();
+      };
+      const look = () => holds() && settle(resolve);
+      const late = new Error(`not within ${WAIT_LIMIT} ms: ${what}`);
+      const overdue = setTimeout(() => settle(() => reject(late)), WAIT_LIMIT);
+      this.waiters.add(look);
     });
   }
 
@@ -116,7 +110,7 @@ export class Writers {
     const outcome = await this.send(log);
     if (outcome === undefined) ledger.inFlight.delete(log.description);
     else ledger.settle(log, outcome, performance.now() - began);
-    for (const waiter of this.waiters) if (waiter.holds()) waiter.resolve();
+    for (const look of this.waiters) look();
     return outcome;
   }
 

@@ -1,0 +1,41 @@
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import type { ServiceProcess } from '../../../support/service-process.js';
+import { percentiles } from '../../bench/statistics.js';
+import { ask } from './ask.js';
+import { memoryOf, peakMemoryOf } from './process-usage.js';
+
+/** Megabytes in which a service must go on. */
+export const SMALL_MACHINE = 512;
+export const byMemory = ['prlimit', `--data=${SMALL_MACHINE * 1_024 * 1_024}`] as const;
+/** Node 24 reserves more memory than that at its start, and uses less. */
+export const canLimit = spawnSync(byMemory[0], [byMemory[1], process.execPath, '-e', '0']).status === 0;
+
+/** The milliseconds that an answer of 200 took. */
+export async function served({ url }: ServiceProcess, path: string): Promise<number> {
+  const { status, took } = await ask(url + path);
+  expect(status).toBe(200);
+  return took;
+}
+
+/** A look at how much memory a service takes from now on, once its pool and its compiled code are there. */
+export async function memoryFromNow(service: ServiceProcess) {
+  for (let i = 0; i < 50; i++) await served(service, '/health');
+  const pid = service.child.pid!;
+  const before = await memoryOf(pid);
+  return async (what: string, times: readonly number[] = []) => {
+    const peak = await peakMemoryOf(pid);
+    const [p50, p90, longest] = percentiles(times, 0.5, 0.9, 1);
+    const livez = times.length > 0 ? `livez p50 ${p50}, p90 ${p90}, longest ${longest} ms, ` : '';
+    console.log(`${what}: ${livez}${before.toFixed()} to ${peak.toFixed()} MB`);
+    return { before, peak };
+  };
+}
+
+/** Starts a fixture of this folder in a process of its own. */
+export function startAbusers(fixture: string, argument: object) {
+  const child = fork(join(import.meta.dirname, fixture), [JSON.stringify(argument)], { execArgv: [] });
+  return { child, exit: once(child, 'exit') };
+}

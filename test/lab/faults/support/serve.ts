@@ -1,0 +1,41 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { type ServiceProcess, startService } from '../../../support/service-process.js';
+import { TOKEN } from './service-under-writes.js';
+
+type Env = Readonly<Record<string, string>>;
+
+const running: ServiceProcess[] = [];
+afterEach(() => Promise.all(running.splice(0).map((service) => service.end('SIGKILL'))));
+
+/** Starts the service with the declared token; it is killed after the test. */
+export async function serve(
+  databaseUrl: string,
+  env: Env = {},
+  wrapper?: readonly string[],
+): Promise<ServiceProcess> {
+  const service = await startService({ DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN, ...env }, wrapper);
+  running.push(service);
+  return service;
+}
+
+/** The service with the declared token for the tests of a file or a `describe` block, on a database of its own. */
+export function useService(
+  createDatabase: () => Promise<string>,
+  env: () => Env | Promise<Env> = () => ({}),
+): ServiceProcess & { readonly databaseUrl: string } {
+  const service = {} as ServiceProcess & { databaseUrl: string };
+  beforeAll(async () => {
+    service.databaseUrl = await createDatabase();
+    const all = { DATABASE_URL: service.databaseUrl, ACCESS_TOKEN: TOKEN, ...(await env()) };
+    Object.assign(service, await startService(all));
+  });
+  afterAll(() => service.end('SIGKILL'));
+  return service;
+}
+
+/** How many lines of what a service has printed match. */
+export function linesOf({ output }: Pick<ServiceProcess, 'output'>, pattern: RegExp): number {
+  return output()
+    .split('\n')
+    .filter((line) => pattern.test(line)).length;
+}
