@@ -1,17 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ask } from '../faults/support/ask.js';
 import { eventually } from '../eventually.js';
-import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
-import { TOKEN } from '../faults/support/service-under-writes.js';
+import { useService } from '../faults/support/serve.js';
+import { useCluster } from '../faults/support/use-cluster.js';
+import { connected, queryOnce } from '../../support/postgres-cluster.js';
 import { unusedPort } from '../../support/unused-port.js';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
 import { describeWith } from '../describe-with.js';
-import { type Exporter, exportPostgres, Prometheus, SmallDisk, tokenOfPrometheus } from './prometheus.js';
+import { startWatch, type Watch } from './prometheus.js';
 
 const run = promisify(execFile);
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
@@ -21,59 +19,43 @@ const LOG = JSON.stringify({ projectId: crypto.randomUUID(), duration: 1, date: 
 const PROGRAMS = ['prometheus', 'promtool', 'prometheus-postgres-exporter', 'prometheus-node-exporter'];
 
 describeWith(...PROGRAMS)('the rules of Prometheus', () => {
-  let place: string;
-  let postgres: PostgresCluster;
-  let databaseUrl: string;
-  let service: ServiceProcess;
-  let prometheus: Prometheus;
-  let disk: SmallDisk;
-  let exporter: Exporter;
+  const postgres = useCluster({ max_prepared_transactions: '1', archive_mode: 'on' });
+  const service = useService(
+    () => postgres.createDatabase(),
+    // No broker listens there.
+    async () => ({ EVENTS_URL: `nats://127.0.0.1:${await unusedPort()}` }),
+  );
+  let prometheus: Watch['prometheus'];
+  let watch: Watch;
 
   beforeAll(async () => {
-    place = await mkdtemp(join(tmpdir(), 'alerts-'));
-    postgres = await PostgresCluster.create({ max_prepared_transactions: '1', archive_mode: 'on' });
     await postgres.configure({ archive_command: 'true' });
-    databaseUrl = await postgres.createDatabase();
-    // No broker listens there.
-    const env = { ACCESS_TOKEN: TOKEN, EVENTS_URL: `nats://127.0.0.1:${await unusedPort()}` };
-    service = await startService({ DATABASE_URL: databaseUrl, ...env });
-    await writeFile(join(place, 'token'), await tokenOfPrometheus(databaseUrl));
-    exporter = await exportPostgres(`host=${dirname(postgres.socket)} user=postgres sslmode=disable`);
-    disk = await SmallDisk.start(place);
-    prometheus = await Prometheus.start(
-      place,
-      `global: { scrape_interval: 15s, evaluation_interval: 15s }
+    const dataSourceName = `host=${dirname(postgres.socket)} user=postgres sslmode=disable`;
+    watch = await startWatch(
+      { databaseUrl: service.databaseUrl, dataSourceName },
+      ({ database, disk }) => `global: { scrape_interval: 15s, evaluation_interval: 15s }
 rule_files: [alerts.yaml]
 scrape_configs:
   - job_name: time-logs
     authorization: { credentials_file: token }
     static_configs: [{ targets: ['127.0.0.1:${service.port}'] }]
   - job_name: time-logs-database
-    static_configs: [{ targets: ['${exporter.address}'] }]
+    static_configs: [{ targets: ['${database}'] }]
   - job_name: time-logs-disk
-    static_configs: [{ targets: ['${disk.address}'] }]
+    static_configs: [{ targets: ['${disk}'] }]
 `,
     );
+    ({ prometheus } = watch);
   });
-  afterAll(async () => {
-    await prometheus.end();
-    await exporter.daemon.end();
-    await disk.daemon.end();
-    await service.end('SIGKILL');
-    await postgres.remove();
-    await rm(place, { recursive: true, force: true });
-  });
+  afterAll(() => watch.stop());
 
   const create = () => ask(`${service.url}/api/v1/time-logs`, { body: LOG });
   const list = () => ask(`${service.url}/api/v1/time-logs`);
 
   it('are right, and fire when and only when they are meant to', async () => {
     await run('promtool', ['check', 'rules', RULES]);
-    const { stdout } = await run('promtool', [
-      'test',
-      'rules',
-      join(import.meta.dirname, 'alerts.test.yaml'),
-    ]);
+    const tests = join(import.meta.dirname, 'alerts.test.yaml');
+    const { stdout } = await run('promtool', ['test', 'rules', tests]);
     expect(stdout).toContain('SUCCESS');
   });
 
@@ -87,10 +69,10 @@ scrape_configs:
     expect(await create()).toMatchObject({ status: 201 });
     await prometheus.fire('TimeLogsEventLag');
 
-    await queryOnce(databaseUrl, 'alter function time_log_page_v2 rename to away');
+    await queryOnce(service.databaseUrl, 'alter function time_log_page_v2 rename to away');
     expect(await list()).toMatchObject({ status: 500 });
     await prometheus.fire('TimeLogsErrors');
-    await queryOnce(databaseUrl, 'alter function away rename to time_log_page_v2');
+    await queryOnce(service.databaseUrl, 'alter function away rename to time_log_page_v2');
 
     await postgres.configure({ synchronous_standby_names: 'nobody' });
     let isDone = false;
@@ -110,12 +92,6 @@ scrape_configs:
     await prometheus.fire('TimeLogsInstanceAway', 'TimeLogsAway');
   });
 
-  it('fire where a disk is nearly full', async () => {
-    expect(await prometheus.firing()).not.toContain('TimeLogsDisk');
-    await disk.fill();
-    await prometheus.fire('TimeLogsDisk');
-  });
-
   it.each([
     ['has written', 'begin; create table written ()'],
     ['only reads', 'begin isolation level repeatable read; select 1'],
@@ -131,33 +107,38 @@ scrape_configs:
     await eventually(async () => expect(await prometheus.firing()).not.toContain(alert));
   });
 
-  it('fire where a replication slot keeps what nobody fetches', async () => {
-    expect(await prometheus.firing()).not.toContain('TimeLogsSlot');
-    await postgres.query(`select pg_create_physical_replication_slot('nobody', true)`);
-    await postgres.query('select pg_logical_emit_message(false, $1, $2)', ['', 'x'.repeat(2 ** 20)]);
-    await prometheus.fire('TimeLogsSlot');
-  });
-
-  it('fire where the archive takes nothing', async () => {
-    expect(await prometheus.firing()).not.toContain('TimeLogsArchive');
-    await postgres.configure({ archive_command: 'false' });
-    await postgres.query('select pg_switch_wal()');
-    await prometheus.fire('TimeLogsArchive');
-  });
-
-  it('fire where few numbers of transactions are left', async () => {
-    expect(await prometheus.firing()).not.toContain('TimeLogsWraparound');
-    await postgres.query(
-      `create table taken (); do $$ begin for number in 1..100000 loop
-         begin insert into taken default values; exception when others then null; end;
-       end loop; end $$`,
-    );
-    await prometheus.fire('TimeLogsWraparound');
-  });
-
-  it('fire where nobody tells of the database any more', async () => {
-    expect(await prometheus.firing()).not.toContain('TimeLogsUnseen');
-    await postgres.end('SIGINT');
-    await prometheus.fire('TimeLogsUnseen');
+  it.each<[string, alert: string, cause: () => Promise<unknown>]>([
+    ['a disk is nearly full', 'TimeLogsDisk', () => watch.disk.fill()],
+    [
+      'a replication slot keeps what nobody fetches',
+      'TimeLogsSlot',
+      async () => {
+        await postgres.query(`select pg_create_physical_replication_slot('nobody', true)`);
+        await postgres.query(`select pg_logical_emit_message(false, '', repeat('x', 1048576))`);
+      },
+    ],
+    [
+      'the archive takes nothing',
+      'TimeLogsArchive',
+      async () => {
+        await postgres.configure({ archive_command: 'false' });
+        await postgres.query('select pg_switch_wal()');
+      },
+    ],
+    [
+      'few numbers of transactions are left',
+      'TimeLogsWraparound',
+      () =>
+        postgres.query(
+          `create table taken (); do $$ begin for number in 1..100000 loop
+             begin insert into taken default values; exception when others then null; end;
+           end loop; end $$`,
+        ),
+    ],
+    ['nobody tells of the database any more', 'TimeLogsUnseen', () => postgres.end('SIGINT')],
+  ])('fire where %s', async (_what, alert, cause) => {
+    expect(await prometheus.firing()).not.toContain(alert);
+    await cause();
+    await prometheus.fire(alert);
   });
 });

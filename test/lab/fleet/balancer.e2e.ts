@@ -1,20 +1,19 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { Agent, createServer as createServerOverTls, request, type Server as TlsServer } from 'node:https';
+import { Agent, createServer as createServerOverTls, request } from 'node:https';
 import {
   type AddressInfo,
   connect as connectPlainly,
   createServer as createPlainServer,
   type Server as PlainServer,
 } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { eventually } from '../eventually.js';
+import { useFolder } from '../../support/fixtures.js';
+import { refusal } from '../../support/requests.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { startBalancer } from './balancer.js';
 import { Certificates, type Identity } from './certificates.js';
@@ -22,11 +21,13 @@ import { describeWith } from '../describe-with.js';
 import type { Daemon } from './daemon.js';
 
 const KEY = { 'idempotency-key': 'a-key' };
-const UNAVAILABLE = {
-  success: false,
-  error: 'SERVICE_UNAVAILABLE',
-  message: 'the service is unavailable at the moment; retry later',
-};
+const UNAVAILABLE = refusal('SERVICE_UNAVAILABLE', 'the service is unavailable at the moment; retry later');
+
+/** Has a server listen on a free port of loopback. */
+async function portOf(server: PlainServer): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
 
 /** Instances that can be lost while they have a request. */
 class Instances {
@@ -48,53 +49,20 @@ class Instances {
       });
     });
     this.servers.push(server);
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-
-  async close(): Promise<void> {
-    for (const server of this.servers) {
-      const closed = once(server.close(), 'close');
-      server.closeAllConnections();
-      await closed;
-    }
-  }
-}
-
-/** Two servers that tell their names to whoever connects; their Patronis say that the first one is the primary. */
-class Databases {
-  private readonly servers: (PlainServer | TlsServer)[] = [];
-
-  constructor(private readonly certificates: Certificates) {}
-
-  /** Resolves with the ports of a server, and of its Patroni. */
-  async listen(name: string, role: string): Promise<[number, number]> {
-    const server = createPlainServer((socket) => {
-      socket.on('error', () => undefined).end(name);
-    });
-    const patroni = createServerOverTls(await this.certificates.identity(name), ({ url }, answer) => {
-      answer.writeHead(url!.startsWith(role) ? 200 : 503).end();
-    });
-    return [await this.portOf(server), await this.portOf(patroni)];
-  }
-
-  private async portOf(server: PlainServer | TlsServer): Promise<number> {
-    this.servers.push(server);
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    return (server.address() as AddressInfo).port;
+    return portOf(server);
   }
 
   close(): void {
-    for (const server of this.servers) server.close();
+    for (const server of this.servers) server.close().closeAllConnections();
   }
 }
 
 describeWith('haproxy')('the balancer', () => {
+  const inFolder = useFolder('balancer-');
   const instances = new Instances();
-  let databases: Databases;
+  const databases: PlainServer[] = [];
   let primary: number;
   let standby: number;
-  let place: string;
   let client: Identity;
   let balancer: Daemon;
   let port: number;
@@ -115,10 +83,19 @@ describeWith('haproxy')('the balancer', () => {
     });
 
   beforeAll(async () => {
-    place = await mkdtemp(join(tmpdir(), 'balancer-'));
-    const certificates = await Certificates.make(join(place, 'certificates'));
+    const certificates = await Certificates.make(inFolder('certificates'));
     client = await certificates.identity();
-    databases = new Databases(certificates);
+    /** A server that tells its name to whoever connects, and the Patroni that tells its role; their ports. */
+    const listen = async (name: string, role: string) => {
+      const server = createPlainServer((socket) => {
+        socket.on('error', () => undefined).end(name);
+      });
+      const patroni = createServerOverTls(await certificates.identity(name), ({ url }, answer) => {
+        answer.writeHead(url!.startsWith(role) ? 200 : 503).end();
+      });
+      databases.push(server, patroni);
+      return [await portOf(server), await portOf(patroni)] as const;
+    };
     [port, primary, standby] = [await unusedPort(), await unusedPort(), await unusedPort()];
     balancer = startBalancer({
       address: '127.0.0.1',
@@ -127,17 +104,9 @@ describeWith('haproxy')('the balancer', () => {
       figures: await unusedPort(),
       primary,
       standby,
-      instances: [
-        await instances.listen(),
-        await instances.listen(),
-        await instances.listen(),
-        await instances.listen(),
-      ],
+      instances: await Promise.all(Array.from({ length: 4 }, () => instances.listen())),
       reader: await instances.listen(),
-      postgres: [
-        await databases.listen('postgres-1', '/primary'),
-        await databases.listen('postgres-2', '/replica'),
-      ],
+      postgres: [await listen('postgres-1', '/primary'), await listen('postgres-2', '/replica')],
     });
     agent = new Agent({ keepAlive: true, ...client });
     await eventually(async () => expect((await send('POST')).status).toBe(200)).catch((error: unknown) => {
@@ -147,9 +116,8 @@ describeWith('haproxy')('the balancer', () => {
   });
   afterAll(async () => {
     await balancer.end();
-    await instances.close();
-    databases.close();
-    await rm(place, { recursive: true });
+    instances.close();
+    for (const server of databases) server.close();
   });
   beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: 1, ...client })));
   afterEach(() => agent.destroy());

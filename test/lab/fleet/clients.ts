@@ -1,3 +1,5 @@
+import { expect } from '@jest/globals';
+import { audit } from '../faults/support/audit.js';
 import { type AnsweredLog, type IntendedLog, Ledger, type Outcome } from '../faults/support/ledger.js';
 import { Writers } from '../faults/support/writers.js';
 import { type Fleet, TOKEN } from './fleet.js';
@@ -69,6 +71,7 @@ export class Clients {
   constructor(fleet: Fleet, token = TOKEN) {
     this.withKeys = new Client(fleet, true, token);
     this.without = new Client(fleet, false, token);
+    fleet.stops.push(() => this.stop());
   }
 
   get ledgers(): readonly TimedLedger[] {
@@ -87,10 +90,8 @@ export class Clients {
     const before = this.acknowledged.size;
     await act();
     for (const { writers } of [this.withKeys, this.without]) await writers.acknowledge(50);
-    const times = this.ledgers
-      .flatMap(({ times }) => times)
-      .filter((time) => time >= begun)
-      .sort((one, other) => one - other);
+    const all = this.ledgers.flatMap(({ times }) => times);
+    const times = all.filter((time) => time >= begun).sort((one, other) => one - other);
     const gaps = times.map((time, index) => time - (times[index - 1] ?? begun));
     return {
       withKeys: difference(this.withKeys.ledger.failures, keyed),
@@ -106,6 +107,14 @@ export class Clients {
 
   async stop(): Promise<void> {
     await Promise.all([this.withKeys.writers.stop(), this.without.writers.stop()]);
+  }
+
+  /** Holds what they were told against a database. */
+  async expectNothingLost(databaseUrl: string): Promise<void> {
+    for (const ledger of this.ledgers) {
+      expect(ledger.unexpected).toEqual([]);
+      expect(await audit(databaseUrl, ledger)).toMatchObject({ lost: [], doubled: [] });
+    }
   }
 }
 

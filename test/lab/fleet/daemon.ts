@@ -49,12 +49,9 @@ export class Daemon {
         ? ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', program]
         : [program];
     const { PATH = '' } = process.env;
+    const options = { cwd: '/', env: { PATH, ...env } };
     return new Daemon(
-      spawn(command, [...before, ...args], {
-        cwd: '/',
-        env: { PATH, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      }),
+      spawn(command, [...before, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] }),
     );
   }
 

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { audit } from '../faults/support/audit.js';
 import { eventually } from '../eventually.js';
-import { queryOnce } from '../../support/postgres-cluster.js';
+import { firstColumn } from '../../support/postgres-cluster.js';
 import { isAll } from '../../support/extent.js';
 import { Clients, type Effect, UNNOTICED } from './clients.js';
 import { describeWith } from '../describe-with.js';
-import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
+import { PROGRAMS, useFleet } from './fleet.js';
 import type { Follower } from '../faults/support/follower.js';
 
 const KILLS = isAll ? 52 : 4;
@@ -16,25 +16,14 @@ const FAILOVERS = isAll ? 5 : 1;
 const READS = 20;
 
 describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronous standby', () => {
-  let fleet: Fleet;
+  const fleet = useFleet();
   let clients: Clients;
   let follower: Follower;
-  const stops: (() => Promise<void>)[] = [];
   const table: [string, Effect][] = [];
 
-  beforeAll(async () => {
-    fleet = await Fleet.start();
-    stops.push(() => fleet.stop());
-    await fleet.startInstances();
+  beforeAll(() => {
     clients = new Clients(fleet);
     follower = fleet.follow();
-    stops.push(
-      () => clients.stop(),
-      () => follower.stop(),
-    );
-  });
-  afterAll(async () => {
-    for (const stop of stops.reverse()) await stop();
   });
 
   const through = async (what: string, act: () => Promise<void>) => {
@@ -44,11 +33,6 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
     for (const { unexpected } of clients.ledgers) expect(unexpected).toEqual([]);
     return effect;
   };
-  const ask = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
-    fleet.fetch(path, {
-      ...init,
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
-    });
 
   it('acknowledges every create of a client with keys while instances are killed', async () => {
     const effect = await through(`SIGKILL of an instance, ${KILLS} times`, async () => {
@@ -64,39 +48,20 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
 
   it('acknowledges every create while instances are replaced one after the other', async () => {
     const effect = await through(`each instance replaced, ${ROLLS} times`, async () => {
-      for (let roll = 0; roll < ROLLS; roll++)
-        for (const instance of [...fleet.instances, fleet.reader]) {
-          await instance.end();
-          await instance.start();
-        }
+      for (let roll = 0; roll < ROLLS; roll++) for (const instance of fleet.all) await instance.replace();
     });
     expect(effect).toMatchObject(UNNOTICED);
   });
 
   it('shows an author what they wrote, where they ask for it', async () => {
     const { standby } = await fleet.postgres.whole();
-    const total = async (projectId: string, headers = {}) => {
-      const listed = await ask(`/api/v1/time-logs?projectId=${projectId}`, headers);
-      return ((await listed.json()) as { meta: { total: number } }).meta.total;
-    };
     await standby.withoutReplay(async () => {
       // Who does not ask for it reads from the standby, wherever the balancer reaches the reader.
       for (let stale = 0; stale < READS;) {
         const projectId = crypto.randomUUID();
-        const body = JSON.stringify({
-          projectId,
-          duration: 1,
-          description: projectId,
-          date: '2026-01-31',
-        });
-        const created = await ask(
-          '/api/v1/time-logs',
-          { 'idempotency-key': projectId },
-          { method: 'POST', body },
-        );
-        expect([created.status, await created.json()]).toMatchObject([201, { success: true }]);
-        if ((await total(projectId)) === 0) stale++;
-        expect(await total(projectId, { 'cache-control': 'no-cache' })).toBe(1);
+        await fleet.create(projectId, { headers: { 'idempotency-key': projectId } });
+        if ((await fleet.totalOf(projectId)) === 0) stale++;
+        expect(await fleet.totalOf(projectId, { headers: { 'cache-control': 'no-cache' } })).toBe(1);
       }
     });
   });
@@ -114,8 +79,7 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
 
   it('loses nothing where primary and standby change places', async () => {
     await through('switchover', async () => {
-      const { primary, standby } = await fleet.postgres.whole();
-      await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
+      const { standby } = await fleet.postgres.switchOver();
       await clients.withKeys.writers.acknowledge(20);
       await fleet.verifyCounts();
       expect((await fleet.postgres.whole()).primary.name).toBe(standby.name);
@@ -144,7 +108,7 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
 
   it('has every acknowledged log once, and its feed too', async () => {
     await clients.stop();
-    const stored = await queryOnce<{ id: string }>(fleet.databaseUrl, 'select id from time_logs');
+    const stored = await firstColumn(fleet.databaseUrl, 'select id from time_logs order by 1');
     await eventually(() => expect(follower.ids.length).toBeGreaterThanOrEqual(stored.length));
     await follower.stop();
     const again = fleet.follow();
@@ -157,7 +121,7 @@ describeWith(...PROGRAMS)('four instances behind the balancer, with a synchronou
     report(table, { lost: lost.length, doubled: doubled.length, failedReads: follower.failed });
     expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
     expect(again.ids).toEqual(follower.ids);
-    expect([...again.logs].sort()).toEqual(stored.map(({ id }) => id).sort());
+    expect(again.logs.toSorted()).toEqual(stored);
     await fleet.verifyCounts();
   });
 });

@@ -1,10 +1,13 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { eventually } from '../eventually.js';
 import { Follower } from '../faults/support/follower.js';
 import { memoryOf } from '../faults/support/process-usage.js';
+import { TOKEN } from '../faults/support/service-under-writes.js';
+import { parsed } from '../../support/raw-http.js';
+import { TIME_LOGS } from '../../support/requests.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { runCommand } from '../../support/commands.js';
 import { type ServiceProcess, startService } from '../../support/service-process.js';
@@ -20,18 +23,12 @@ const SHUTDOWN_DELAY = '3';
 const ADDRESSES = ['127.0.0.1', '127.0.0.2'] as const;
 const TWO_ADDRESSES = join(import.meta.dirname, 'two-addresses.fixture.mjs');
 
-/** What a fleet is made of. */
-export const PROGRAMS = [
-  'haproxy',
-  'patroni',
-  'etcd',
-  'openssl',
-  'pgbackrest',
-  '/usr/lib/postgresql/15/bin/postgres',
-];
+export { TOKEN };
 
-/** A token that the deployment declares. */
-export const TOKEN = 'a-token-that-the-deployment-declares';
+/** What a fleet is made of. */
+export const PROGRAMS = 'haproxy patroni etcd openssl pgbackrest /usr/lib/postgresql/15/bin/postgres'.split(
+  ' ',
+);
 
 /** An instance of the service on a port of its own. */
 export class Instance {
@@ -45,13 +42,9 @@ export class Instance {
   /** Starts this version, or the one that is built in a folder. */
   async start(folder?: string): Promise<void> {
     const main = folder && join(folder, 'dist', 'src', 'main.js');
+    const env = { PORT: String(this.port), SHUTDOWN_DELAY, NODE_OPTIONS: `--import=${TWO_ADDRESSES}` };
     this.process = await startService(
-      {
-        ...this.settings,
-        PORT: String(this.port),
-        SHUTDOWN_DELAY,
-        NODE_OPTIONS: `--import=${TWO_ADDRESSES}`,
-      },
+      { ...this.settings, ...env },
       main ? ['sh', '-c', `exec "$0" '${main}'`] : [],
     );
   }
@@ -72,10 +65,24 @@ export class Instance {
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     await this.process?.end(signal);
   }
+
+  async replace(): Promise<void> {
+    await this.end();
+    await this.start();
+  }
+}
+
+/** A request of a caller with a token. */
+interface Question extends Omit<RequestInit, 'headers'> {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Four instances on the primary and one on the standby, behind two balancers as they ship. */
 export class Fleet {
+  /** What is to end before it, the last one first. */
+  readonly stops: (() => Promise<unknown>)[] = [];
+
   private constructor(
     private readonly place: string,
     readonly certificates: Certificates,
@@ -96,13 +103,15 @@ export class Fleet {
     await chmod(place, 0o711);
     const certificates = await Certificates.make(join(place, 'certificates'));
     const postgres = await PostgresPair.start(place, certificates);
-    const ports = {
-      requests: await unusedPort(),
-      figures: await unusedPort(),
-      primary: await unusedPort(),
-      standby: await unusedPort(),
-    };
-    const [reader = 0, ...instances] = await Promise.all(Array.from({ length: 5 }, unusedPort));
+    const unused = await Promise.all(Array.from({ length: 9 }, unusedPort));
+    const [requests, figures, primary, standby, reader, ...instances] = unused as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const ports = { requests, figures, primary, standby };
     const openBalancer = (index: number) =>
       startBalancer({
         address: ADDRESSES[index]!,
@@ -131,6 +140,11 @@ export class Fleet {
     );
     await eventually(async () => expect((await fleet.fetch('/livez')).status).toBe(503));
     return fleet;
+  }
+
+  /** All instances; the one that reads is the last. */
+  get all(): readonly Instance[] {
+    return [...this.instances, this.reader];
   }
 
   /** Starts the instances; the first migrates. The reader follows when the standby has the tables. */
@@ -170,18 +184,58 @@ export class Fleet {
     return fetchOver({ ca: this.ca })(`${this.urls[0]}${path}`, init);
   }
 
+  /** Asks there as a caller with a token; `body` is undefined where it is no JSON. */
+  async ask(
+    path: string,
+    { token = TOKEN, headers, ...init }: Question = {},
+  ): Promise<{ status: number; body: unknown }> {
+    const own = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const answer = await this.fetch(path, { ...init, headers: { ...own, ...headers } });
+    return { status: answer.status, body: parsed(await answer.text()) };
+  }
+
+  /** Creates a log of a project. */
+  async create(projectId: string, more: Question = {}): Promise<void> {
+    const body = JSON.stringify({ projectId, duration: 1, date: '2026-01-31' });
+    const answer = await this.ask(TIME_LOGS, { method: 'POST', body, ...more });
+    expect(answer).toMatchObject({ status: 201, body: { success: true } });
+  }
+
+  /** How many logs a project has, as a list tells it. */
+  async totalOf(projectId: string, more: Question = {}): Promise<number> {
+    const { body } = await this.ask(`${TIME_LOGS}?projectId=${projectId}`, more);
+    return (body as { meta: { total: number } }).meta.total;
+  }
+
   /** A consumer of the feed that asks at the first balancer. */
   follow(): Follower {
-    return new Follower(async (path) => {
-      const answer = await this.fetch(path, { headers: { authorization: `Bearer ${TOKEN}` } });
-      return { status: answer.status, body: await answer.json() };
-    });
+    const follower = new Follower((path) => this.ask(path));
+    this.stops.push(() => follower.stop());
+    return follower;
   }
 
   async stop(): Promise<void> {
-    for (const instance of [...this.instances, this.reader]) await instance.end('SIGKILL');
+    for (const stop of this.stops.splice(0).reverse()) await stop();
+    for (const instance of this.all) await instance.end('SIGKILL');
     for (const balancer of this.balancers) await balancer.end();
     await this.postgres.stop();
     await rm(this.place, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** A fleet for the tests of a file, with all instances unless it is prepared otherwise. */
+export function useFleet({
+  settings = async () => ({}),
+  prepare = (fleet) => fleet.startInstances(),
+}: {
+  settings?: () => Promise<{ EVENTS_URL?: string }>;
+  prepare?: (fleet: Fleet) => Promise<unknown>;
+} = {}): Fleet {
+  const fleet = Object.create(Fleet.prototype) as Fleet;
+  beforeAll(async () => {
+    Object.assign(fleet, await Fleet.start(await settings()));
+    await prepare(fleet);
+  });
+  afterAll(() => fleet.stop());
+  return fleet;
 }

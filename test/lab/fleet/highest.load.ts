@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { Connection, type Listener } from '../bench/connection.js';
-import { queryOnce } from '../../support/postgres-cluster.js';
+import { rawRequest } from '../../support/raw-http.js';
+import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { describeWith } from '../describe-with.js';
-import { Fleet, PROGRAMS, TOKEN } from './fleet.js';
+import { PROGRAMS, TOKEN, useFleet } from './fleet.js';
 import { printTable, rounded, Sight } from './sight.js';
 
 const { MINUTES = '60' } = process.env;
@@ -79,32 +80,26 @@ class Client implements Listener {
 
   private send(connection: Connection): void {
     this.isUnderWay = true;
-    const day = String((this.number % 28) + 1).padStart(2, '0');
+    const date = `2026-01-${String((this.number % 28) + 1).padStart(2, '0')}`;
     const description = String(this.number);
-    const { projectId } = this;
-    const body = JSON.stringify({ projectId, duration: 1.5, date: `2026-01-${day}`, description });
-    const key = this.isKeyed ? `idempotency-key: ${projectId} ${description}\r\n` : '';
-    connection.send(
-      Buffer.from(
-        `POST /api/v1/time-logs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n${key}` +
-          `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-      ),
+    const body = JSON.stringify({ projectId: this.projectId, duration: 1.5, date, description });
+    const head = rawRequest(
+      'POST /api/v1/time-logs HTTP/1.1',
+      'host: localhost',
+      `authorization: Bearer ${TOKEN}`,
+      ...(this.isKeyed ? [`idempotency-key: ${this.projectId} ${description}`] : []),
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(body)}`,
     );
+    connection.send(Buffer.from(head + body));
   }
 }
 
 describeWith(...PROGRAMS)('the whole fleet', () => {
-  let fleet: Fleet;
-  const ask = async <Name extends string>(sql: string) =>
-    (await queryOnce<Record<Name, string>>(fleet.databaseUrl, sql))[0]!;
-  const wal = async () => Number((await ask<'bytes'>(`select pg_current_wal_lsn() - '0/0' as bytes`)).bytes);
+  const fleet = useFleet();
+  const number = async (sql: string) => Number((await firstColumn(fleet.databaseUrl, `select ${sql}`))[0]);
+  const wal = () => number(`pg_current_wal_lsn() - '0/0'`);
   const memory = () => Promise.all(fleet.instances.map((instance) => instance.memory()));
-
-  beforeAll(async () => {
-    fleet = await Fleet.start();
-    await fleet.startInstances();
-  });
-  afterAll(() => fleet.stop());
 
   it(`keeps every create of ${MINUTES} minutes at the highest load, once`, async () => {
     const sight = new Sight();
@@ -127,7 +122,7 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
     const written = (await wal()) - walBefore;
 
     const { lost, doubled } = await held(clients);
-    const { bytes } = await ask<'bytes'>(`select pg_total_relation_size('time_logs') as bytes`);
+    const bytes = await number(`pg_total_relation_size('time_logs')`);
     printTable([
       ['minutes', MINUTES],
       ['acknowledged', sight.acknowledged],
@@ -140,7 +135,7 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
       ['lost', lost],
       ['doubled', doubled],
       ['WAL a create, bytes', (written / sight.acknowledged).toFixed(0)],
-      ['table and indexes a log, bytes', (Number(bytes) / sight.acknowledged).toFixed(0)],
+      ['table and indexes a log, bytes', (bytes / sight.acknowledged).toFixed(0)],
       ['memory of the instances at the start, MB', rounded(atStart)],
       ['after the first minute, MB', rounded(afterOne)],
       ['at the end, MB', rounded(await memory())],
@@ -154,13 +149,15 @@ describeWith(...PROGRAMS)('the whole fleet', () => {
   async function held(clients: readonly Client[]): Promise<{ lost: number; doubled: number }> {
     let [lost, doubled] = [0, 0];
     for (const { projectId, acknowledged, unknown } of clients) {
-      const { rows, different, known } = await ask<'rows' | 'different' | 'known'>(
-        `select count(*) as rows, count(distinct description) as different,
-                count(distinct description) filter (where description <> all ('{${unknown.join()}}')) as known
-           from time_logs where project_id = '${projectId}'`,
+      const [found] = await queryOnce<Record<'rows' | 'different' | 'known', number>>(
+        fleet.databaseUrl,
+        `select count(*)::int as rows, count(distinct description)::int as different,
+                count(distinct description) filter (where description <> all ($2))::int as known
+           from time_logs where project_id = $1`,
+        [projectId, unknown.map(String)],
       );
-      lost += acknowledged - Number(known);
-      doubled += Number(rows) - Number(different);
+      lost += acknowledged - found!.known;
+      doubled += found!.rows - found!.different;
     }
     return { lost, doubled };
   }

@@ -1,18 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { digestOf, newToken } from '../../../src/access-token/token-text.js';
-import { scopes } from '../../../src/app.module.js';
 import { readStream } from '../brokers/consumers.js';
 import { auditEvents } from '../faults/support/event-audit.js';
 import { eventually } from '../eventually.js';
+import { useFolder } from '../../support/fixtures.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
+import { storeToken } from '../tokens.js';
 import { type Nats, startNats } from '../brokers/brokers.js';
 import { Copy } from './copy.js';
 import { describeWith } from '../describe-with.js';
-import { Fleet, type Instance, PROGRAMS } from './fleet.js';
+import { type Instance, PROGRAMS, useFleet } from './fleet.js';
 import { Observer } from './observer.js';
 import { PacedClient, Scene, textOf, type Values } from './paced-client.js';
 import { printTable, Sight } from './sight.js';
@@ -37,11 +34,24 @@ interface Fault {
   readonly late: number[];
 }
 
+/** What was seen of all of it. */
+interface Seen {
+  readonly observer: Observer;
+  readonly copies: readonly Copy[];
+  readonly events: Awaited<ReturnType<typeof auditEvents>>;
+  readonly memory: ReturnType<Observer['memory']>;
+  readonly logs: number;
+}
+
 describeWith(...PROGRAMS, 'nats-server')('the whole fleet', () => {
-  const token = newToken();
-  let streams: string;
+  const streams = useFolder('streams-');
   let broker: Nats;
-  let fleet: Fleet;
+  beforeAll(async () => {
+    broker = await startNats(undefined, streams());
+  });
+  afterAll(() => broker.stop());
+  const fleet = useFleet({ settings: async () => ({ EVENTS_URL: broker.url }) });
+  let token: string;
   let faults: Fault[];
   const quiet = new Scene();
   let scene = quiet;
@@ -49,15 +59,7 @@ describeWith(...PROGRAMS, 'nats-server')('the whole fleet', () => {
   const troubles: string[] = [];
 
   beforeAll(async () => {
-    streams = await mkdtemp(join(tmpdir(), 'streams-'));
-    broker = await startNats(undefined, streams);
-    fleet = await Fleet.start({ EVENTS_URL: broker.url });
-    await fleet.startInstances();
-    await queryOnce(
-      fleet.databaseUrl,
-      `insert into access_tokens (id, name, digest, scopes, created_at) values (gen_random_uuid(), 'test', $1, $2, now())`,
-      [digestOf(token), scopes.map(({ name }) => name)],
-    );
+    token = await storeToken(fleet.databaseUrl);
     // The first instance is never killed: it shows what an hour does to the memory.
     const mortals = [...fleet.instances.slice(1), fleet.reader];
     const makes: Record<string, Fault['make']> = {
@@ -68,11 +70,6 @@ describeWith(...PROGRAMS, 'nats-server')('the whole fleet', () => {
       'a balancer': (turn) => fleet.killBalancer(turn % 2),
     };
     faults = Object.entries(makes).map(([name, make]) => ({ name, make, scene: new Scene(), late: [] }));
-  });
-  afterAll(async () => {
-    await fleet.stop();
-    await broker.stop();
-    await rm(streams, { recursive: true });
   });
 
   const killInstance = async (instance: Instance) => {
@@ -89,7 +86,7 @@ describeWith(...PROGRAMS, 'nats-server')('the whole fleet', () => {
   const killBroker = async () => {
     await broker.kill();
     await delay(AWAY);
-    broker = await startNats(Number(new URL(broker.url).port), streams);
+    broker = await startNats(Number(new URL(broker.url).port), streams());
   };
 
   /** The logs of each project, as texts by their ids. */
@@ -157,11 +154,8 @@ describeWith(...PROGRAMS, 'nats-server')('the whole fleet', () => {
         return copy.differencesFrom(logs);
       }),
     );
-    const lag = await eventually(async () => {
-      const seconds = await observer.lag();
-      expect(seconds).toBe(0);
-      return seconds;
-    }).catch(() => observer.lag());
+    await eventually(async () => expect(await observer.lag()).toBe(0)).catch(() => undefined);
+    const lag = await observer.lag();
     const events = await auditEvents(fleet.databaseUrl, readStream(broker.url));
     const memory = observer.memory(Number(MINUTES) * 15);
     report({ observer, copies, events, memory, logs: logs.size });
@@ -190,19 +184,7 @@ describeWith(...PROGRAMS, 'nats-server')('the whole fleet', () => {
   });
 
   /** Prints what was seen through each kind of fault, and in all. */
-  function report({
-    observer,
-    copies,
-    events,
-    memory,
-    logs,
-  }: {
-    readonly observer: Observer;
-    readonly copies: readonly Copy[];
-    readonly events: Awaited<ReturnType<typeof auditEvents>>;
-    readonly memory: ReturnType<Observer['memory']>;
-    readonly logs: number;
-  }): void {
+  function report({ observer, copies, events, memory, logs }: Seen): void {
     const failed = ({ refused, closed }: Sight) => refused + closed;
     const seconds = (milliseconds: number) => (milliseconds / SECOND).toFixed(1);
     printTable([

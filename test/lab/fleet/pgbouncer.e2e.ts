@@ -1,16 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database-setup/index.js';
 import { eventually } from '../eventually.js';
 import { ask } from '../faults/support/ask.js';
-import { TOKEN } from '../faults/support/service-under-writes.js';
+import { serve } from '../faults/support/serve.js';
+import { useCluster, useLossyProxy } from '../faults/support/use-cluster.js';
 import { runCommand } from '../../support/commands.js';
-import { LossyProxy } from '../../support/lossy-proxy.js';
-import { connected, PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
-import { endProcess, type ServiceProcess, startService } from '../../support/service-process.js';
+import { useFolder } from '../../support/fixtures.js';
+import { connected, queryOnce } from '../../support/postgres-cluster.js';
+import { endProcess } from '../../support/service-process.js';
 import { unusedPort } from '../../support/unused-port.js';
 import { describeWith } from '../describe-with.js';
 import { Daemon, give, type Owner, postgresAccount } from './daemon.js';
@@ -18,33 +17,19 @@ import { Daemon, give, type Owner, postgresAccount } from './daemon.js';
 const NAMES = migrations.map((Migration) => new Migration().name);
 
 describeWith('pgbouncer')('the service behind PgBouncer in transaction mode', () => {
-  let place: string;
-  let owner: Owner;
+  const postgres = useCluster();
   /** Leads from a port to the socket of the server. */
-  let proxy: LossyProxy;
-  let proxyPort: number;
-  let postgres: PostgresCluster;
+  const proxy = useLossyProxy(postgres);
+  const inFolder = useFolder('pgbouncer-');
+  let owner: Owner;
   let pooler: Daemon | undefined;
   let databaseUrl: string;
-  let services: ServiceProcess[] = [];
 
   beforeAll(async () => {
-    postgres = await PostgresCluster.create();
-    place = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
     owner = await postgresAccount();
-    await give(place, owner);
-    proxy = new LossyProxy(postgres.socket);
-    proxyPort = await proxy.listen();
+    await give(inFolder(), owner);
   });
-  afterEach(async () => {
-    for (const service of services.splice(0)) await service.end('SIGKILL');
-    await pooler?.end('SIGINT');
-  });
-  afterAll(async () => {
-    proxy.close();
-    await postgres.remove();
-    await rm(place, { recursive: true, force: true });
-  });
+  afterEach(() => pooler?.end('SIGINT'));
 
   /** Makes a database whose role has settings, and puts a pooler with a number of sessions before it; its URL there. */
   const pool = async (sessions: number, settings: Readonly<Record<string, string>> = {}) => {
@@ -53,8 +38,10 @@ describeWith('pgbouncer')('the service behind PgBouncer in transaction mode', ()
     for (const [setting, value] of Object.entries(settings))
       await postgres.query(`alter role ${name} set ${setting} = '${value}'`);
     const port = await unusedPort();
+    const [, proxyPort] = /@127\.0\.0\.1:(\d+)/.exec(proxy.url(databaseUrl))!;
+    const file = inFolder('pgbouncer.ini');
     await writeFile(
-      join(place, 'pgbouncer.ini'),
+      file,
       `[databases]
 ${name} = host=127.0.0.1 port=${proxyPort} user=${name}
 [pgbouncer]
@@ -67,7 +54,7 @@ default_pool_size = ${sessions}
 ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout
 `,
     );
-    const started = Daemon.start(['pgbouncer', join(place, 'pgbouncer.ini')], {}, owner);
+    const started = Daemon.start(['pgbouncer', file], {}, owner);
     pooler = started;
     const url = `postgres://${name}@127.0.0.1:${port}/${name}`;
     await eventually(async () => expect(await queryOnce(url, 'select 1 as one')).toEqual([{ one: 1 }])).catch(
@@ -91,8 +78,8 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
       // A pooler's sessions may have anything.
       synchronous_commit: 'off',
     });
-    const env = { DATABASE_URL: pooledUrl, MIGRATION_DATABASE_URL: databaseUrl, ACCESS_TOKEN: TOKEN };
-    services = await Promise.all([startService(env), startService(env)]);
+    const env = { MIGRATION_DATABASE_URL: databaseUrl };
+    const services = await Promise.all([serve(pooledUrl, env), serve(pooledUrl, env)]);
     await queryOnce(
       databaseUrl,
       `create table commits as select current_setting('synchronous_commit') as mode limit 0;
@@ -108,7 +95,7 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
       }),
     );
     expect(statuses).toEqual(statuses.map(() => [201, 200]));
-    const listed = await ask(`${services[0]!.url}/api/v1/time-logs?limit=1`);
+    const listed = await ask(`${services[0].url}/api/v1/time-logs?limit=1`);
     expect(listed.body).toMatchObject({ meta: { total: 60 } });
     expect(await queryOnce(databaseUrl, 'select distinct mode from commits')).toEqual([{ mode: 'on' }]);
     expect(await queryOnce(pooledUrl, 'show statement_timeout')).toEqual([{ statement_timeout: '1500ms' }]);

@@ -105,19 +105,18 @@ class Member {
   }
 
   /** Runs a command of the image, such as `backup`, to its end. */
-  async run(command: string, ...args: string[]): Promise<void> {
-    const daemon = Daemon.start([join(this.place, `${command}.sh`), ...args], this.environment, this.owner);
-    if ((await daemon.ended) !== 0) throw new Error(`${command} failed:\n${daemon.output}`);
+  run(command: string, ...args: string[]): Promise<void> {
+    return this.execute(join(this.place, `${command}.sh`), ...args);
   }
 
   /** Has another server copied anew, by the command of the runbook; fails while that one sets itself back. */
-  async rejoin({ name }: Member): Promise<void> {
-    const daemon = Daemon.start(
-      ['sh', '-c', 'echo y | patronictl reinit time-logs "$0"', name],
-      this.environment,
-      this.owner,
-    );
-    if ((await daemon.ended) !== 0) throw new Error(`${name} is not copied anew:\n${daemon.output}`);
+  rejoin({ name }: Member): Promise<void> {
+    return this.execute('sh', '-c', 'echo y | patronictl reinit time-logs "$0"', name);
+  }
+
+  private async execute(...command: [string, ...string[]]): Promise<void> {
+    const daemon = Daemon.start(command, this.environment, this.owner);
+    if ((await daemon.ended) !== 0) throw new Error(`${command.join(' ')} failed:\n${daemon.output}`);
   }
 
   get output(): string {
@@ -127,10 +126,8 @@ class Member {
   /** Runs a statement as the superuser. */
   query<Row extends object>(sql: string): Promise<Row[]> {
     const pem = join(this.certificates.of(this.name), 'tls.pem');
-    return queryOnce<Row & Record<string, unknown>>(
-      `${this.certificates.verified(`postgres://postgres@127.0.0.1:${this.port}/postgres`)}&sslcert=${pem}&sslkey=${pem}`,
-      sql,
-    );
+    const url = this.certificates.verified(`postgres://postgres@127.0.0.1:${this.port}/postgres`);
+    return queryOnce<Row & Record<string, unknown>>(`${url}&sslcert=${pem}&sslkey=${pem}`, sql);
   }
 
   /** Asks its Patroni, as somebody with its certificate. */
@@ -143,10 +140,8 @@ class Member {
   async withoutReplay(act: () => Promise<void>): Promise<void> {
     // Otherwise it has the replay go on within 5 s.
     await this.pausePatroni(true);
-    const isPaused = async () =>
-      expect(await this.query('select pg_get_wal_replay_pause_state() as state')).toEqual([
-        { state: 'paused' },
-      ]);
+    const state = 'select pg_get_wal_replay_pause_state() as state';
+    const isPaused = async () => expect(await this.query(state)).toEqual([{ state: 'paused' }]);
     await this.query('select pg_wal_replay_pause()');
     try {
       await eventually(isPaused);
@@ -251,11 +246,8 @@ export class PostgresPair {
       `--initial-advertise-peer-urls=${peer}`,
       `--initial-cluster=default=${peer}`,
     ]);
-    const access = { place, etcdPort: clients, certificates };
-    const members = [
-      await Member.create('postgres-1', access),
-      await Member.create('postgres-2', access),
-    ] as const;
+    const create = (name: string) => Member.create(name, { place, etcdPort: clients, certificates });
+    const members = [await create('postgres-1'), await create('postgres-2')] as const;
     const pair = new PostgresPair(etcd, clients, figures, certificates, members);
     const ask = fetchOver(await certificates.identity('postgres-1'));
     try {
@@ -271,20 +263,23 @@ export class PostgresPair {
 
   /** Resolves with primary and synchronous standby as soon as both are there. */
   async whole(): Promise<{ primary: Member; standby: Member }> {
-    try {
-      return await eventually(async () => {
-        const roles = await Promise.all(
-          this.members.map(async (member) => [await member.is('primary'), await member.is('synchronous')]),
-        );
-        const [first, second] = this.members;
-        if (roles[0]![0] && roles[1]![1]) return { primary: first, standby: second };
-        if (roles[1]![0] && roles[0]![1]) return { primary: second, standby: first };
-        throw new Error(`not primary and synchronous standby: ${JSON.stringify(roles)}`);
-      });
-    } catch (error) {
-      const logs = this.members.map(({ name, output }) => `${name}:\n${output.slice(-3_000)}`).join('\n');
-      throw new Error(`${String(error)}\n${logs}`, { cause: error });
-    }
+    return eventually(async () => {
+      const [first, second] = this.members;
+      for (const [primary, standby] of [
+        [first, second],
+        [second, first],
+      ] as const)
+        if ((await primary.is('primary')) && (await standby.is('synchronous'))) return { primary, standby };
+      const logs = this.members.map(({ name, output }) => `${name}:\n${output.slice(-3_000)}`);
+      throw new Error(`not primary and synchronous standby:\n${logs.join('\n')}`);
+    });
+  }
+
+  /** Has primary and standby change places; what they were before. */
+  async switchOver(): Promise<{ primary: Member; standby: Member }> {
+    const { primary, standby } = await this.whole();
+    await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
+    return { primary, standby };
   }
 
   /**

@@ -1,4 +1,5 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { eventually } from '../eventually.js';
@@ -22,7 +23,7 @@ interface Answer {
 }
 
 /** A Prometheus with the rules as they ship, but for their times, and for limits that a test can reach. */
-export class Prometheus {
+class Prometheus {
   private constructor(
     private readonly daemon: Daemon,
     private readonly url: string,
@@ -101,20 +102,43 @@ function hastened(rules: string): string {
   );
 }
 
-/** Makes a token with which Prometheus may read the metrics of a service. */
-export async function tokenOfPrometheus(databaseUrl: string): Promise<string> {
-  const args = ['create', '--name', 'Prometheus', '--scope', 'metrics:read'];
-  return lastLineOf(await runCommand('token', args, { DATABASE_URL: databaseUrl }));
+/** What is watched: a service by its database, and that database by the words of the exporter. */
+interface Watched {
+  readonly databaseUrl: string;
+  readonly dataSourceName: string;
 }
 
-/** An exporter, and where Prometheus finds it. */
-export interface Exporter {
-  readonly daemon: Daemon;
-  readonly address: string;
+/** What a Prometheus sees, and where it finds the two exporters. */
+export interface Watch {
+  readonly prometheus: Prometheus;
+  readonly disk: SmallDisk;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts both exporters, and a Prometheus whose settings name their addresses; a token for it lies in `token`. */
+export async function startWatch(
+  { databaseUrl, dataSourceName }: Watched,
+  settings: (addresses: { database: string; disk: string }) => string | Promise<string>,
+): Promise<Watch> {
+  const place = await mkdtemp(join(tmpdir(), 'watch-'));
+  const args = ['create', '--name', 'Prometheus', '--scope', 'metrics:read'];
+  const made = await runCommand('token', args, { DATABASE_URL: databaseUrl });
+  await writeFile(join(place, 'token'), lastLineOf(made));
+  const exporter = await exportPostgres(dataSourceName);
+  const disk = await SmallDisk.start(place);
+  const addresses = { database: exporter.address, disk: disk.address };
+  const prometheus = await Prometheus.start(place, await settings(addresses));
+  const stop = async () => {
+    await prometheus.end();
+    await exporter.daemon.end();
+    await disk.daemon.end();
+    await rm(place, { recursive: true, force: true });
+  };
+  return { prometheus, disk, stop };
 }
 
 /** Starts postgres_exporter with the figures as they ship. */
-export async function exportPostgres(dataSourceName: string): Promise<Exporter> {
+async function exportPostgres(dataSourceName: string) {
   const address = `127.0.0.1:${await unusedPort()}`;
   const daemon = Daemon.start(
     [
@@ -130,7 +154,7 @@ export async function exportPostgres(dataSourceName: string): Promise<Exporter> 
 }
 
 /** A small disk that nobody else sees, with the node_exporter that watches it. */
-export class SmallDisk implements Exporter {
+class SmallDisk {
   private constructor(
     readonly daemon: Daemon,
     readonly address: string,

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { eventually } from '../eventually.js';
-import { queryOnce } from '../../support/postgres-cluster.js';
+import { firstColumn } from '../../support/postgres-cluster.js';
 import { isAll } from '../../support/extent.js';
 import { Clients } from './clients.js';
 import { describeWith } from '../describe-with.js';
-import { Fleet, PROGRAMS } from './fleet.js';
+import { PROGRAMS, useFleet } from './fleet.js';
 import type { Follower } from '../faults/support/follower.js';
 import type { PostgresPair } from './postgres-pair.js';
 
@@ -16,36 +16,20 @@ const MOVES = isAll ? 2 : 0;
 const positionOf = (eventId: string) => BigInt(eventId.split('-')[0]!);
 
 describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
-  let fleet: Fleet;
+  const fleet = useFleet({ prepare: ({ instances }) => instances[0]!.start() });
   /** Who was primary, and who was not, when it was set back. */
   let pair: Awaited<ReturnType<PostgresPair['whole']>>;
-  const stops: (() => Promise<void>)[] = [];
 
-  beforeAll(async () => {
-    fleet = await Fleet.start();
-    stops.push(() => fleet.stop());
-    await fleet.instances[0]!.start();
-  });
-  afterAll(async () => {
-    for (const stop of stops.reverse()) await stop();
-  });
-
-  const query = <Row extends object>(sql: string) =>
-    queryOnce<Row & Record<string, unknown>>(fleet.databaseUrl, sql);
+  /** The first column of what a statement returns. */
+  const query = (sql: string) => firstColumn(fleet.databaseUrl, sql);
   const idsOf = async (databaseUrl: string) =>
-    new Set((await queryOnce<{ id: string }>(databaseUrl, 'select id from time_logs')).map(({ id }) => id));
+    new Set((await firstColumn(databaseUrl, 'select id from time_logs')) as string[]);
   const createBriefly = async () => {
     const clients = new Clients(fleet);
-    stops.push(() => clients.stop());
     await clients.withKeys.writers.acknowledge(100);
     await clients.stop();
     for (const { unexpected } of clients.ledgers) expect(unexpected).toEqual([]);
     return [...clients.acknowledged.values()].map(({ id }) => id);
-  };
-  const follow = () => {
-    const follower = fleet.follow();
-    stops.push(() => follower.stop());
-    return follower;
   };
   const hasRead = (follower: Follower, logs: readonly string[]) =>
     eventually(() => {
@@ -54,7 +38,7 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     });
 
   it('has every log that was acknowledged before, and tells followers each later one once', async () => {
-    const follower = follow();
+    const follower = fleet.follow();
     await query(
       `insert into time_logs (id, project_id, duration, description, date)
          select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '3f2b1c00-0000-4000-8000-000000000000', 1, 'a log of before the backup', '2026-01-31'
@@ -64,16 +48,12 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     for (const member of fleet.postgres.members) await member.run('backup', 'full');
     const secondsOfBackup = (performance.now() - saved) / 1_000;
     const before = await createBriefly();
-    const [{ moment }] = (await query<{ moment: string }>('select clock_timestamp()::text as moment')) as [
-      { moment: string },
-    ];
+    const [moment] = (await query('select clock_timestamp()::text')) as [string];
     const undone = await createBriefly();
     for (let move = 0; move < MOVES; move++) {
-      const { primary, standby } = await fleet.postgres.whole();
-      await primary.send('POST', 'switchover', { leader: primary.name, candidate: standby.name });
+      await fleet.postgres.switchOver();
       await fleet.postgres.whole();
-      await fleet.instances[0]!.end();
-      await fleet.instances[0]!.start();
+      await fleet.instances[0]!.replace();
       undone.push(...(await createBriefly()));
     }
     await hasRead(follower, [...before, ...undone]);
@@ -112,15 +92,13 @@ describeWith(...PROGRAMS)('a fleet that is set back to a moment', () => {
     expect(follower.logs.length).toBe(told + after.length);
     expect(follower.ids.slice(told).filter((id) => positionOf(id) <= positionOf(last))).toEqual([]);
     // Who begins anew has the logs of the table.
-    const another = follow();
+    const another = fleet.follow();
     await hasRead(another, [...stored]);
     expect(another.logs.length).toBe(stored.size);
 
-    const [size] = await query<{ logs: number; size: string }>(
-      `select ${stored.size} as logs, pg_size_pretty(pg_database_size(current_database())) as size`,
-    );
+    const [size] = await query('select pg_size_pretty(pg_database_size(current_database()))');
     process.stderr.write(
-      `${size!.logs} logs (${size!.size}): saved in ${secondsOfBackup.toFixed(1)} s, from the mistake to the next creates ${seconds.toFixed(1)} s\n`,
+      `${stored.size} logs (${String(size)}): saved in ${secondsOfBackup.toFixed(1)} s, from the mistake to the next creates ${seconds.toFixed(1)} s\n`,
     );
   });
 

@@ -2,22 +2,21 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { connect } from 'node:net';
 import { connect as connectOverTls } from 'node:tls';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { TimeLogClient } from '../../../libs/time-log-client/src/index.js';
-import { audit } from '../faults/support/audit.js';
 import { eventually } from '../eventually.js';
 import { queryOnce } from '../../support/postgres-cluster.js';
 import { Certificates, fetchOver, type Identity } from './certificates.js';
 import { Clients, UNNOTICED } from './clients.js';
 import { describeWith } from '../describe-with.js';
-import { Fleet, type Instance, PROGRAMS, TOKEN } from './fleet.js';
+import { type Instance, PROGRAMS, TOKEN, useFleet } from './fleet.js';
 
 const NEW_TOKEN = 'another-token-that-the-deployment-declares';
 /** What a client of PostgreSQL asks for TLS with. */
 const TLS_PLEASE = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancers', () => {
-  let fleet: Fleet;
+  const fleet = useFleet();
   /** Has the CA, and nothing to show. */
   let stranger: Identity;
   /** Has the certificate of a balancer. */
@@ -26,48 +25,24 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
   /** What instances take now. */
   let token = TOKEN;
   let login = {};
-  const stops: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    fleet = await Fleet.start();
-    stops.push(() => fleet.stop());
-    await fleet.startInstances();
     stranger = await fleet.certificates.identity();
     balancer = await fleet.certificates.identity('balancer-1');
     database = await fleet.certificates.identity('postgres-1');
   });
-  afterAll(async () => {
-    for (const stop of stops.reverse()) await stop();
-  });
 
-  const startClients = () => {
-    const clients = new Clients(fleet, token);
-    stops.push(() => clients.stop());
-    return clients;
-  };
   /** One after the other; the one that reads meanwhile. */
   const replaceInstances = async () => {
     const replace = async (instances: readonly Instance[]) => {
-      for (const instance of instances) {
-        await instance.end();
-        await instance.start();
-      }
+      for (const instance of instances) await instance.replace();
     };
     await Promise.all([replace(fleet.instances), replace([fleet.reader])]);
   };
-  const ask = (path: string, init: RequestInit = {}) =>
-    fleet.fetch(path, {
-      ...init,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    });
   /** Reads the table past the balancers. */
-  const expectNothingLost = async ({ ledgers }: Clients) => {
+  const expectNothingLost = async (clients: Clients) => {
     const { primary } = await fleet.postgres.whole();
-    for (const ledger of ledgers) {
-      expect(ledger.unexpected).toEqual([]);
-      const finding = await audit(fleet.postgres.url(primary.port, login), ledger);
-      expect(finding).toMatchObject({ lost: [], doubled: [] });
-    }
+    await clients.expectNothingLost(fleet.postgres.url(primary.port, login));
   };
 
   it('has Patroni change nothing for those who have no certificate of a database', async () => {
@@ -128,13 +103,13 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
   });
 
   it('gets another password of its database, and another token, while everybody creates', async () => {
-    const before = startClients();
+    const before = new Clients(fleet, token);
     const { primary } = await fleet.postgres.whole();
     const effect = await before.through(async () => {
       await primary.query(`create role time_logs_2 login password 'another' in role time_logs`);
       await primary.query('alter role time_logs_2 set role time_logs');
       login = { role: 'time_logs_2', password: 'another' };
-      for (const instance of [...fleet.instances, fleet.reader]) {
+      for (const instance of fleet.all) {
         const port = instance === fleet.reader ? fleet.ports.standby : fleet.ports.primary;
         instance.settings.DATABASE_URL = fleet.postgres.url(port, { ...login, host: 'balancer' });
         instance.settings.ACCESS_TOKEN = `${TOKEN},${NEW_TOKEN}`;
@@ -144,18 +119,17 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
     });
     expect(effect).toMatchObject(UNNOTICED);
     await before.stop();
-    expect((await ask('/health')).status).toBe(200);
+    expect((await fleet.ask('/health', { token })).status).toBe(200);
 
     token = NEW_TOKEN;
-    const now = startClients();
+    const now = new Clients(fleet, token);
     const last = await now.through(async () => {
-      for (const { settings } of [...fleet.instances, fleet.reader]) settings.ACCESS_TOKEN = NEW_TOKEN;
+      for (const { settings } of fleet.all) settings.ACCESS_TOKEN = NEW_TOKEN;
       await replaceInstances();
     });
     expect(last).toMatchObject(UNNOTICED);
     await expect(queryOnce(fleet.databaseUrl, 'select')).rejects.toThrow('not permitted to log in');
-    const late = await fleet.fetch('/health', { headers: { authorization: `Bearer ${TOKEN}` } });
-    expect(late.status).toBe(401);
+    expect((await fleet.ask('/health')).status).toBe(401);
     await now.stop();
     for (const clients of [before, now]) await expectNothingLost(clients);
   });
@@ -170,7 +144,7 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
         ]),
         serialAt(fleet.postgres.etcdPort, database),
       ]);
-    const clients = startClients();
+    const clients = new Clients(fleet, token);
     const before = await serials();
     const effect = await clients.through(async () => {
       await fleet.certificates.renew();
@@ -195,18 +169,12 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
   it('reads from the primary while the standby is far behind', async () => {
     const { primary, standby } = await fleet.postgres.whole();
     const projectId = crypto.randomUUID();
-    const total = async () => {
-      const listed = await ask(`/api/v1/time-logs?projectId=${projectId}`);
-      return ((await listed.json()) as { meta: { total: number } }).meta.total;
-    };
     await standby.withoutReplay(async () => {
-      const body = JSON.stringify({ projectId, duration: 1, date: '2026-01-31' });
-      const created = await ask('/api/v1/time-logs', { method: 'POST', body });
-      expect([created.status, await created.json()]).toMatchObject([201, { success: true }]);
+      await fleet.create(projectId, { token });
       await primary.query(
         `select pg_logical_emit_message(false, 'filler', repeat('x', 1000000)) from generate_series(1, 20)`,
       );
-      await eventually(async () => expect(await total()).toBe(1));
+      await eventually(async () => expect(await fleet.totalOf(projectId, { token })).toBe(1));
     });
     await eventually(async () =>
       expect((await fetch(`http://127.0.0.1:${fleet.reader.port}/readyz`)).status).toBe(200),
@@ -214,7 +182,7 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
   });
 
   it('loses nothing of clients that know both balancers, where one is killed', async () => {
-    const clients = startClients();
+    const clients = new Clients(fleet, token);
     const shipped = new TimeLogClient({ baseUrl: fleet.urls, token, fetch: fetchOver(stranger) });
     const projectId = crypto.randomUUID();
     const record = () =>
@@ -228,7 +196,7 @@ describeWith(...PROGRAMS)('a fleet that trusts certificates, behind two balancer
       await clients.withKeys.writers.acknowledge(100);
     });
     process.stderr.write(`a balancer is killed: ${JSON.stringify(effect)}\n`);
-    await expect(ask('/health')).rejects.toThrow('ECONNREFUSED');
+    await expect(fleet.ask('/health')).rejects.toThrow('ECONNREFUSED');
     await clients.stop();
     expect(clients.withKeys.ledger.unknown.size).toBe(0);
     await expectNothingLost(clients);
