@@ -1,21 +1,18 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { loadConfig } from '../../../src/config.js';
 import { environment } from '../../support/environment.js';
 import { DOCUMENT_TEXT, type OpenApiDocument } from '../../support/open-api.js';
-import { LOG, send } from '../../support/requests.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
+import { create, LOG, refusal } from '../../support/requests.js';
+import { useTestApp } from '../../support/test-app.js';
 import {
-  type Browser,
-  closePages,
   describeInChromium,
-  launchChromium,
   type Locator,
-  openPage,
   type Page,
   type PageOptions,
+  useChromium,
 } from '../tools/chromium.js';
 
 /** Pixels of a small laptop, and of a phone. */
@@ -30,27 +27,17 @@ const operationIds = Object.values(paths).flatMap((item) =>
 );
 
 describeInChromium('the page of the documentation', () => {
-  let app: TestApp;
-  let browser: Browser | undefined;
-
-  beforeAll(async () => {
-    app = await startTestApp();
-    browser = await launchChromium();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await app.close();
-  });
-  afterEach(() => closePages(browser));
+  const openPage = useChromium();
+  const app = useTestApp();
 
   const visit = async (options: PageOptions = { viewport: SCREEN }) => {
-    const page = await openPage(browser!, options);
+    const page = await openPage(options);
     await page.goto(`${app.url}/docs`);
     return page;
   };
 
   it('records a log and lists it, with no error and no request to another host', async () => {
-    const page = await openPage(browser!);
+    const page = await openPage();
     const errors: string[] = [];
     const hosts = new Set<string>();
     page.on('console', (line) => {
@@ -144,12 +131,9 @@ describeInChromium('the page of the documentation', () => {
     const page = await visit();
     const search = page.getByLabel('Search the operations');
     const found = () => page.locator('.opblock-summary-description').allInnerTexts();
-    const all = operationIds.length;
-    await page
-      .locator('.opblock')
-      .nth(all - 1)
-      .waitFor();
-    expect(await found()).toHaveLength(all);
+    const last = page.locator('.opblock').nth(operationIds.length - 1);
+    await last.waitFor();
+    expect(await found()).toHaveLength(operationIds.length);
     for (const [words, summary] of [
       ['record POST', 'Record a time log'],
       ['Idempotency-Key finished', 'Record a time log'],
@@ -162,10 +146,7 @@ describeInChromium('the page of the documentation', () => {
     await search.fill('no such word');
     await page.getByText('No operation has all these words.').waitFor();
     await search.fill('');
-    await page
-      .locator('.opblock')
-      .nth(all - 1)
-      .waitFor();
+    await last.waitFor();
   });
 
   it.each([
@@ -190,19 +171,13 @@ describeInChromium('the page of the documentation', () => {
     const { data } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { data: typeof LOG };
     expect(data).toMatchObject(log);
     // The same key and values get the first answer again: so the key was sent as it is.
-    const again = await send(app, '/api/v1/time-logs', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': key },
-      body: JSON.stringify(log),
-    });
-    expect([again.headers.get('idempotency-replayed'), again.body]).toEqual([
-      'true',
-      { success: true, data },
-    ]);
+    const again = await create(app, log, { 'idempotency-key': key });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(again.body).toEqual({ success: true, data });
   });
 
   it('shows what a refusal says, and that no answer came', async () => {
-    const page = await openPage(browser!);
+    const page = await openPage();
     await page.goto(`${app.url}/docs/`);
     await page.route('**/livez', (route) => route.abort());
     const liveness = await open(page, 'checkLiveness');
@@ -210,7 +185,7 @@ describeInChromium('the page of the documentation', () => {
     await liveness.locator('.live').getByText('Failed to fetch').waitFor();
     expect(await execute(await open(page, 'checkHealth'))).toEqual({
       status: '401',
-      body: { success: false, error: 'UNAUTHORIZED', message: 'a valid bearer token is required' },
+      body: refusal('UNAUTHORIZED', 'a valid bearer token is required'),
     });
   });
 });

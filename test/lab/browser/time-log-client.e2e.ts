@@ -4,44 +4,30 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type * as Client from '@time-logs/client';
 import { expectedLog } from '../../support/expected-logs.js';
 import { LOG } from '../../support/requests.js';
-import { startTestApp, type TestApp } from '../../support/test-app.js';
-import {
-  type Browser,
-  closePages,
-  describeInChromium,
-  launchChromium,
-  openPage,
-  type Page,
-} from '../tools/chromium.js';
+import { type TestApp, useTestApp } from '../../support/test-app.js';
+import { describeInChromium, type Page, useChromium } from '../tools/chromium.js';
 
 const COMPILED = join(import.meta.dirname, '..', '..', '..', 'libs', 'time-log-client', 'dist');
 
 describeInChromium('the compiled client in a page of another origin', () => {
-  let app: TestApp;
-  let pages: Server;
+  const openPage = useChromium('--host-resolver-rules=MAP app.test 127.0.0.1');
+  const pages = servePages();
   let port: number;
-  let browser: Browser | undefined;
-
   beforeAll(async () => {
-    pages = servePages();
     await once(pages.listen(0, '127.0.0.1'), 'listening');
     ({ port } = pages.address() as AddressInfo);
-    app = await startTestApp({ corsOrigins: [`http://127.0.0.1:${port}`, `http://app.test:${port}`] });
-    browser = await launchChromium('--host-resolver-rules=MAP app.test 127.0.0.1');
   });
-  afterAll(async () => {
-    await browser?.close();
-    await app.close();
-    pages.close();
-  });
-  afterEach(() => closePages(browser));
+  afterAll(() => void pages.close());
+  const app = useTestApp(() => ({
+    corsOrigins: ['127.0.0.1', 'app.test'].map((host) => `http://${host}:${port}`),
+  }));
 
   const open = async (host: string) => {
-    const page = await openPage(browser!);
+    const page = await openPage();
     await page.goto(`http://${host}:${port}/`);
     return page;
   };

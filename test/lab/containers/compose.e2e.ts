@@ -1,31 +1,28 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../eventually.js';
 import { TIME_LOGS } from '../../support/requests.js';
 import { expectContained } from './contained.js';
-import { describeWithDocker, Engine } from './engine.js';
-import { Project } from './project.js';
+import { describeWithDocker } from './engine.js';
+import { useProject } from './project.js';
 
 describeWithDocker('the service in containers', () => {
-  let engine: Engine;
-  let project: Project;
+  const project = useProject('-f', 'docker/compose.yaml');
   /** Start and curl; then commands inside. */
   let documented: string[];
   let answer: string;
   const inService = (command: string) => project.compose('exec', '-T', 'time-logs', 'sh', '-c', command);
 
   beforeAll(async () => {
-    engine = await Engine.start();
-    project = await Project.copy(engine, '-f', 'docker/compose.yaml');
     documented = await project.commands('docker/README.md', '## In containers');
     answer = await project.sh(documented[0]!);
   });
-  afterAll(async () => {
-    await project.remove();
-    await engine.stop();
-  });
+  const listed = async () =>
+    fetch(`http://localhost:${project.ports[0]}${TIME_LOGS}`, {
+      headers: { authorization: `Bearer ${await project.secret('ACCESS_TOKEN')}` },
+    });
 
   it('is healthy after the documented commands, and answers them', async () => {
     expect(answer).toMatch(/OK$/);
@@ -79,16 +76,11 @@ describeWithDocker('the service in containers', () => {
 
   it('is started again when it was killed, and has its logs', async () => {
     await project.kill('time-logs');
-    const authorization = `Bearer ${await project.secret('ACCESS_TOKEN')}`;
-    const page = await eventually(async () => {
+    await eventually(async () => {
       expect((await project.container('time-logs')).RestartCount).toBe(1);
-      const response = await fetch(`http://localhost:${project.ports[0]}${TIME_LOGS}`, {
-        headers: { authorization },
-      });
-      expect(response.status).toBe(200);
-      return (await response.json()) as { meta: { total: number } };
+      expect((await listed()).status).toBe(200);
     });
-    expect(page.meta.total).toBe(1);
+    expect(await (await listed()).json()).toMatchObject({ meta: { total: 1 } });
   });
 
   it('ends by itself when it is stopped', async () => {

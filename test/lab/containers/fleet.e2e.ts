@@ -7,8 +7,8 @@ import { Writers } from '../faults/support/writers.js';
 import { fetchOver } from '../fleet/certificates.js';
 import { TIME_LOGS } from '../../support/requests.js';
 import { expectContained } from './contained.js';
-import { describeWithDocker, Engine } from './engine.js';
-import { Project } from './project.js';
+import { describeWithDocker } from './engine.js';
+import { useProject } from './project.js';
 
 const INSTANCES = ['time-logs-1', 'time-logs-2', 'time-logs-3', 'time-logs-4', 'time-logs-reader'];
 
@@ -19,14 +19,15 @@ interface Member {
 }
 
 describeWithDocker('a fleet in containers', () => {
-  let engine: Engine;
-  let project: Project;
+  let writers: Writers | undefined;
+  // Before the project is removed.
+  afterAll(() => writers?.stop());
+  const project = useProject('--env-file', 'docker/.env', '-f', 'docker/fleet/compose.yaml');
   /** `docker compose … up` of the documents. */
   let up: string;
   let curl: string;
   let ca: string;
   const ledger = new Ledger();
-  let writers: Writers | undefined;
 
   const members = async (asked: string) => {
     const list = ['patronictl', '-c', '/etc/patroni.yaml', 'list', '--format', 'json'];
@@ -48,8 +49,6 @@ describeWithDocker('a fleet in containers', () => {
   const goesOn = () => writers!.acknowledge(50);
 
   beforeAll(async () => {
-    engine = await Engine.start();
-    project = await Project.copy(engine, '--env-file', 'docker/.env', '-f', 'docker/fleet/compose.yaml');
     const [containers] = await project.commands('docker/README.md', '## In containers');
     await project.sh(containers!.slice(0, containers!.indexOf('docker compose')));
     const lines = (await project.commands('docker/FLEET.md', '# A fleet'))[0]!.trim().split('\n');
@@ -57,18 +56,8 @@ describeWithDocker('a fleet in containers', () => {
     curl = lines.find((line) => line.startsWith('curl'))!;
     await project.sh(lines.filter((line) => line !== curl).join('\n'));
     ca = await readFile(join(project.folder, 'docker/fleet/certificates/ca.crt'), 'utf8');
-    writers = new Writers({
-      token: await project.secret('ACCESS_TOKEN'),
-      ledger,
-      areKeyed: true,
-      pace: 25,
-      ca,
-    });
-  });
-  afterAll(async () => {
-    await writers?.stop();
-    await project.remove();
-    await engine.stop();
+    const token = await project.secret('ACCESS_TOKEN');
+    writers = new Writers({ token, ledger, areKeyed: true, pace: 25, ca });
   });
 
   it('comes up with the documented commands, and answers at both balancers', async () => {

@@ -4,8 +4,9 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll } from '@jest/globals';
 import { unusedPort } from '../../support/unused-port.js';
-import { type Engine } from './engine.js';
+import { Engine } from './engine.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -47,16 +48,11 @@ export class Project {
     const { stdout } = await promisify(execFile)('git', list, { cwd: ROOT, maxBuffer: 1e8 });
     const names = stdout.split('\0').filter((name) => name !== '' && existsSync(join(ROOT, name)));
     for (const name of names) await cp(join(ROOT, name), join(folder, name));
-    for (const name of [
-      'README.md',
-      ...names.filter((name) => /^docker\/.*(\.md|compose\.yaml)$/.test(name)),
-    ]) {
+    for (const name of names.filter((name) => /^(README\.md|docker\/.*(\.md|compose\.yaml))$/.test(name))) {
       const text = await readFile(join(folder, name), 'utf8');
       const moved = text.replaceAll(
-        /(localhost|'127\.0\.0\.1):300([01])/g,
-        (_all, host: string, which: string) => {
-          return `${host}:${ports[Number(which)]}`;
-        },
+        /(?<=(localhost|'127\.0\.0\.1):)300[01]/g,
+        (port) => `${ports[Number(port) - 3000]}`,
       );
       await writeFile(join(folder, name), moved);
     }
@@ -111,4 +107,19 @@ export class Project {
     await this.compose('down', '--volumes', '--timeout', '1');
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** A copy for the tests of a file, whose options of `docker compose` name its files; and the engine that runs it. */
+export function useProject(...files: string[]): Project {
+  const project = Object.create(Project.prototype) as Project;
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await Engine.start();
+    Object.assign(project, await Project.copy(engine, ...files));
+  });
+  afterAll(async () => {
+    await project.remove();
+    await engine.stop();
+  });
+  return project;
 }

@@ -102,10 +102,7 @@ function asOverHttp(text: string, { pattern }: Message): Exchange['answers'][num
   const answer = (status: number, body: unknown) => ({ status, headers: HEADERS, text, body });
   if (!err) return answer(success, response);
   const message = err.message
-    .replace(/^the message must be valid/, 'the request body must be valid')
-    .replace(
-      'the message must not be nested deeper than 9',
-      'the request body must not be nested deeper than 8',
-    );
+    .replace(/^the message must (be valid|not be nested)/, 'the request body must $1')
+    .replace('nested deeper than 9', 'nested deeper than 8');
   return answer(statusOf(err.error), { ...err, message });
 }

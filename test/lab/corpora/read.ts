@@ -24,26 +24,22 @@ export interface Corpora {
 }
 
 const sequences = z.array(z.object({ id: z.string(), hex: z.string() })).min(1);
+const rawRequest = z.object({
+  file: z.string(),
+  title: z.string(),
+  expect: z.enum(['ok', 'error', 'upgrade']),
+  raw_b64: z.string(),
+});
 const forms = {
   'blns/blns.json': z.array(z.string()).min(1),
   'utf8.json': z.object({ valid: sequences, invalid: sequences }),
-  'http-raw.json': z.object({
-    requests: z
-      .array(
-        z.object({
-          file: z.string(),
-          title: z.string(),
-          expect: z.enum(['ok', 'error', 'upgrade']),
-          raw_b64: z.string(),
-        }),
-      )
-      .min(1),
-  }),
+  'http-raw.json': z.object({ requests: z.array(rawRequest).min(1) }),
 };
 
 /** Reads the corpora of a directory. Throws CorporaError where one is missing or of another form. */
 export async function readCorpora(directory: string): Promise<Corpora> {
-  if (!(await isDirectory(directory))) throw new CorporaError(`${directory} is no directory`);
+  const found = await stat(directory).catch(() => undefined);
+  if (!found?.isDirectory()) throw new CorporaError(`${directory} is no directory`);
   const jsonFiles = await readJsonFiles(directory);
   const naughtyStrings = await readForm(directory, 'blns/blns.json');
   const { valid, invalid } = await readForm(directory, 'utf8.json');
@@ -51,10 +47,9 @@ export async function readCorpora(directory: string): Promise<Corpora> {
   return {
     jsonFiles,
     naughtyStrings,
-    utf8: [
-      ...valid.map(({ id, hex }) => ({ id, bytes: Buffer.from(hex, 'hex'), isValid: true })),
-      ...invalid.map(({ id, hex }) => ({ id, bytes: Buffer.from(hex, 'hex'), isValid: false })),
-    ],
+    utf8: [valid, invalid].flatMap((some) =>
+      some.map(({ id, hex }) => ({ id, bytes: Buffer.from(hex, 'hex'), isValid: some === valid })),
+    ),
     rawRequests: requests.map(({ file, title, expect, raw_b64 }, index) => ({
       title: `${index} ${file}: ${title}`,
       isError: expect === 'error',
@@ -86,11 +81,4 @@ async function readForm<Name extends keyof typeof forms>(
   } catch {
     throw new CorporaError(`${path} is not of the form that is expected`);
   }
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }

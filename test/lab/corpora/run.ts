@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type ServiceProcess, startService } from '../../support/service-process.js';
+import { startService } from '../../support/service-process.js';
 import { type DoorName, DOORS, type Sending } from './doors.js';
 import { type Answer, parsed } from '../../support/raw-http.js';
 import { exchange, type Exchange } from './exchange.js';
@@ -62,7 +61,7 @@ export async function run(
     });
     let sending: Sending | undefined;
     try {
-      if (door && name !== 'TCP') await said(service, 'messages: connected to');
+      if (door && name !== 'TCP') await service.printed(/messages: connected to/);
       sending = await door?.open();
       const trials = [
         ...inputsOf(corpora).map((input) => ({
@@ -102,23 +101,11 @@ export async function run(
 }
 
 /** The inputs that can be messages, sent as such. */
-function asMessages(inputs: readonly Input[], sending: Sending, how: string): Trial[] {
-  return inputs.flatMap((input) => {
-    const { name, message } = input;
-    return message
-      ? [{ input: { ...input, name: `${name} ${how}` }, send: () => sending.send(message) }]
-      : [];
+function asMessages(inputs: readonly Input[], sending: Sending, how: string) {
+  return inputs.flatMap(({ message, ...input }) => {
+    const name = `${input.name} ${how}`;
+    return message ? [{ input: { ...input, name }, send: () => sending.send(message) }] : [];
   });
-}
-
-interface Trial {
-  readonly input: Input;
-  readonly send: () => Promise<Exchange>;
-}
-
-/** Waits until a service has printed something. */
-async function said({ child, output }: ServiceProcess, text: string): Promise<void> {
-  while (!output().includes(text)) await once(child.stdout!, 'data');
 }
 
 function count(counts: Counts, { answers, isHung }: Exchange): void {

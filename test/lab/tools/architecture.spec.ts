@@ -5,13 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
-const CRUISER = join(
-  import.meta.dirname,
-  'node_modules',
-  'dependency-cruiser',
-  'bin',
-  'dependency-cruise.mjs',
-);
+const CRUISER = join(import.meta.dirname, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
 
 /** A forbidden import for each rule, planted in a tree of its own: a rule whose pattern matches nothing fails here. */
 const PLANTED: [rule: string, file: string, imported: string][] = [

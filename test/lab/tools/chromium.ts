@@ -1,10 +1,10 @@
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { describe } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 
-export type { Browser, Locator, Page };
+export type { Locator, Page };
 
 /** Milliseconds for a browser to start, and for a page to load or to show what is waited for. */
 const LIMIT = 90_000;
@@ -20,22 +20,26 @@ export function describeInChromium(name: string, tests: () => void): void {
   (missing ? describe.skip : describe)(name, tests);
 }
 
-/** Starts Chromium; without its sandbox, which root cannot have. */
-export async function launchChromium(...args: string[]): Promise<Browser> {
-  const { chromium } = await import('playwright-core');
-  return chromium.launch({ executablePath: executable!, timeout: LIMIT, args });
-}
-
-/** Opens an empty page, with cookies and storage of its own. */
-export async function openPage(browser: Browser, options?: PageOptions): Promise<Page> {
-  const page = await browser.newPage(options);
-  page.setDefaultTimeout(LIMIT);
-  return page;
-}
-
-/** Pages that stay open take what the next one needs. */
-export async function closePages(browser: Browser | undefined): Promise<void> {
-  for (const context of browser?.contexts() ?? []) await context.close();
+/**
+ * Chromium for the tests of a `describe` block, without its sandbox, which root cannot have. Returns what opens an empty
+ * page, with cookies and storage of its own, until the end of the test.
+ */
+export function useChromium(...args: string[]): (options?: PageOptions) => Promise<Page> {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    const { chromium } = await import('playwright-core');
+    browser = await chromium.launch({ executablePath: executable!, timeout: LIMIT, args });
+  });
+  // Pages that stay open take what the next one needs.
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close();
+  });
+  afterAll(() => browser?.close());
+  return async (options) => {
+    const page = await browser!.newPage(options);
+    page.setDefaultTimeout(LIMIT);
+    return page;
+  };
 }
 
 function missingTools(): string | undefined {
