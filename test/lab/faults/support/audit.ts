@@ -1,24 +1,10 @@
 import type { AnsweredLog, Ledger } from './ledger.js';
 import { queryOnce } from '../../../support/postgres-cluster.js';
 
-/** What an outside reader of the table finds, held against what the clients were told. */
-export interface Finding {
-  /** Acknowledged logs that are not in the table, or not as they were acknowledged. */
-  readonly lost: readonly string[];
-  /** Logs that are there more than once. */
-  readonly doubled: readonly string[];
-  /** Rows that nobody asked for. */
-  readonly strange: readonly string[];
-  /** Rows of the table. */
-  readonly stored: number;
-  /** Logs that are there although their client was answered 503 or not at all. */
-  readonly storedUnanswered: number;
-}
-
 type Row = Omit<AnsweredLog, 'duration' | 'createdAt'> & { readonly duration: string };
 
-/** Reads the table over a connection of its own, past the service. */
-export async function audit(url: string, ledger: Ledger): Promise<Finding> {
+/** What an outside reader of the table finds, past the service, held against what the clients were told. */
+export async function audit(url: string, ledger: Ledger) {
   const rows = await queryOnce<Row>(
     url,
     `select id, project_id as "projectId", duration, description, to_char(date, 'YYYY-MM-DD') as date from time_logs`,
@@ -30,10 +16,13 @@ export async function audit(url: string, ledger: Ledger): Promise<Finding> {
     ({ id }) => ids.size === ids.add(id).size,
   );
   return {
+    /** Acknowledged logs that are not in the table, or not as they were acknowledged. */
     lost: answered.filter((log) => !isStored(log, byDescription.get(log.description))).map(textOf),
     doubled: [...repeated, ...rows.filter((row) => byDescription.get(row.description) !== row)].map(textOf),
+    /** Rows that nobody asked for. */
     strange: rows.filter(({ description }) => !ledger.knows(description)).map(textOf),
     stored: rows.length,
+    /** Logs that are there although their client was answered 503 or not at all. */
     storedUnanswered: [...ledger.unknown.keys()].filter((description) => byDescription.has(description))
       .length,
   };

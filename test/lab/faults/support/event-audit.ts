@@ -1,21 +1,6 @@
 import type { Delivery } from '../../brokers/consumers.js';
 import { queryOnce } from '../../../support/postgres-cluster.js';
 
-/** What a consumer of the events finds, held against the tables. */
-export interface EventFinding {
-  /** Stored logs, and deletions, without an event. */
-  readonly missing: readonly string[];
-  /** Events without a stored log or deletion, or of other values, or with an id of their own. */
-  readonly invented: readonly string[];
-  /** Events that came first before an earlier one of their project. */
-  readonly disordered: readonly string[];
-  readonly logs: number;
-  /** How many events came again. */
-  readonly repeats: number;
-  /** How many events were told of what a log was before its last change, of which only the id is looked at. */
-  readonly outdated: number;
-}
-
 /** A log as it is, or its deletion, which has no values. */
 interface Row {
   readonly position: string;
@@ -26,11 +11,8 @@ interface Row {
   readonly date: string | null;
 }
 
-/** Reads the tables over a connection of its own, past the service. */
-export async function auditEvents(
-  url: string,
-  deliveries: Iterable<Delivery> | AsyncIterable<Delivery>,
-): Promise<EventFinding> {
+/** What a consumer of the events finds, held against the tables, which are read past the service. */
+export async function auditEvents(url: string, deliveries: Iterable<Delivery> | AsyncIterable<Delivery>) {
   const rows = await queryOnce<Row>(
     url,
     `select position, id, project_id as "projectId", duration, description, to_char(date, 'YYYY-MM-DD') as date
@@ -41,7 +23,9 @@ export async function auditEvents(
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   const seen = new Set<string>();
   const latest = new Map<string, string>();
+  /** Events of no stored log or of other values, and events that came before an earlier one of their project. */
   const [invented, disordered]: [string[], string[]] = [[], []];
+  /** Events that came again, and those of what a log was before its last change, of which only the id is looked at. */
   let [repeats, outdated] = [0, 0];
   for await (const { id, event } of deliveries) {
     const row = rowOf.get(event.data.id);
