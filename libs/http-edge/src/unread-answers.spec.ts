@@ -66,7 +66,8 @@ describe('UnreadAnswers', () => {
       await look();
       expect(served.destroyed).toBe(false);
     }
-    for (let looks = 0; looks < 20 && !served.destroyed; looks++) await look();
+    // The system still takes some bytes: on a busy machine for many looks.
+    for (let looks = 0; looks < 10_000 && !served.destroyed; looks++) await look();
     expect(served.destroyed).toBe(true);
   });
 
