@@ -14,8 +14,12 @@ const PROJECT = join(import.meta.dirname, '..');
 const path = (...names) => join(PROJECT, ...names);
 /** Holds what `dist` was compiled from. */
 const NOTE = path('dist', '.inputs');
-/** What the service serves as it is. */
-const SERVED = ['openapi.json', 'page'].map((name) => join('src', 'api-docs', name));
+/** What the service reads as it is. */
+const READ = [
+  join('src', 'api-docs', 'openapi.json'),
+  join('src', 'api-docs', 'page'),
+  join('src', 'time-log', 'infrastructure', 'schema'),
+];
 
 /** Where the compiler writes, and from which folder. Whatever else is in `dist` belongs to others. */
 const outputs = () => [
@@ -56,7 +60,8 @@ function compile(from) {
   const args = [tsc, '-b', '--force', 'tsconfig.build.json'];
   const { status } = spawnSync(process.execPath, args, { cwd: PROJECT, stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(1);
-  for (const name of SERVED) cpSync(path(name), path('dist', name), { recursive: true });
+  const isRead = (from) => !/\.(ts|md)$/.test(from);
+  for (const name of READ) cpSync(path(name), path('dist', name), { recursive: true, filter: isRead });
   outputs().forEach(removeLeftovers);
   writeFileSync(NOTE, from);
   handToOwner();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -110,6 +110,7 @@ function compile({ type, folder }) {
   const host = ts.createCompilerHost(options);
   // TypeScript compiles a file to what the manifest above it says.
   host.readFile = (file) => {
+    if (file.endsWith('/infrastructure/schema/texts.ts')) return textsIn(dirname(file));
     const text = ts.sys.readFile(file);
     const isOurs = file.endsWith('/package.json') && !relative(PROJECT, file).includes('node_modules');
     return text !== undefined && isOurs ? json({ ...JSON.parse(text), type }) : text;
@@ -121,6 +122,15 @@ function compile({ type, folder }) {
   );
   [...ts.getPreEmitDiagnostics(program), ...diagnostics].forEach(fail);
   return texts;
+}
+
+/** A module with the SQL files of a folder: a bundle of a host has no files. */
+function textsIn(folder) {
+  const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.sql'));
+  const texts = files
+    .sort()
+    .map((file) => [file.slice(0, -4).replaceAll('\\', '/'), readFileSync(join(folder, file), 'utf8')]);
+  return `export const TEXTS: Readonly<Record<string, string>> = ${json(Object.fromEntries(texts))}`;
 }
 
 function fail(diagnostic) {

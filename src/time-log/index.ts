@@ -35,7 +35,7 @@ export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positi
 export { type Transaction } from './domain/transaction.js';
 export { TimeLogDeletions } from './infrastructure/feed/time-log-deletions.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
-export { TimeLogCounts } from './infrastructure/counts/time-log-counts.js';
+export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export {
   TypeOrmTimeLogRepository,
   WRITE_LIMITS,

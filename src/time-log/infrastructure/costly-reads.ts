@@ -2,19 +2,18 @@ import { type BatcherLimits, FairQueue } from '../../../libs/batching/src/index.
 import type { Database } from '../../database/index.js';
 import type { Period } from '../domain/period.js';
 import { QUEUE_SHARE } from '../time-log.limits.js';
-import { BLOCK, NIL } from './counts/count-layout.js';
-import type { Whose } from './whose.js';
 
-/** The scope of a read, and how many rows it may read at once. */
+/** The scope of a read, and how many rows of months it may read at once. */
 export interface ReadCost {
-  readonly whose: Whose;
+  /** Null for all together. */
+  readonly projects: readonly string[] | null;
   readonly period: Period;
-  /** The number of rows of counts that it may read without a place in the queue; Infinity if its cost is bounded. */
+  /** The number of rows of months that it may read without a place in the queue; Infinity if its cost is bounded. */
   readonly rows: number;
 }
 
 /**
- * Runs reads whose cost grows with what one caller has stored. Those that read few rows of counts run at once. The
+ * Runs reads whose cost grows with what one caller has stored. Those that read few rows of months run at once. The
  * others run one at a time, for the callers in rotation, so that they leave connections and processors to all others.
  */
 export class CostlyReads {
@@ -38,27 +37,26 @@ export class CostlyReads {
   }
 
   /** Counts the rows in the index, and stops at the limit. */
-  private async isSmall({ whose: { project }, period: { from, to }, rows }: ReadCost): Promise<boolean> {
+  private async isSmall({ projects, period: { from, to }, rows }: ReadCost): Promise<boolean> {
     // Without an order for each project the server might read the rows of all projects.
     const [row] = await this.database.query<{ isSmall: boolean }>(
       `select count(*) <= $4 as "isSmall" from (
-         select from unnest(coalesce($1::uuid[], array[${NIL}])) project cross join lateral (
-           select from ${this.database.routine('time_log_counts')}
-            where of_all = ($1 is null) and project_id = project and width = ${BLOCK}
-              and first_day > coalesce($2, '0001-01-01')::date - ${BLOCK}
-              and first_day <= coalesce($3, '9999-12-31')::date
-            order by first_day limit $4 + 1
-         ) counts limit $4 + 1
+         select from unnest(coalesce($1::uuid[], '{00000000-0000-0000-0000-000000000000}')) project cross join lateral (
+           select from ${this.database.routine('time_log_months')}
+            where of_all = ($1 is null) and project_id = project
+              and month > coalesce($2, '0001-01-01')::date - 31 and month <= coalesce($3, '9999-12-31')::date
+            order by month limit $4 + 1
+         ) months limit $4 + 1
        ) some_rows`,
-      [project === undefined ? null : [project].flat(), from, to, rows],
+      [projects, from, to, rows],
     );
     return row!.isSmall;
   }
 }
 
-/** The most rows of counts in a period, if transactions wrote one after the other. */
-function mostRowsOf({ whose: { project }, period: { from, to } }: ReadCost): number {
+/** The most rows of months in a period, if none is left to be folded. */
+function mostRowsOf({ projects, period: { from, to } }: ReadCost): number {
   if (from === undefined || to === undefined) return Infinity;
-  const days = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
-  return (Math.ceil(days / BLOCK) + 1) * (typeof project === 'object' ? project.length : 1);
+  const months = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
+  return (months(to) - months(from) + 1) * (projects?.length ?? 1);
 }

@@ -88,7 +88,7 @@ export class KeyedTimeLogWrites {
     const others = keyed.filter(({ log }) => !made.has(log.id));
     // A separate statement: the snapshot of the first one lacks what another instance has committed meanwhile.
     const kept = others.length > 0 ? await this.find(others, within) : new Map<string, KeptKey>();
-    this.sweep.begin();
+    this.sweep.begin(made.size);
     return keyed.map((one) => (made.has(one.log.id) ? one.log.id : keptOutcome(one, kept)));
   }
 

@@ -45,9 +45,8 @@ export class OldTimeLogs {
   ) {}
 
   async count(before: CalendarDate): Promise<number> {
-    const since = qualified(this.dataSource, 'time_logs_since');
     const [row] = await this.dataSource.query<[{ count: string }]>(
-      `select ${since}(null, '0001-01-01') - ${since}(null, $1) as count`,
+      `select n as count from ${qualified(this.dataSource, 'sum_time_logs')}(null, null, $1::date - 1)`,
       [before],
     );
     return Number(row.count);
@@ -55,7 +54,7 @@ export class OldTimeLogs {
 
   /**
    * Drops them, in transactions that are short, each all or nothing; those that others hold are left. Returns how many.
-   * The next transaction is open when one commits (feed/drop-time-logs.v1.ts). On a full disk it continues with smaller
+   * The next transaction is open when one commits (schema/feed.sql). On a full disk it continues with smaller
    * transactions, which need less room.
    */
   async drop(before: CalendarDate, { isTold, signal, onProgress }: Drop): Promise<number> {

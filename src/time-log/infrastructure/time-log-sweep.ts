@@ -4,34 +4,53 @@ import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import type { Database } from '../../database/index.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
 
-/** The most rows of one statement, which takes some 20 ms. */
-const BATCH = 1_000;
-/** Milliseconds between two statements, and from the start of one sweep to the start of the next. */
+/** The most rows of one statement that removes keys, and the number of logs of one that folds: some 20 and 100 ms. */
+const KEYS = 1_000;
+const LOGS = 8_192;
+/** Milliseconds between two statements, and from the start of one removal of keys to the start of the next. */
 const REST = 100;
 const PAUSE = 60_000;
+/** Changes wait for a fold until so many logs wait, but no longer than so many milliseconds. */
+const FOLD = { logs: 2_048, after: 1_000 };
 
 /**
- * Tidies up after writes, some rows at a time: removes expired idempotency keys, and folds the slots of counts that
- * many concurrent transactions have left. Nobody waits for it. Without writes there is nothing to tidy.
+ * Tidies up after writes, some rows at a time: removes expired idempotency keys, and folds the changes that were appended
+ * into the counts. Nobody waits for it.
  */
 export class TimeLogSweep {
   private readonly logger = new Logger(TimeLogSweep.name);
   /** On the clock of `performance`. */
   private next = 0;
+  /** How many logs have changed since the last fold began, and what will begin the next one. */
+  private changed = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private isFolding = false;
 
   constructor(private readonly database: Database) {}
 
-  /** Begins a sweep if the last one is long enough ago. Returns at once. */
-  begin(): void {
-    if (performance.now() < this.next) return;
+  /** Called after a statement that has changed so many logs, or has read some. Returns at once. */
+  begin(logs = 0): void {
+    this.changed += logs;
+    if (this.changed >= FOLD.logs) this.fold();
+    const isDue = performance.now() >= this.next;
+    // Others write too: look now and then.
+    if (logs > 0 || isDue) this.timer ??= setTimeout(() => this.fold(), FOLD.after).unref();
+    if (!isDue) return;
     this.next = performance.now() + PAUSE;
-    void this.toTheEnd(() => this.removeExpiredKeys());
-    void this.toTheEnd(() => this.foldCounts());
+    void this.toTheEnd(() => this.removeExpiredKeys(), KEYS);
   }
 
-  private async toTheEnd(act: () => Promise<number>): Promise<void> {
+  private fold(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.isFolding) return;
+    [this.isFolding, this.changed] = [true, 0];
+    void this.toTheEnd(() => this.foldCounts(), LOGS).finally(() => (this.isFolding = false));
+  }
+
+  private async toTheEnd(act: () => Promise<number>, most: number): Promise<void> {
     try {
-      while ((await act()) === BATCH) await delay(REST, undefined, { ref: false });
+      while ((await act()) >= most) await delay(REST, undefined, { ref: false });
     } catch (error) {
       // An outage of the database is logged elsewhere. The next sweep goes on.
       if (error instanceof DomainError) return;
@@ -45,7 +64,7 @@ export class TimeLogSweep {
     const removed = await this.database.change<unknown>(
       `with expired as (
          select principal, text from ${keys} where created_at < now() - ${KEY_LIFETIME}
-          order by created_at limit ${BATCH} for update skip locked
+          order by created_at limit ${KEYS} for update skip locked
        ), removed as (delete from ${keys} keys using expired
            where keys.principal = expired.principal and keys.text = expired.text returning 1)
        select from removed`,
@@ -56,7 +75,7 @@ export class TimeLogSweep {
   private async foldCounts(): Promise<number> {
     const [row] = await this.database.change<{ folded: number }>(
       `select ${this.database.routine('fold_time_log_counts')}($1) as folded`,
-      [BATCH],
+      [LOGS],
     );
     return row!.folded;
   }

@@ -4,21 +4,21 @@ import type { Page } from '../domain/page.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
 import type { CostlyReads } from './costly-reads.js';
-import { type Whose, whoseOf } from './whose.js';
+import { projectsOf } from './whose.js';
 
 type Groups = 'none' | 'project' | 'period';
 
 /** The function of each kind of groups, and what it tells of a group. */
 const STATEMENTS: Readonly<Record<Groups, { readonly routine: string; readonly group: string }>> = {
-  none: { routine: 'time_log_sum', group: `'0' as groups` },
-  project: { routine: 'time_log_project_sums', group: 'groups::text, project_id::text' },
+  none: { routine: 'sum_time_logs', group: `'0' as groups` },
+  project: { routine: 'page_time_log_project_sums', group: 'groups::text, project_id::text' },
   period: {
-    routine: 'time_log_period_sums',
+    routine: 'page_time_log_period_sums',
     group: 'groups::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
   },
 };
 /** The functions of the database that are called here. */
-export const TOTALS_ROUTINES = Object.values(STATEMENTS).flatMap(({ routine }) => [routine, `${routine}_of`]);
+export const TOTALS_ROUTINES = Object.values(STATEMENTS).map(({ routine }) => routine);
 
 /** The number of rows of counts that a sum may read at once. Days are taken out of rows one by one; a year has 12. */
 const FEW_ROWS = { ofDays: 128, whole: 1_000 };
@@ -39,43 +39,37 @@ export class TimeLogTotals {
     access: Access,
     caller?: string,
   ): Promise<Totals> {
-    const whose = whoseOf(filter, access);
+    const projects = projectsOf(filter, access);
     const { period } = filter;
-    const days = [period.from, period.to];
-    const [of, place] = [[whose.project, ...days], placeOf(page)];
+    const of = [projects, period.from, period.to];
     const run = (rows: number | undefined, ...sum: Parameters<typeof this.read>) =>
-      this.reads.run(caller, rows === undefined ? undefined : { whose, period, rows }, () =>
+      this.reads.run(caller, rows === undefined ? undefined : { projects, period, rows }, () =>
         this.read(...sum),
       );
-    if (grouping === undefined || (grouping === 'project' && typeof whose.project === 'string')) {
-      const totals = await run(whose.suffix === '' ? Infinity : FEW_ROWS.whole, 'none', whose, of);
+    const isOneSum = projects === null || projects.length === 1;
+    if (grouping === undefined || (grouping === 'project' && projects?.length === 1)) {
+      const totals = await run(isOneSum ? Infinity : FEW_ROWS.whole, 'none', of);
       // The only group is the whole.
-      return grouping === undefined ? totals : onlyGroupOf(whose.project as string, totals, page);
+      return grouping === undefined ? totals : onlyGroupOf(projects![0]!, totals, page);
     }
     if (grouping !== 'project')
-      return run(FEW_ROWS.ofDays, 'period', whose, [...of, grouping, ...place], periodSumOf);
-    if (whose.suffix === '_of') return run(FEW_ROWS.whole, 'project', whose, [...of, ...place]);
-    // It reads the sums of all projects, and their number is unknown.
-    return run(undefined, 'project', whose, [...days, ...place]);
+      return run(FEW_ROWS.ofDays, 'period', [...of, grouping, ...placeOf(page)], periodSumOf);
+    // Of all projects the number is unknown.
+    return run(projects === null ? undefined : FEW_ROWS.whole, 'project', [...of, ...placeOf(page)]);
   }
 
   /** One statement, so that all sums come from one snapshot. Its first row is the whole. */
   private async read(
     kind: Groups,
-    { suffix }: Pick<Whose, 'suffix'>,
     values: readonly unknown[],
     groupOf: (row: TextRow) => ProjectSum | PeriodSum = projectSumOf,
   ): Promise<Totals> {
-    const [whole, ...groups] = await this.database.query(
-      this.statementOf(kind, suffix, values.length),
-      values,
-    );
+    const [whole, ...groups] = await this.database.query(this.statementOf(kind, values.length), values);
     return { whole: sumOf(whole!), groups: groups.map(groupOf), groupCount: Number(whole![2]) };
   }
 
-  private statementOf(kind: Groups, suffix: Whose['suffix'], values: number): PreparedStatement {
-    const { group } = STATEMENTS[kind];
-    const routine = STATEMENTS[kind].routine + suffix;
+  private statementOf(kind: Groups, values: number): PreparedStatement {
+    const { routine, group } = STATEMENTS[kind];
     const known = this.statements.get(routine);
     if (known !== undefined) return known;
     const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`).join(', ');

@@ -1,6 +1,5 @@
 import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
 import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
-import { TRANSACTION } from './feed/positions.v1.js';
 
 const asItIs = (text: string) => text;
 /** The nearest double that a duration can be: SQL was able to store decimals beyond the largest or smallest one. */
@@ -76,7 +75,7 @@ for (const [field, options] of Object.entries(TIME_LOG_COLUMNS)) Column(options)
 // defaults without their casts.
 const position: ColumnOptions = {
   type: 'bigint',
-  default: () => TRANSACTION.replaceAll(/::\w+/g, ''),
+  default: () => '((pg_current_xact_id()))',
   select: false,
   insert: false,
   update: false,

@@ -45,7 +45,7 @@ import { TimeLogKey } from './time-log-key.entity.js';
 import { schemaTaken } from './schema-taken.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { TimeLogTotals, TOTALS_ROUTINES } from './time-log-totals.js';
-import { accessValue, type Whose, whoseOf, withinAccess } from './whose.js';
+import { accessValue, projectsOf, withinAccess } from './whose.js';
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
@@ -54,8 +54,7 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
 /** The functions of the database that are called, here and by the sweep. */
 const ROUTINES = [
-  'time_log_page_v2',
-  'time_log_page_of',
+  'page_time_logs',
   'time_log_events',
   'fold_time_log_counts',
   'keep_time_log_positions',
@@ -84,7 +83,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly transactions: TransactionOptions;
   private readonly rows: TimeLogRows;
   private readonly making: ConstructorParameters<typeof LazyPage<TextRow>>[2];
-  private readonly pages: Partial<Record<Whose['suffix'], PreparedStatement>> = {};
+  private page: PreparedStatement | undefined;
   private insertion: LoneChange | undefined;
 
   constructor(
@@ -240,14 +239,15 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     access: Access,
     caller?: string,
   ): Promise<TimeLogPage> {
-    const whose = whoseOf(filter, access);
+    const projects = projectsOf(filter, access);
     // One statement, so that page and total come from one snapshot.
-    const statement = (this.pages[whose.suffix] ??= new PreparedStatement(
-      `select ${this.rows.selection('log')}, total from ${this.pageOf(whose)}`,
+    const statement = (this.page ??= new PreparedStatement(
+      `select ${this.rows.selection('log')}, total from ${this.pageRoutine}`,
     ));
     // The first row only has the total.
-    const read = () => this.database.query(statement, pageValues(whose, filter, page));
-    const [first, ...rows] = await this.reads.run(caller, costOf(whose, filter, page), read);
+    const read = () => this.database.query(statement, pageValues(projects, filter, page));
+    const [first, ...rows] = await this.reads.run(caller, costOf(projects, filter, page), read);
+    this.sweep.begin();
     return new LazyPage(Number(first!.at(-1)), rows, this.making);
   }
 
@@ -262,11 +262,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override async weigh(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<number> {
-    const whose = whoseOf(filter, access);
-    const statement = `select sum(${this.rows.weight('log')}) as bytes from ${this.pageOf(whose)}`;
-    const values = pageValues(whose, filter, page);
+    const projects = projectsOf(filter, access);
+    const statement = `select sum(${this.rows.weight('log')}) as bytes from ${this.pageRoutine}`;
+    const values = pageValues(projects, filter, page);
     const read = () => this.database.query<{ bytes: string | null }>(statement, values);
-    const [row] = await this.reads.run(caller, costOf(whose, filter, page), read);
+    const [row] = await this.reads.run(caller, costOf(projects, filter, page), read);
     return Number(row!.bytes);
   }
 
@@ -292,7 +292,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
        select * from unnest(${this.rows.arrays}) where ${condition}`,
     );
     const { affected } = await within.change(this.insertion, this.rows.arraysOf(logs));
-    this.changed(within);
+    this.changed(within, logs.length);
     if (affected === logs.length) return logs.map(() => undefined);
     const rows = await within.query<{ id: string }>(`select id from ${this.table} where id = any($1)`, [
       logs.map(({ id }) => id),
@@ -300,9 +300,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return logs.map(({ id }) => (rows.some((row) => row.id === id) ? undefined : new NotStored()));
   }
 
-  private pageOf({ suffix }: Whose): string {
-    const routine = suffix === '' ? 'time_log_page_v2' : 'time_log_page_of';
-    return `${this.database.routine(routine)}($1, $2, $3, $4, $5)`;
+  private get pageRoutine(): string {
+    return `${this.database.routine('page_time_logs')}($1, $2, $3, $4, $5)`;
   }
 
   /** Throws what a caller gets if a new log is refused. */
@@ -319,20 +318,26 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return wasThere;
   }
 
-  private changed(within: Statements): void {
+  private changed(within: Statements, logs = 1): void {
     if (within === this.database) this.recorded();
-    this.sweep.begin();
+    this.sweep.begin(logs);
   }
 }
 
 /** The parameters of the function that finds a page. */
-function pageValues({ project }: Whose, { period }: TimeLogFilter, page: Page): unknown[] {
-  return [project, period.from, period.to, String(page.offset), page.limit];
+function pageValues(projects: Projects, { period }: TimeLogFilter, page: Page): unknown[] {
+  return [projects, period.from, period.to, String(page.offset), page.limit];
 }
 
 /** A page of one project, or of all, costs little if it is near the beginning: that of several reads a page of each. */
-function costOf(whose: Whose, { period }: TimeLogFilter, { offset, limit }: Page): ReadCost | undefined {
-  const projects = whose.suffix === '' ? 1 : whose.project.length;
-  const isNear = projects * (Number(offset) + limit) <= FEW.logs;
-  return isNear ? { whose, period, rows: whose.suffix === '' ? Infinity : FEW.rows } : undefined;
+function costOf(
+  projects: Projects,
+  { period }: TimeLogFilter,
+  { offset, limit }: Page,
+): ReadCost | undefined {
+  const isOneList = projects === null || projects.length === 1;
+  const isNear = (projects?.length ?? 1) * (Number(offset) + limit) <= FEW.logs;
+  return isNear ? { projects, period, rows: isOneList ? Infinity : FEW.rows } : undefined;
 }
+
+type Projects = ReadCost['projects'];

@@ -1,20 +1,17 @@
 import type { QueryRunner } from 'typeorm';
 import { dataSourceOf, qualified } from '../../../database/index.js';
-import { feedNamesIn } from './feed-names.js';
-import { newestPosition } from './move-time-log-positions.v1.js';
-import { nextPosition, notedPosition, RATE, unreached } from './position-bounds.v1.js';
+
+/** More positions than any server gives out in a second. */
+const RATE = 2 ** 22;
 
 /** A position that none has reached, and when that was so, in seconds since 1970. */
 type UnreachedPosition = Readonly<Record<'unreachedPosition' | 'unreachedAt', string>>;
 
 /** What a backup must hold beside the rows: the newest of them may have been deleted. */
 export async function unreachedTimeLogPosition(runner: QueryRunner): Promise<UnreachedPosition> {
-  const names = await feedNamesIn(runner);
   const [row] = (await runner.query(
-    `select ${unreached('newest', 'next', 'noted')}::text as "unreachedPosition",
-            extract(epoch from clock_timestamp())::text as "unreachedAt"
-       from (select ${newestPosition(names)} as newest, ${nextPosition(names)} as next,
-                    ${notedPosition(names)} as noted) bounds`,
+    `select unreached::text as "unreachedPosition", extract(epoch from clock_timestamp())::text as "unreachedAt"
+       from ${qualified(dataSourceOf(runner), 'time_log_position_bounds')}()`,
   )) as [UnreachedPosition];
   return row;
 }

@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { feedNamesIn } from '../feed/feed-names.js';
+import { isCurrent, noWayBack } from '../schema/released.js';
+import { runText } from '../schema/schema.js';
 
 /**
  * A duration is a double, also one that is stored by SQL. Existing logs are not scanned, and not refused by a restore;
@@ -9,16 +10,15 @@ export class LimitDurations1765065700000 implements MigrationInterface {
   readonly name = 'LimitDurations1765065700000';
 
   async up(runner: QueryRunner): Promise<void> {
-    const { logs } = await feedNamesIn(runner);
+    if (await isCurrent(runner)) return;
     // All readers and writers wait behind a constraint that waits for its lock.
-    await runner.query(`set local lock_timeout = '10s'`);
-    await runner.query(
-      `alter table ${logs} add constraint time_logs_duration_is_within_double check (duration between 5e-324 and 1.7976931348623157e308) not valid`,
+    await runText(
+      runner,
+      `set local lock_timeout = '10s';
+       alter table {{time_logs}} add constraint time_logs_duration_is_within_double
+         check (duration between 5e-324 and 1.7976931348623157e308) not valid`,
     );
   }
 
-  async down(runner: QueryRunner): Promise<void> {
-    const { logs } = await feedNamesIn(runner);
-    await runner.query(`alter table ${logs} drop constraint time_logs_duration_is_within_double`);
-  }
+  readonly down = noWayBack;
 }

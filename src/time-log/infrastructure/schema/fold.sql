@@ -1,0 +1,167 @@
+-- What waits, and how it is added to the counts.
+
+-- The changes that wait in the snapshot of the caller's statement. Planned as a part of that statement.
+create or replace function {{waiting_time_log_changes}}() returns setof {{time_log_changes}} stable language sql as $$
+  with bounds as materialized (
+    select coalesce(fold.next_xid, 0) as first_xid,
+           -- Beyond it an old snapshot would step over many rows that it does not see.
+           case when fold.next_xid is null then 9223372036854775807 else here.beyond end as beyond,
+           case when fold.next_xid is not null
+                then array_append(fold.under_way, case when here.own >= here.beyond then here.own end) end as others
+      from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as beyond,
+                   pg_current_xact_id_if_assigned()::text::bigint as own) here
+      left join (select next_xid, under_way, xmin::text::bigint = own % 4294967296 as is_local
+                   from {{time_log_folds}} order by id desc limit 1) fold
+        on fold.is_local and fold.next_xid <= here.beyond
+  )
+  select change.* from {{time_log_changes}} change
+   where xid >= (select first_xid from bounds) and xid < (select beyond from bounds)
+  union all
+  select change.* from {{time_log_changes}} change where xid = any ((select others from bounds)::bigint[])
+$$;
+
+-- The logs that wait, of some projects or of all (null), one by one.
+create or replace function {{waiting_time_logs}}(some_projects uuid[])
+  returns table (project_id uuid, day date, n integer, duration numeric) stable language sql as $$
+  select log.project, log.day, change.sign, change.sign * log.duration
+    from {{waiting_time_log_changes}}() change,
+         unnest(change.projects, change.days, change.durations) log (project, day, duration)
+   where coalesce(cardinality(some_projects), 1) < 2
+     and (some_projects is null or some_projects[1] = any (change.projects))
+     and (some_projects is null or some_projects[1] = log.project)
+  union all
+  -- A join looks up each log, where = any would compare it with each project.
+  select log.project, log.day, change.sign, change.sign * log.duration
+    from {{waiting_time_log_changes}}() change
+   cross join unnest(change.projects, change.days, change.durations) log (project, day, duration)
+    join (select distinct unnest(some_projects) as id) project on project.id = log.project
+   where cardinality(some_projects) > 1
+$$;
+
+-- Adds the changes of some `most` logs, and so many rows of parts, to the counts, and returns how many. Fewer than asked
+-- for: all is done. Every count stays the same, in every snapshot. One at a time; it waits for nobody and nobody waits for it.
+-- Anybody may call it: the role of a service that owns nothing needs it.
+create or replace function {{fold_time_log_counts}}(most integer) returns integer
+  security definer set search_path = pg_catalog, pg_temp set jit = off
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off language plpgsql as $$
+#variable_conflict use_column
+declare
+  folded integer;
+  all_of boolean[];
+  projects uuid[];
+  months date[];
+  -- Only a superuser may set it for a function.
+  counting constant text := coalesce(current_setting('time_logs.counting', true), '');
+begin
+  if current_setting('transaction_read_only')::boolean
+     -- A subscriber has the changes of the publisher, which are folded there.
+     or exists (select from pg_subscription_rel where srrelid = '{{time_log_changes'}}'::regclass)
+     or not pg_try_advisory_xact_lock('{{time_logs'}}'::regclass::oid::integer, -3) then
+    return 0;
+  end if;
+  begin
+    -- TRUNCATE would not see what is moved.
+    lock table {{time_logs}} in access share mode nowait;
+  exception when lock_not_available then
+    return 0;
+  end;
+  -- While a snapshot of before the last fold is held, no old row can go: fold more at a time.
+  if exists (select from pg_stat_activity, (select own, xmin::text::bigint = own % 4294967296 as is_local
+                                             from {{time_log_folds}} order by id desc limit 1) fold
+              where is_local and datname = current_database() and backend_type = 'client backend'
+                and age(backend_xmin) > age((fold.own % 4294967296)::text::xid))
+     and (select coalesce(sum(abs(total)), 0) < 65536 from {{waiting_time_log_changes}}()) then
+    return 0;
+  end if;
+  perform set_config('time_logs.counting', 'on', true);
+  with next as materialized (
+    select xid, id, logs
+      from (select xid, id, abs(total) as logs, sum(abs(total)) over (order by is_beyond desc, xid, id) as logs_so_far
+              -- What came from a server that is ahead goes first: readers would not look for it after this fold.
+              from (select *, xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint as is_beyond
+                      from {{waiting_time_log_changes}}()) change) numbered
+     where logs_so_far - logs < most
+  ), taken as (
+    delete from {{time_log_changes}} change using next where change.xid = next.xid and change.id = next.id
+    returning change.sign, change.projects, change.days, change.durations
+  ), part_months as (
+    delete from {{time_log_months}} where ctid = any (array(
+      select ctid from {{time_log_months}} where part > 0 order by part limit most)) returning *
+  ), part_decades as (
+    delete from {{time_log_decades}} where ctid = any (array(
+      select ctid from {{time_log_decades}} where part > 0 order by part limit most)) returning *
+  ), waiting as materialized (
+    select log.project, log.day, sum(sign)::integer as n, sum(sign * log.duration) as duration
+      from taken, unnest(projects, days, durations) log (project, day, duration) group by 1, 2
+  ), each_day as (
+    select of_all, project_id, month, day, sum(n)::integer as n, sum(duration) as duration
+      from (select grouping(project) = 1 as of_all, coalesce(project, '00000000-0000-0000-0000-000000000000') as project_id,
+                   date_trunc('month', day::timestamp)::date as month, extract(day from day)::integer as day,
+                   sum(n) as n, sum(duration) as duration
+              from waiting group by grouping sets ((project, day), (day))
+            union all
+            select of_all, project_id, month, day::integer, coalesce(n, 0), coalesce(summed, 0)
+              from part_months, unnest(days, durations) with ordinality by_day (n, summed, day)
+             where n is not null or summed is not null
+            union all
+            -- What a rebuild adds to a total alone.
+            select of_all, project_id, month, 0, total - of_days.n, duration - of_days.summed
+              from part_months, lateral (select coalesce(sum(n), 0) as n, coalesce(sum(summed), 0) as summed
+                                           from unnest(days, durations) by_day (n, summed)) of_days
+             where total <> of_days.n or duration <> of_days.summed) found
+     group by 1, 2, 3, 4
+  ), sums as materialized (
+    select of_all, project_id, month, sum(n)::bigint as total, sum(duration) as duration, min(n) <= 0 as is_less,
+           array_agg(day order by day) as days, array_agg(n order by day) as counts, array_agg(duration order by day) as durations
+      from each_day group by 1, 2, 3
+  ), updated as (
+    update {{time_log_months}} row set total = row.total + sums.total, duration = row.duration + sums.duration,
+           days = {{add_to_time_log_days}}(row.days, sums.days, sums.counts), durations = {{add_to_time_log_days}}(row.durations, sums.days, sums.durations)
+      from sums
+     where row.of_all = sums.of_all and row.project_id = sums.project_id and row.month = sums.month and row.part = 0
+    returning row.of_all, row.project_id, row.month
+  ), inserted as (
+    insert into {{time_log_months}} (of_all, project_id, month, total, duration, days, durations)
+    select of_all, project_id, month, total, duration,
+           {{add_to_time_log_days}}('{}'::integer[], days, counts), {{add_to_time_log_days}}('{}'::numeric[], days, durations)
+      from sums where (of_all, project_id, month) not in (select of_all, project_id, month from updated)
+  ), decades as (
+    insert into {{time_log_decades}} as row (of_all, project_id, decade, total, duration)
+    select of_all, project_id, decade, sum(total), sum(duration)
+      from (select grouping(project) = 1 as of_all, coalesce(project, '00000000-0000-0000-0000-000000000000') as project_id,
+                   {{time_log_decade}}(day) as decade, sum(n) as total, sum(duration) as duration
+              from waiting group by grouping sets ((project, {{time_log_decade}}(day)), ({{time_log_decade}}(day)))
+            union all
+            select of_all, project_id, decade, total, duration from part_decades) found
+     group by 1, 2, 3
+    on conflict (of_all, project_id, decade, part) do update
+       set total = row.total + excluded.total, duration = row.duration + excluded.duration
+  ), noted as (
+    -- After those of another server, which the sequence here does not know.
+    insert into {{time_log_folds}} (id, own, next_xid, under_way)
+    select coalesce((select max(id) from {{time_log_folds}}), 0) + 1, own, next_xid,
+           array(select xid from (select own as xid union all select xip::text::bigint from pg_snapshot_xip(pg_current_snapshot()) xip) other
+                                 where xid < next_xid)
+      from (select pg_current_xact_id()::text::bigint as own,
+                   -- What is left may begin with the transaction of the last change that was taken.
+                   coalesce((select max(xid) from next having sum(logs) >= most),
+                            pg_snapshot_xmax(pg_current_snapshot())::text::bigint) as next_xid) here
+  )
+  select greatest((select coalesce(sum(logs), 0) from next), (select count(*) from part_months), (select count(*) from part_decades)),
+         array_agg(of_all), array_agg(project_id), array_agg(month)
+    into folded, all_of, projects, months
+    from (select of_all, project_id, month from sums where is_less
+          union all select of_all, project_id, decade from part_decades) less;
+  perform set_config('time_logs.counting', counting, true);
+  delete from {{time_log_folds}} where id < (select max(id) from {{time_log_folds}});
+  -- Rows that have become zero go.
+  delete from {{time_log_months}} row using unnest(all_of, projects, months) less (of_all, project_id, month)
+   where row.of_all = less.of_all and row.project_id = less.project_id and row.month = less.month and part = 0
+     and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}';
+  delete from {{time_log_decades}} row
+   using (select distinct of_all, project_id, {{time_log_decade}}(month) as decade
+            from unnest(all_of, projects, months) less (of_all, project_id, month)) less
+   where row.of_all = less.of_all and row.project_id = less.project_id and row.decade = less.decade and part = 0
+     and total = 0 and duration = 0;
+  return folded;
+end $$;

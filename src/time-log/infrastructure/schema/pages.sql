@@ -1,0 +1,224 @@
+-- Pages of logs, newest first by (date, id): of all (projects is null) or of some.
+
+-- The total, then the logs. It walks decades, months and days, of what is folded and what waits, to the day that holds
+-- the first log of the page, and goes on by an offset within that day, from its nearer end.
+create or replace function {{page_time_logs}}(projects uuid[], oldest date, newest date, skipped bigint, page_limit integer)
+  returns table (total bigint, log {{time_logs}}) stable language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
+#variable_conflict use_column
+declare
+  is_of_all boolean;
+  keys uuid[];
+  -- How many logs stand before the page: in all days, then in what the walk has reached.
+  rank bigint;
+  waiting_days date[];
+  waiting_counts bigint[];
+  bucket record;
+  -- The decade in which it walks by month, and the last month there.
+  begins date;
+  last_month date;
+  reached date;
+  start_date date;
+  start_id uuid;
+begin
+  total := (select coalesce(sum(n), 0) from {{time_log_sums}}(projects is null, projects, oldest, newest));
+  return next;
+  if skipped >= total then
+    return;
+  end if;
+  total := null;
+  if skipped > 0 then
+    is_of_all := projects is null;
+    keys := coalesce(projects, '{00000000-0000-0000-0000-000000000000}');
+    -- Of all projects only the days of the changes are opened, and those after the period not at all.
+    select array_agg(day), array_agg(n) into waiting_days, waiting_counts
+      from (select day, sum(n) as n
+              from (select day, sign as n from {{waiting_time_log_changes}}(), unnest(days) day
+                     where is_of_all and first_day < coalesce(newest + 31, 'infinity')
+                    union all
+                    select day, n from {{waiting_time_logs}}(projects) where not is_of_all) waiting
+             group by 1) by_day;
+    rank := skipped;
+    if newest is not null then
+      -- It begins in the month of the last day, whose later days stand before the period.
+      begins := {{time_log_decade}}(newest);
+      last_month := date_trunc('month', newest::timestamp);
+      rank := rank + (
+        select coalesce(sum(n), 0)
+          from (select unnest(days[newest - month + 2:]) as n from {{time_log_months}}
+                 where of_all = is_of_all and project_id = any (keys) and month = last_month
+                union all
+                select n from unnest(waiting_days, waiting_counts) waiting (day, n)
+                 where day > newest and day < last_month + interval '1 month') later);
+    end if;
+    loop
+      for bucket in
+        select first_day, sum(n) as n
+          from (select month as first_day, total as n from {{time_log_months}}
+                 where of_all = is_of_all and project_id = any (keys) and month >= begins and month <= last_month
+                union all
+                select date_trunc('month', day::timestamp)::date, n from unnest(waiting_days, waiting_counts) waiting (day, n)
+                 where day >= begins and day < last_month + interval '1 month') part
+         group by 1 order by 1 desc
+      loop
+        if rank < bucket.n then
+          reached := bucket.first_day;
+          exit;
+        end if;
+        rank := rank - bucket.n;
+      end loop;
+      exit when reached is not null;
+      for bucket in
+        select first_day, sum(n) as n
+          from (select decade as first_day, total as n from {{time_log_decades}}
+                 where of_all = is_of_all and project_id = any (keys) and decade < coalesce(begins, 'infinity')
+                union all
+                select {{time_log_decade}}(day), n from unnest(waiting_days, waiting_counts) waiting (day, n)
+                 where day < coalesce(begins, 'infinity')) part
+         group by 1 order by 1 desc
+      loop
+        if rank < bucket.n then
+          reached := bucket.first_day;
+          exit;
+        end if;
+        rank := rank - bucket.n;
+      end loop;
+      if reached is null then
+        return; -- Counts are wrong.
+      end if;
+      begins := reached;
+      reached := null;
+      last_month := {{time_log_decade}}((begins + interval '10 years')::date) - interval '1 month';
+    end loop;
+    begins := reached;
+    for bucket in
+      select first_day, sum(n) as n
+        from (select month + number::integer - 1 as first_day, counted as n
+                from {{time_log_months}}, unnest(days) with ordinality by_day (counted, number)
+               where of_all = is_of_all and project_id = any (keys) and month = begins and counted is not null
+              union all
+              select day, n from unnest(waiting_days, waiting_counts) waiting (day, n)
+               where day >= begins and day < begins + interval '1 month') part
+       group by 1 order by 1 desc
+    loop
+      if rank < bucket.n then
+        start_date := bucket.first_day;
+        start_id := {{nth_time_log}}(projects, start_date, rank, bucket.n::bigint);
+        exit;
+      end if;
+      rank := rank - bucket.n;
+    end loop;
+    if start_id is null then
+      return; -- Counts are wrong.
+    end if;
+  end if;
+  -- Conditions are written with their defaults: each variable that is set costs some microseconds.
+  if projects is null then
+    return query
+      select null::bigint, log from {{time_logs}} log
+       where (log.date, log.id) <= (coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')) and log.date >= coalesce(oldest, '0001-01-01')
+       order by log.date desc, log.id desc limit page_limit;
+  elsif cardinality(projects) = 1 then
+    return query
+      select null::bigint, log from {{time_logs}} log
+       where log.project_id = projects[1]
+         and (log.date, log.id) <= (coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')) and log.date >= coalesce(oldest, '0001-01-01')
+       order by log.date desc, log.id desc limit page_limit;
+  else
+    return query
+      select null::bigint, whole.log
+        from (select place.date, place.id
+                from (select distinct unnest(projects) as project_id) each
+               cross join lateral (
+                 select log.date, log.id from {{time_logs}} log
+                  where log.project_id = each.project_id
+                    and (log.date, log.id) <= (coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')) and log.date >= coalesce(oldest, '0001-01-01')
+                  order by log.date desc, log.id desc limit page_limit
+               ) place
+               order by 1 desc, 2 desc limit page_limit) page
+       cross join lateral (
+         -- A whole row by its key; with = a session could have planned it when there were few logs.
+         select log from {{time_logs}} log where log.id >= page.id and log.id <= page.id order by log.id limit 1
+       ) whole
+       order by page.date desc, page.id desc;
+  end if;
+end $$;
+
+-- The id of the log before which `rank` of the `n` logs of a day stand, from the nearer end.
+-- Where it orders, bounds are >= and <=, and the order is by day and id: with = the order of ids alone would do, and a session that has
+-- planned it when there were few logs may take that from the primary key, through all of them.
+create or replace function {{nth_time_log}}(projects uuid[], day date, rank bigint, n bigint) returns uuid stable language plpgsql as $$
+#variable_conflict use_column
+declare
+  only_project constant uuid := case when cardinality(projects) = 1 then projects[1] end;
+  is_near boolean := rank < n / 2;
+  guesses integer := 0;
+  oldest bigint;
+  newest bigint;
+  middle bigint;
+  newer bigint;
+  nth_id uuid;
+begin
+  if projects is null and is_near then
+    select id into nth_id from {{time_logs}} where date >= day and date <= day order by date desc, id desc offset rank limit 1;
+  elsif projects is null then
+    select id into nth_id from {{time_logs}} where date >= day and date <= day order by date, id offset n - 1 - rank limit 1;
+  elsif only_project is not null and is_near then
+    select id into nth_id from {{time_logs}} where project_id = only_project and date >= day and date <= day
+     order by date desc, id desc offset rank limit 1;
+  elsif only_project is not null then
+    select id into nth_id from {{time_logs}} where project_id = only_project and date >= day and date <= day
+     order by date, id offset n - 1 - rank limit 1;
+  else
+    -- Narrows the time in which these logs were created, by the first 48 bits of their ids, until few are left: to merge the
+    -- lists of all projects up to the place would sort half of the day. It guesses where the place is, as if they were
+    -- created evenly, or in the middle each third time, leaves some room around the place, and counts the smaller side.
+    select min(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint),
+           max(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint)
+      into oldest, newest
+      from (select distinct unnest(projects) as project_id) each
+     cross join lateral (
+       (select id from {{time_logs}} log where log.project_id = each.project_id and date >= day and date <= day order by date, id limit 1)
+       union all
+       (select id from {{time_logs}} log where log.project_id = each.project_id and date >= day and date <= day order by date desc, id desc limit 1)
+     ) place;
+    while n > 1000 and oldest < newest loop
+      guesses := guesses + 1;
+      middle := newest - ((newest - oldest) * case
+        when guesses % 3 = 0 then 0.5
+        when is_near then (rank + 500)::numeric / n
+        else (rank - 500)::numeric / n end)::bigint;
+      middle := greatest(middle, oldest + 1);
+      select count(*) into newer
+        from (select distinct unnest(projects) as project_id) each
+       cross join lateral (
+         select from {{time_logs}} log
+          where log.project_id = each.project_id and date = day
+            and id >= rpad(lpad(to_hex(case when is_near then middle else oldest end), 12, '0'), 32, '0')::uuid
+            and id <= rpad(lpad(to_hex(case when is_near then newest else middle - 1 end), 12, '0'), 32, 'f')::uuid
+       ) place;
+      if not is_near then
+        newer := n - newer;
+      end if;
+      if rank < newer then
+        oldest := middle;
+        n := newer;
+      else
+        newest := middle - 1;
+        n := n - newer;
+        rank := rank - newer;
+      end if;
+      is_near := rank < n / 2;
+    end loop;
+    select place.id into nth_id
+      from (select distinct unnest(projects) as project_id) each
+     cross join lateral (
+       select id from {{time_logs}} log
+        where log.project_id = each.project_id and date = day
+          and id >= rpad(lpad(to_hex(oldest), 12, '0'), 32, '0')::uuid
+          and id <= rpad(lpad(to_hex(newest), 12, '0'), 32, 'f')::uuid
+     ) place
+     order by place.id desc offset rank limit 1;
+  end if;
+  return nth_id;
+end $$;

@@ -1,0 +1,43 @@
+-- The tables of time logs. A column here has its meaning in the domain; what only SQL needs is explained here.
+
+create table {{time_logs}} (
+  id uuid not null constraint time_logs_pkey primary key,
+  project_id uuid not null,
+  duration numeric not null,
+  description text not null,
+  date date not null,
+  -- The place in the feed: see feed.sql.
+  "position" bigint not null default ((pg_current_xact_id())::text)::bigint,
+  corrected_at timestamptz(3),
+  attributes jsonb,
+  constraint time_logs_id_is_uuidv7 check (substr(id::text, 15, 1) = '7'),
+  constraint time_logs_duration_is_positive check (duration > 0 and duration < 'Infinity'),
+  constraint time_logs_description_is_short check (char_length(description) <= 5000),
+  constraint time_logs_date_has_four_digit_year check (date between '0001-01-01' and '9999-12-31')
+);
+-- Not valid, so that the restore of a backup takes what older versions have stored.
+alter table {{time_logs}} add constraint time_logs_duration_is_within_double
+  check (duration between 5e-324 and 1.7976931348623157e308) not valid;
+create index time_logs_project_id_date_id_idx on {{time_logs}} (project_id, date, id);
+create index time_logs_date_id_idx on {{time_logs}} (date, id);
+create index time_logs_position_id_idx on {{time_logs}} ("position", id);
+
+create table {{time_log_keys}} (
+  principal text not null,
+  text text not null,
+  fingerprint bytea not null,
+  time_log_id uuid not null,
+  created_at timestamptz(3) not null default now(),
+  constraint time_log_keys_pkey primary key (principal, text)
+);
+create index time_log_keys_created_at_idx on {{time_log_keys}} (created_at);
+
+-- Deleted logs, for the feed. Without a project: the mark, before which nothing is known.
+create table {{time_log_deletions}} (
+  "position" bigint not null,
+  id uuid not null,
+  project_id uuid,
+  deleted_at timestamptz(3) not null,
+  constraint time_log_deletions_pkey primary key ("position", id)
+);
+create index time_log_deletions_mark_idx on {{time_log_deletions}} ("position", id) where project_id is null;
