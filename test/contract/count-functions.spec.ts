@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { functionsIn } from '../support/count-functions.js';
 import { type DataSource, untilWaiting, useDatabase } from '../support/storage.js';
 
 const LOGS = `
@@ -17,66 +16,64 @@ describe('the functions of counts and pages', () => {
     await dataSource.query(LOGS);
   });
 
-  it('count and find pages as the README of their folder shows', async () => {
+  it('count by month and decade what was appended, and find pages by it', async () => {
     const runner = await database.transaction();
     await runner.query('truncate time_logs');
     await runner.query(`
       insert into time_logs (id, project_id, duration, description, date)
-      select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '0a000000-0000-4000-8000-000000000001', 1, '',
+      select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '0a000000-0000-4000-8000-000000000001', 1.5, '',
              case when n <= 2 then date '2026-01-31' else '2026-02-01' end from generate_series(1, 5) n`);
-    const row = { slot: 0, total: '5' };
-    const block = { width: 32, first: '2026-01-01', days: [...Array<null>(30).fill(null), 2, 3] };
-    const span = { width: 4096, first: '2019-08-10', days: null };
+    const answers = async () => [
+      (await runner.query(`select * from sum_time_logs(null, null, '2026-01-31')`)) as unknown,
+      (await runner.query('select total, (log).id from page_time_logs(null, null, null, 4, 4)')) as unknown,
+    ];
+    const expected = [
+      [{ n: '2', duration: '3.0' }],
+      [
+        { total: '5', id: null },
+        { total: null, id: '019c1370-4e1b-7000-8000-000000000001' },
+      ],
+    ];
+    expect(await answers()).toEqual(expected);
+    expect(await runner.query('select sign, total, duration from time_log_changes')).toEqual([
+      { sign: 1, total: 5, duration: '7.5' },
+    ]);
+    expect(await runner.query('select fold_time_log_counts(100) as folded')).toEqual([{ folded: 5 }]);
+    expect(await answers()).toEqual(expected);
+    const both = (row: object) => [false, true].map((of_all) => ({ of_all, part: '0', ...row }));
     expect(
       await runner.query(
-        'select of_all, width, first_day::text as first, slot, total, days from time_log_counts order by 1, 2',
+        'select of_all, month::text, part, total, duration, days, durations from time_log_months order by month, of_all',
       ),
-    ).toEqual([false, true].flatMap((of_all) => [block, span].map((kind) => ({ of_all, ...kind, ...row }))));
-    expect(await runner.query(`select time_logs_since(null, '2026-02-01') as total`)).toEqual([
-      { total: '3' },
-    ]);
-    expect(await runner.query(`select time_logs_between(null, null, '2026-01-31') as total`)).toEqual([
-      { total: '2' },
+    ).toEqual([
+      ...both({
+        ...{ month: '2026-01-01', total: '2', duration: '3.0' },
+        ...{ days: [...Array<null>(30).fill(null), 2], durations: [...Array<null>(30).fill(null), 3] },
+      }),
+      ...both({ month: '2026-02-01', total: '3', duration: '4.5', days: [3], durations: [4.5] }),
     ]);
     expect(
-      await runner.query('select total, (log).id from time_log_page_v2(null, null, null, 4, 4)'),
-    ).toEqual([
-      { total: '5', id: null },
-      { total: null, id: '019c1370-4e1b-7000-8000-000000000001' },
-    ]);
-  });
-
-  it('are those of the newest texts', async () => {
-    const { existing, newest, created } = await functionsIn(dataSource);
-    expect(existing).toEqual(newest);
-    expect(Object.keys(existing)).toEqual(created);
-  });
-
-  it('would not be where a text were another', async () => {
-    await dataSource.query(
-      `create or replace function time_logs_since(project uuid, day date) returns bigint stable language sql as 'select 1'`,
-    );
-    const { existing, newest } = await functionsIn(dataSource);
-    expect(existing).not.toEqual(newest);
-    await dataSource.query(newest['"public"."time_logs_since"']!);
+      await runner.query(
+        'select of_all, decade::text, part, total, duration from time_log_decades order by 1',
+      ),
+    ).toEqual(both({ decade: '2020-01-01', total: '5', duration: '7.5' }));
   });
 
   it('give the same pages after a column was added, also to a session that has called them before', async () => {
-    const pages = async () => ({
-      v1: await dataSource.query<unknown[]>('select * from time_log_page(null, null, null, 3, 4)'),
-      v2: await dataSource.query<unknown[]>(
-        'select total, (log).id, (log).project_id, (log).duration, (log).description from time_log_page_v2(null, null, null, 3, 4)',
-      ),
-    });
+    const pages = () =>
+      dataSource.query<unknown[]>(
+        'select total, (log).id, (log).project_id, (log).duration, (log).description from page_time_logs(null, null, null, 3, 4)',
+      );
     // PostgreSQL plans anew when it has seen a statement five times.
     let before = await pages();
     for (let i = 0; i < 6; i++) before = await pages();
-    expect(before.v1).toHaveLength(5);
+    expect(before).toHaveLength(5);
     await dataSource.query('alter table time_logs add column later boolean not null default true');
     expect(await pages()).toEqual(before);
-    expect(
-      await dataSource.query('select (log).later from time_log_page_v2(null, null, null, 0, 1)'),
-    ).toEqual([{ later: null }, { later: true }]);
+    expect(await dataSource.query('select (log).later from page_time_logs(null, null, null, 0, 1)')).toEqual([
+      { later: null },
+      { later: true },
+    ]);
     await dataSource.query('alter table time_logs drop column later');
     expect(await pages()).toEqual(before);
   });
@@ -85,7 +82,7 @@ describe('the functions of counts and pages', () => {
     const writing = await database.open({ poolSize: 3 });
     const page = () =>
       writing.query<object[]>(
-        'select total, (log).id, (log).duration from time_log_page_v2(null, null, null, 0, 4)',
+        'select total, (log).id, (log).duration from page_time_logs(null, null, null, 0, 4)',
       );
     const before = await page();
     const migrating = await database.transaction(undefined, writing);
@@ -94,5 +91,34 @@ describe('the functions of counts and pages', () => {
     await untilWaiting(dataSource);
     await migrating.commitTransaction();
     expect(await waiting).toEqual(before);
+  });
+
+  it('of version 0.2 answer as those of now, to an instance that is yet to be replaced', async () => {
+    const project = '11111111-1111-1111-1111-111111111111';
+    const [from, to] = ['2026-01-03', '2026-01-08'];
+    for (const [old, current, ...values] of [
+      ['time_log_sum', 'sum_time_logs', project, from, to],
+      ['time_log_sum_of', 'sum_time_logs', [project], from, to],
+      ['time_log_project_sums', 'page_time_log_project_sums', undefined, from, to, 0, 5],
+      ['time_log_project_sums_of', 'page_time_log_project_sums', [project], from, to, 0, 5],
+      ['time_log_period_sums', 'page_time_log_period_sums', project, from, to, 'day', 1, 2],
+      ['time_log_period_sums_of', 'page_time_log_period_sums', [project], from, to, 'day', 1, 2],
+      ['time_log_page_v2', 'page_time_logs', project, from, to, 1, 2],
+      ['time_log_page_of', 'page_time_logs', [project], from, to, 1, 2],
+    ] as const) {
+      const answer = (name: string, [scope, ...rest]: readonly unknown[]) => {
+        const parameters = [...(scope === undefined ? [] : [scope]), ...rest];
+        const places = parameters.map((_, index) => `$${index + 1}`).join();
+        return dataSource.query<object[]>(`select * from ${name}(${places})`, parameters);
+      };
+      const [scope, ...rest] = values;
+      const rows = await answer(old, values);
+      expect(rows.length).toBeGreaterThan(0);
+      expect(rows).toEqual(await answer(current, [scope === undefined ? null : [scope].flat(), ...rest]));
+    }
+    expect(await dataSource.query(`select time_logs_since($1, '2026-01-05') as n`, [project])).toEqual([
+      { n: '6' },
+    ]);
+    expect(await dataSource.query('select from time_log_count_differences_v2()')).toEqual([]);
   });
 });

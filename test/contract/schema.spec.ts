@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
@@ -11,7 +11,10 @@ import {
   plainOptions,
   useDatabase,
 } from '../support/storage.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { withSql } from '../support/backup-rows.js';
+import { functionsOf, schemaOf } from '../support/schema-of.js';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { loadVersion } from '../upgrade/earlier-version.js';
 
 /** In the order in which they run, by the time in each name. `released-migrations.spec.ts` has them written down. */
 const NAMES = migrations
@@ -19,11 +22,16 @@ const NAMES = migrations
   .toSorted((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
 /** How to operate the service. */
 const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
+/** The schema of a new database. */
+const SCHEMA = join(import.meta.dirname, 'schema.txt');
 const TABLES = [
   'access_tokens',
-  'time_log_counts',
+  'time_log_changes',
+  'time_log_decades',
   'time_log_deletions',
+  'time_log_folds',
   'time_log_keys',
+  'time_log_months',
   'time_log_relays',
   'time_logs',
 ];
@@ -44,10 +52,6 @@ async function tablesOf(dataSource: DataSource, schema: string): Promise<string[
     [schema],
   );
   return rows.map(({ name }) => name);
-}
-
-async function undoAll(dataSource: DataSource): Promise<void> {
-  for (let left = NAMES.length; left > 0; left--) await dataSource.undoLastMigration();
 }
 
 /** What TypeORM would change, also in tables that it is told to leave to the migrations. */
@@ -79,14 +83,13 @@ describe('the migrations', () => {
     expect(await differences(service)).toHaveLength(3);
   });
 
-  it('can be undone and run again', async () => {
+  it('have no way back, and leave the tables as they are', async () => {
     const dataSource = await open();
     await dataSource.runMigrations({ transaction: 'each' });
-    await undoAll(dataSource);
-    expect(await tablesOf(dataSource, 'public')).toEqual([]);
-    await dataSource.runMigrations({ transaction: 'each' });
+    await expect(dataSource.undoLastMigration()).rejects.toThrow(
+      'time logs cannot go back to an earlier version: restore a backup that it has made',
+    );
     expect(await tablesOf(dataSource, 'public')).toEqual(TABLES);
-    expect(await differences(dataSource)).toEqual([]);
   });
 
   it("land in the schema that a host's DataSource names", async () => {
@@ -97,24 +100,57 @@ describe('the migrations', () => {
     expect(await tablesOf(dataSource, 'elsewhere')).toEqual(TABLES);
     expect(await tablesOf(dataSource, 'public')).toEqual([]);
     expect(await differences(dataSource)).toEqual([]);
-    await undoAll(dataSource);
-    expect(await tablesOf(dataSource, 'elsewhere')).toEqual([]);
   });
 
   it('run over the column and the index of the feed where an operator has made them beforehand', async () => {
-    const first = NAMES.findIndex((name) => name.startsWith('AddTimeLogPositions'));
-    const earlier = NAMES.slice(0, first);
-    const before = await open({
-      migrations: migrations.filter((Migration) => earlier.includes(new Migration().name)),
-    });
-    await before.runMigrations({ transaction: 'each' });
+    await loadVersion('0.1', database);
     const operating = await readFile(OPERATING, 'utf8');
     const statements = operating.match(/^(?:alter table|create index concurrently) .*;$/gm) ?? [];
     expect(statements).toHaveLength(2);
-    for (const statement of statements) await before.query(statement);
-    expect(await migrate({ url: database.url, migrations })).toEqual(NAMES.slice(first));
-    expect(await differences(await open())).toEqual([]);
+    const dataSource = await open();
+    for (const statement of statements) await dataSource.query(statement);
+    expect(await migrate({ url: database.url, migrations })).toContain('AddTimeLogPositions1764201600000');
+    expect(await differences(dataSource)).toEqual([]);
   });
+
+  it('make the schema of schema.txt (to write it: WRITE_SCHEMA=1 npm test -- test/contract/schema.spec.ts)', async () => {
+    await migrate({ url: database.url, migrations });
+    const dataSource = await open();
+    const schema = await schemaOf(dataSource);
+    if (process.env.WRITE_SCHEMA) await writeFile(SCHEMA, schema);
+    expect(schema).toBe(await readFile(SCHEMA, 'utf8'));
+    for (const change of [
+      `alter table time_logs alter column attributes set default '{}'`,
+      'alter table time_log_months set (fillfactor = 100)',
+      'alter table time_logs disable trigger count_inserted',
+      'alter table time_log_changes alter column days set storage extended',
+      'alter function fold_time_log_counts(integer) reset jit',
+      'grant execute on function count_time_logs() to public',
+      'drop index time_logs_date_id_idx',
+    ]) {
+      const before = await schemaOf(dataSource);
+      await dataSource.query(change);
+      expect([change, await schemaOf(dataSource)]).not.toEqual([change, before]);
+    }
+  });
+
+  it.each(['0.1', '0.2'] as const)(
+    'make that schema and its functions of one of version %s',
+    async (version) => {
+      await loadVersion(version, database);
+      await migrate({ url: database.url, migrations });
+      const dataSource = await open();
+      expect(await schemaOf(dataSource)).toBe(await readFile(SCHEMA, 'utf8'));
+      const made = await createMigratedDatabase();
+      try {
+        await withSql(made.url, async (sql) =>
+          expect(await functionsOf(dataSource)).toEqual(await functionsOf(sql)),
+        );
+      } finally {
+        await made.drop();
+      }
+    },
+  );
 
   it('run once where several instances start at the same time', async () => {
     const runs = Array.from({ length: 4 }, () => migrate({ url: database.url, migrations }));

@@ -22,6 +22,7 @@ import {
   TypeOrmTimeLogRepository,
 } from '../support/storage.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { loadVersion } from '../upgrade/earlier-version.js';
 
 const ANY_ATTRIBUTES = new TimeLogAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
@@ -178,8 +179,8 @@ describe('a service whose role or database has another setting', () => {
     const database = await createTestDatabase();
     const { name, url, superuserUrl } = database;
     await queryOnce(superuserUrl, `alter role ${name} set standard_conforming_strings = off`);
-    const later = migrations.findIndex((migration) => migration.name.startsWith('ReadShiftWithoutBackslash'));
-    await migrate({ url, migrations: migrations.slice(0, later) });
+    await loadVersion('0.2', database);
+    await queryOnce(url, 'truncate time_logs');
     const dataSource = await openDataSource(connectionOptions(url, entities, limits));
     try {
       const repository = new TypeOrmTimeLogRepository(new Database(dataSource));
@@ -187,6 +188,10 @@ describe('a service whose role or database has another setting', () => {
       await dataSource.transaction('READ COMMITTED', async (manager) => {
         await manager.query('select move_time_log_positions()');
       });
+      const [{ shift }] = await dataSource.query<[{ shift: string }]>(
+        `select encode(tgargs, 'escape') as shift from pg_trigger where tgname = 'zz_tell_correction'`,
+      );
+      expect(shift).toBe(String.raw`0\000`);
       await migrate({ url, migrations });
       await repository.add(logNumber(2));
       await repository.correct(logNumber(1, 9), ALL_PROJECTS);

@@ -12,6 +12,7 @@ import {
   useDatabase,
 } from '../support/storage.js';
 import { createTestDatabase } from '../support/test-database.js';
+import { type EarlierVersion, loadVersion } from '../upgrade/earlier-version.js';
 
 /** Logs of three projects, from a number on: some days in every century, and two that are crowded. */
 const logsFrom = (first: number, count: number) => `
@@ -40,6 +41,17 @@ beforeEach(async () => {
 });
 
 const begin = database.transaction.bind(database);
+type Source = Pick<DataSource, 'query'> | QueryRunner;
+/** What a statement has in the only row that it returns. */
+async function one<T>(sql: string, source: Source = dataSource): Promise<T> {
+  const [row] = (await source.query(`select (${sql}) as value`)) as [{ value: T }];
+  return row.value;
+}
+const fold = (most = 1_000_000, source?: Source) => one<number>(`fold_time_log_counts(${most})`, source);
+/** The number of changes that wait for a fold. */
+const waiting = (source?: Source) => one<number>('select count(*)::integer from time_log_changes', source);
+/** The number of rows of parts that wait for a fold. */
+const parts = () => one<number>('select count(*)::integer from time_log_months where part > 0');
 /** The number of logs, all of which are counted. */
 const expectRight = async (logs: number) => expect(await counts.verify()).toEqual({ logs, wrong: 0 });
 
@@ -47,7 +59,10 @@ describe('counts and sums are right', () => {
   it.each([
     ['an insert of nothing', `insert into time_logs ${logsFrom(2000, 0)}`, LOGS],
     ['an insert of one', `insert into time_logs ${logsFrom(2000, 1)}`, LOGS + 1],
-    ['an insert of many', `insert into time_logs ${logsFrom(2000, 1000)}`, LOGS + 1000],
+    ['an insert of a full row of changes', `insert into time_logs ${logsFrom(2000, 256)}`, LOGS + 256],
+    ['an insert of more', `insert into time_logs ${logsFrom(2000, 257)}`, LOGS + 257],
+    ['an insert of the most that changes hold', `insert into time_logs ${logsFrom(2000, 4096)}`, LOGS + 4096],
+    ['an insert of a part', `insert into time_logs ${logsFrom(2000, 4097)}`, LOGS + 4097],
     [
       'an insert that skips what is there',
       `insert into time_logs ${logsFrom(1, LOGS + 10)} on conflict do nothing`,
@@ -70,9 +85,28 @@ describe('counts and sums are right', () => {
       `merge into time_logs t using (${logsFrom(1, 10)}) s (id) on t.id = s.id when matched then delete`,
       LOGS - 10,
     ],
-  ])('after %s', async (_what, sql, logs) => {
+  ])('after %s, before and after a fold', async (_what, sql, logs) => {
     await dataSource.query(sql);
     await expectRight(logs);
+    await fold();
+    await expectRight(logs);
+    expect([await waiting(), await parts()]).toEqual([0, 0]);
+  });
+
+  it('after updates and a delete of more logs than changes hold', async () => {
+    await dataSource.query(`insert into time_logs ${logsFrom(2000, 5_000)}`);
+    for (const sql of [
+      `update time_logs set date = date - 1, duration = duration + 0.5 where date > '0001-01-01'`,
+      `update time_logs set project_id = '00000000-0000-0000-0000-000000000000'`,
+      'delete from time_logs where duration >= 2000',
+    ]) {
+      const before = await parts();
+      await dataSource.query(sql);
+      expect(await parts()).toBeGreaterThan(before);
+      await expectRight(await one('select count(*)::integer from time_logs'));
+    }
+    await fold();
+    await expectRight(LOGS);
   });
 
   it('after a transaction that is rolled back, whole or in part', async () => {
@@ -89,23 +123,77 @@ describe('counts and sums are right', () => {
     await expectRight(LOGS + 20);
   });
 
-  it('after a copy, and after the restore of a dump of data alone, which holds the counts too', async () => {
-    const [{ folder }] = await superuser.query<[{ folder: string }]>(
-      `select current_setting('data_directory') as folder`,
-    );
+  it('after a transaction that was prepared before a fold, and committed after it', async () => {
+    if ((await one<string>(`current_setting('max_prepared_transactions')`)) === '0') return;
+    const [committed, rolledBack] = ['committed', 'rolled back'].map((end) => `'${database.name} ${end}'`);
+    for (const [index, name] of [committed, rolledBack].entries())
+      await superuser.query(
+        `begin; insert into time_logs ${logsFrom(2000 + 1000 * index, 10)}; prepare transaction ${name}`,
+      );
+    await fold();
+    await expectRight(LOGS);
+    await superuser.query(`commit prepared ${committed}`);
+    await superuser.query(`rollback prepared ${rolledBack}`);
+    await expectRight(LOGS + 10);
+    expect(await fold()).toBe(10);
+    await expectRight(LOGS + 10);
+  });
+
+  describe('after the restore of a dump of data alone, which holds the counts too', () => {
+    const TABLES = ['changes', 'decades', 'folds', 'months'].map((name) => `time_log_${name}`);
+    let folder: string;
     const copy = async (direction: 'from' | 'to') => {
-      for (const table of ['time_log_counts', 'time_logs'])
+      for (const table of [...TABLES, 'time_logs'])
         await superuser.query(`copy ${table} ${direction} '${folder}/${database.name}.${table}'`);
     };
-    await copy('to');
-    await superuser.query('truncate time_logs');
-    await copy('from');
-    await expectRight(LOGS);
-    // As pg_restore does it with --disable-triggers; the superuser has one session.
-    await superuser.query('truncate time_logs; set session_replication_role = replica');
-    await copy('from');
-    await superuser.query('reset session_replication_role');
-    await expectRight(LOGS);
+    /** As pg_restore does it with --disable-triggers; the superuser has one session. */
+    const copyWithoutTriggers = async () => {
+      await superuser.query('set session_replication_role = replica');
+      await copy('from');
+      await superuser.query('reset session_replication_role');
+    };
+
+    beforeEach(async () => {
+      folder = await one(`current_setting('data_directory')`, superuser);
+      // Some are folded, some wait, and some are a part.
+      await dataSource.query(`insert into time_logs ${logsFrom(2000, 100)}`);
+      await fold(100);
+      await dataSource.query(`insert into time_logs ${logsFrom(3000, 100)}`);
+      await dataSource.query(`insert into time_logs ${logsFrom(10_000, 5_000)}`);
+      expect(await waiting()).toBeGreaterThan(0);
+      expect(await parts()).toBeGreaterThan(0);
+      await copy('to');
+      await superuser.query('truncate time_logs');
+    });
+
+    const ALL = LOGS + 200 + 5_000;
+
+    it('with triggers', async () => {
+      await copy('from');
+      await expectRight(ALL);
+      await fold();
+      await expectRight(ALL);
+    });
+
+    it('without them, into a database that has not folded', async () => {
+      await superuser.query('delete from time_log_folds');
+      await copyWithoutTriggers();
+      await expectRight(ALL);
+      await fold();
+      await expectRight(ALL);
+    });
+
+    it('without them, into one that has folded since: a rebuild mends it', async () => {
+      await dataSource.query(`insert into time_logs ${logsFrom(9000, 1)}`);
+      await fold();
+      await superuser.query('truncate time_logs');
+      await copyWithoutTriggers();
+      expect((await counts.verify()).wrong).toBeGreaterThan(0);
+      await counts.rebuild();
+      await expectRight(ALL);
+      await fold();
+      await expectRight(ALL);
+    });
   });
 
   it('for a role that may do no more than write logs', async () => {
@@ -114,47 +202,58 @@ describe('counts and sums are right', () => {
        grant select (id) on time_logs to log_writer; set role log_writer`,
     );
     await superuser.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+    await superuser.query(`insert into time_logs ${logsFrom(10_000, 5_000)}`);
     await superuser.query(`delete from time_logs where id = '019c1370-4e1b-7000-8000-000000000001'`);
     await superuser.query('reset role; drop owned by log_writer; drop role log_writer');
-    await expectRight(LOGS + 9);
+    await expectRight(LOGS + 5_009);
   });
 });
 
 describe('a row of counts from elsewhere', () => {
-  const rows = async (runner: QueryRunner) =>
-    ((await runner.query('select count(*)::integer as count from time_log_counts')) as [{ count: number }])[0]
-      .count;
-  /** The number of rows that are taken. */
+  const ROWS = {
+    time_log_changes: `(sign, total, duration, first_day, last_day, projects, days, durations)
+      values (1, 1, 1, '2026-01-31', '2026-01-31', array[gen_random_uuid()], '{2026-01-31}', '{1}')`,
+    time_log_months: `values (true, gen_random_uuid(), '2026-01-01', 0, 1, 1, '{1}', '{1}')`,
+    time_log_decades: `values (true, gen_random_uuid(), '2020-01-01', 0, 1, 1)`,
+    time_log_folds: '(own, next_xid, under_way) values (1, 1, array[]::bigint[])',
+  };
+  /** The number of rows that are taken, by the table. */
   const taken = async (runner: QueryRunner) => {
-    const before = await rows(runner);
-    await runner.query(
-      `insert into time_log_counts values (true, gen_random_uuid(), 4096, '2026-01-31', 0, 1, null, 1)`,
-    );
-    return (await rows(runner)) - before;
+    const found: Record<string, number> = {};
+    for (const [table, values] of Object.entries(ROWS)) {
+      const rows = () => one<number>(`select count(*)::integer from ${table}`, runner);
+      const before = await rows();
+      await runner.query(`insert into ${table} ${values}`);
+      found[table] = (await rows()) - before;
+    }
+    return Object.values(found);
   };
 
   it('is not taken, also in a transaction in which logs were counted', async () => {
     const runner = await begin();
     for (const change of [
       `insert into time_logs ${logsFrom(2000, 10)}`,
+      `insert into time_logs ${logsFrom(10_000, 5_000)}`,
       `update time_logs set date = date - 1 where date > '0001-01-01'`,
       'delete from time_logs where duration < 10',
+      'select fold_time_log_counts(10000)',
       'select rebuild_time_log_counts()',
     ]) {
       await runner.query(change);
-      expect(await taken(runner)).toBe(0);
+      expect([change, ...(await taken(runner))]).toEqual([change, 0, 0, 0, 0]);
     }
     await runner.query('savepoint here');
     await expect(runner.query(`insert into time_logs ${logsFrom(2000, 10)}`)).rejects.toThrow(/duplicate/);
     await runner.query('rollback to here');
-    expect(await taken(runner)).toBe(0);
+    expect(await taken(runner)).toEqual([0, 0, 0, 0]);
   });
 
-  it('is taken from who says that they count, before and after logs are counted', async () => {
+  it('is taken from who says that they count, before and after logs are counted; a change never is', async () => {
     const runner = await begin();
     await runner.query(`set local time_logs.counting = 'on'`);
     await runner.query(`insert into time_logs ${logsFrom(2000, 10)}`);
-    expect(await taken(runner)).toBe(1);
+    await runner.query('select fold_time_log_counts(1)');
+    expect(await taken(runner)).toEqual([0, 1, 1, 1]);
   });
 });
 
@@ -183,38 +282,61 @@ it('transactions that write at the same time never wait for one another', async 
 });
 
 describe('verify and rebuild', () => {
+  beforeEach(async () => {
+    await fold();
+    await dataSource.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+  });
+
   it.each([
-    ['a count that is missing', `delete from time_log_counts where of_all`],
-    ['a total that is wrong', `update time_log_counts set total = total + 1 where width = 4096`],
-    ['a day that is wrong', `update time_log_counts set days[7] = 5 where width = 32`],
-    ['a sum that is wrong', `update time_log_counts set duration = duration + 0.001 where width = 4096`],
-    ['the sum of a day that is wrong', `update time_log_counts set durations[7] = 0.5 where width = 32`],
-    ['sums that are missing', `update time_log_counts set duration = 0, durations = null`],
-    ['counts of nothing', `update time_log_counts set first_day = first_day + 64 where width = 32`],
-    ['no counts at all', `delete from time_log_counts`],
+    ['a month that is missing', `delete from time_log_months where of_all and month = '2026-01-01'`],
+    ['a decade that is missing', `delete from time_log_decades where not of_all and decade = '2020-01-01'`],
+    ['a total that is wrong', `update time_log_months set total = total + 1`],
+    ['a total of a decade that is wrong', `update time_log_decades set total = total + 1`],
+    ['a day that is wrong', `update time_log_months set days[7] = 5`],
+    ['a sum that is wrong', `update time_log_months set duration = duration + 0.001`],
+    ['a sum of a decade that is wrong', `update time_log_decades set duration = duration + 0.001`],
+    ['the sum of a day that is wrong', `update time_log_months set durations[7] = 0.5`],
+    ['sums that are missing', `update time_log_months set duration = 0, durations = '{}'`],
+    ['days that are missing', `update time_log_months set days = '{}'`],
+    ['counts of nothing', `update time_log_months set project_id = gen_random_uuid() where not of_all`],
+    ['changes that are missing', `delete from time_log_changes`],
+    [
+      'changes that are there twice',
+      `update time_log_changes set total = 2 * total, duration = 2 * duration,
+        projects = projects || projects, days = days || days, durations = durations || durations`,
+    ],
+    [
+      'no counts at all',
+      `delete from time_log_months; delete from time_log_decades; delete from time_log_changes`,
+    ],
   ])('see and mend %s', async (_what, damage) => {
     await dataSource.query(damage);
     const { wrong } = await counts.verify();
     expect(wrong).toBeGreaterThan(0);
     expect(await counts.rebuild()).toBe(wrong);
-    await expectRight(LOGS);
+    await expectRight(LOGS + 10);
+    await fold();
+    await expectRight(LOGS + 10);
+    // Of what has become zero nothing is left.
+    expect(await one(`select count(*)::integer from time_log_months where total = 0`)).toBe(0);
+    expect(await one(`select count(*)::integer from time_log_decades where total = 0`)).toBe(0);
   });
 
-  it('are right while others write', async () => {
+  it('are right while others write and fold', async () => {
     let written = 0;
     const write = () => dataSource.query(`insert into time_logs ${logsFrom(100_000 + written++, 1)}`);
-    await beside([write, write, write], async () => {
+    await beside([write, write, write, () => fold(50)], async () => {
       for (let round = 0; round < 3; round++) {
-        // With the slot taken: else a writer in it has the same rows in another order, and one of the two is ended.
+        // With the lock of folds: else a fold has deleted or changed the same rows, and one of the two is ended.
         await dataSource.query(
-          `select pg_advisory_xact_lock('time_logs'::regclass::oid::integer, 0);
-           delete from time_log_counts where slot = 0 and width = 32`,
+          `select pg_advisory_xact_lock('time_logs'::regclass::oid::integer, -3);
+           delete from time_log_months where part = 0 and of_all`,
         );
         await counts.rebuild();
         expect(await counts.verify()).toMatchObject({ wrong: 0 });
       }
     });
-    await expectRight(LOGS + written);
+    await expectRight(LOGS + 10 + written);
   });
 });
 
@@ -234,7 +356,7 @@ describe('what sees too little to keep the counts right', () => {
   };
 
   it('is one of two rebuilds at once: it fails, and says why', async () => {
-    await dataSource.query('delete from time_log_counts');
+    await dataSource.query('delete from time_log_changes');
     const first = await begin();
     await first.query('select rebuild_time_log_counts()');
     await expect(counts.rebuild()).rejects.toThrow(
@@ -246,7 +368,7 @@ describe('what sees too little to keep the counts right', () => {
   });
 
   it.each(UNDER)('is a rebuild under %s: it fails, for it may not see the one before', async (isolation) => {
-    await dataSource.query('delete from time_log_counts');
+    await dataSource.query('delete from time_log_changes');
     const runner = await begin(isolation);
     await runner.query('select 1');
     await counts.rebuild();
@@ -280,40 +402,37 @@ describe('what sees too little to keep the counts right', () => {
   });
 });
 
-describe('slots that many transactions at once have begun', () => {
-  const SPREAD = LOGS + WRITERS * 50;
+describe('changes that wait', () => {
+  const SPREAD = LOGS + WRITERS * 50 + 5_000;
 
-  /** Leaves counts in a slot for each writer. */
+  /** Leaves a change of each writer, and a part. */
   async function spread(): Promise<void> {
     for (const writer of await openWriters()) await writer.commitTransaction();
+    await dataSource.query(`insert into time_logs ${logsFrom(50_000, 5_000)}`);
+    expect(await waiting()).toBeGreaterThan(WRITERS);
+    expect(await parts()).toBeGreaterThan(100);
   }
-  const slots = async () =>
-    (await dataSource.query<{ slot: number }[]>('select distinct slot from time_log_counts order by 1')).map(
-      ({ slot }) => slot,
-    );
-  const fold = async (most = 1_000_000, source: DataSource | QueryRunner = dataSource) =>
-    ((await source.query('select fold_time_log_counts($1) as folded', [most])) as [{ folded: number }])[0]
-      .folded;
 
-  it('are folded into the first, whatever they hold, and every count stays', async () => {
+  it('are folded, whatever they hold, and every count stays', async () => {
     await spread();
     await dataSource.query('delete from time_logs where duration between 10000 and 10200');
-    expect(await slots()).toEqual(Array.from({ length: WRITERS }, (_, slot) => slot));
-    expect(await fold()).toBeGreaterThan(500);
-    expect(await slots()).toEqual([0]);
+    expect(await fold()).toBeGreaterThan(1_000);
+    expect([await waiting(), await parts()]).toEqual([0, 0]);
     await expectRight(SPREAD - 101);
     expect(await fold()).toBe(0);
+    expect(await one('select count(*)::integer from time_log_folds')).toBe(1);
   });
 
-  it('are folded some rows at a time, until fewer than may be are', async () => {
+  it('are folded some at a time, until fewer than may be are', async () => {
     await spread();
-    for (let [folded, rounds] = [300, 0]; folded === 300; rounds++) {
+    for (let [folded, rounds] = [300, 0]; folded >= 300; rounds++) {
       folded = await fold(300);
-      expect(folded).toBeLessThanOrEqual(300);
+      // What is begun is taken whole: a change has up to 256 logs.
+      expect(folded).toBeLessThan(300 + 256);
       expect(rounds).toBeLessThan(100);
       await expectRight(SPREAD);
     }
-    expect(await slots()).toEqual([0]);
+    expect([await waiting(), await parts()]).toEqual([0, 0]);
   });
 
   it('are the same sums in a snapshot of before', async () => {
@@ -321,30 +440,46 @@ describe('slots that many transactions at once have begun', () => {
     const reader = await begin('REPEATABLE READ');
     const total = async () =>
       (await reader.query(
-        `select time_logs_since(null, '0001-01-01'), count(*) from time_log_count_differences()`,
+        'select n, duration, (select count(*) from time_log_count_faults()) as wrong from sum_time_logs(null, null, null)',
       )) as unknown;
     const before = await total();
-    await fold();
+    expect(before).toMatchObject([{ n: String(SPREAD), wrong: '0' }]);
+    await dataSource.query('update time_log_folds set next_xid = next_xid');
+    await dataSource.query(`insert into time_logs ${logsFrom(100_000, 4_000)}`);
+    while ((await fold(1_000)) >= 1_000);
     expect(await total()).toEqual(before);
   });
 
-  it('are passed over while a transaction holds them, and nobody waits', async () => {
-    await spread();
-    const holders = [await begin(), await begin()];
-    for (const [index, holder] of holders.entries())
-      await holder.query(`insert into time_logs ${logsFrom(20_000 + index, 1)}`);
-    const [folder, writer] = [await begin(), await begin()];
-    await folder.query(WITHOUT_WAITING);
-    await fold(undefined, folder);
-    // Before the fold is committed: whoever writes takes a slot that it does not hold.
-    await writer.query(WITHOUT_WAITING);
-    await writer.query(`insert into time_logs ${logsFrom(30_000, 50)}`);
-    for (const session of [writer, folder, ...holders]) await session.commitTransaction();
-    // Those that were held, the one in between, and the one of the writer.
-    expect(await slots()).toEqual([0, 1, 2, WRITERS]);
-    await expectRight(SPREAD + 52);
+  it('are seen by a transaction that has written them, also after a fold of others', async () => {
+    const writer = await begin();
+    await writer.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+    await dataSource.query(`insert into time_logs ${logsFrom(3000, 10)}`);
     await fold();
-    expect(await slots()).toEqual([0]);
+    const total = (source?: Source) => one<string>('select n from sum_time_logs(null, null, null)', source);
+    expect(await total(writer)).toBe(String(LOGS + 20));
+    expect(await total()).toBe(String(LOGS + 10));
+    await writer.query(`insert into time_logs ${logsFrom(4000, 10)}`);
+    expect(await total(writer)).toBe(String(LOGS + 30));
+    await writer.commitTransaction();
+    await expectRight(LOGS + 30);
+    expect(await fold()).toBe(20);
+    await expectRight(LOGS + 30);
+  });
+
+  it('are left by a fold beside another one, and nobody waits', async () => {
+    await spread();
+    const holder = await begin();
+    await holder.query(`insert into time_logs ${logsFrom(20_000, 1)}`);
+    const [folder, other, writer] = [await begin(), await begin(), await begin()];
+    for (const session of [folder, other, writer]) await session.query(WITHOUT_WAITING);
+    expect(await fold(undefined, folder)).toBeGreaterThan(0);
+    expect(await fold(undefined, other)).toBe(0);
+    // Before the fold is committed.
+    await writer.query(`insert into time_logs ${logsFrom(30_000, 50)}`);
+    for (const session of [writer, folder, other, holder]) await session.commitTransaction();
+    await expectRight(SPREAD + 51);
+    expect(await fold()).toBe(51);
+    await expectRight(SPREAD + 51);
   });
 
   it('are right at every moment while others write, fold and read', async () => {
@@ -377,12 +512,112 @@ describe('slots that many transactions at once have begun', () => {
     await folder.commitTransaction();
     await truncated;
     await expectRight(0);
+    for (const table of ['changes', 'months', 'decades'])
+      expect([table, await one(`select count(*)::integer from time_log_${table}`)]).toEqual([table, 0]);
+  });
+
+  it('leave no row when all logs of a month or decade are gone', async () => {
+    await fold();
+    const rows = () =>
+      dataSource.query<object[]>(`select of_all, project_id, month from time_log_months
+        union all select of_all, project_id, decade from time_log_decades order by 1, 2, 3`);
+    const before = await rows();
+    await dataSource.query(
+      `insert into time_logs select id, gen_random_uuid(), 1.5, '', date '1001-01-01' + (duration::integer - 2000)
+         from (${logsFrom(2000, 200)}) log (id, project_id, duration)`,
+    );
+    await fold();
+    expect(await rows()).not.toEqual(before);
+    await dataSource.query('delete from time_logs where duration = 1.5');
+    await fold();
+    expect(await rows()).toEqual(before);
+  });
+
+  it('wait while a snapshot of before the last fold is held, until they are many', async () => {
+    await fold();
+    const reader = await begin('REPEATABLE READ');
+    await reader.query('select 1');
+    await dataSource.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+    expect(await fold()).toBe(10);
+    await dataSource.query(`insert into time_logs ${logsFrom(3000, 10)}`);
+    expect(await fold()).toBe(0);
+    for (let first = 100_000; first < 166_000; first += 4_000)
+      await dataSource.query(`insert into time_logs ${logsFrom(first, 4_000)}`);
+    expect(await fold()).toBeGreaterThan(65_536);
+    await dataSource.query(`insert into time_logs ${logsFrom(4000, 10)}`);
+    await reader.commitTransaction();
+    expect(await fold()).toBe(10);
+  });
+});
+
+describe('a mistake of a function would be seen:', () => {
+  const textOf = (signature: string, runner: QueryRunner) =>
+    one<string>(`pg_get_functiondef('${signature}'::regprocedure)`, runner);
+
+  it.each([
+    ['a change that a fold forgets', [['from taken, unnest', 'from (table taken offset 1) taken, unnest']]],
+    [
+      'a change that is folded twice',
+      [
+        [
+          'delete from "public"."time_log_changes" change',
+          'update "public"."time_log_changes" change set sign = sign',
+        ],
+        ['sign = sign using next', 'sign = sign from next'],
+        ['pg_current_xact_id()::text::bigint as own', '1 as own'],
+      ],
+    ],
+    ['a change that it steps over', [['(select max(xid) from next having sum(logs) >= most)', 'null']]],
+    [
+      'a part that it forgets',
+      [['decade, total, duration from part_decades', 'decade, 0, 0 from part_decades']],
+    ],
+    [
+      'a decade without its sum',
+      [['duration = row.duration + excluded.duration', 'duration = row.duration']],
+    ],
+  ])('%s', async (_what, mistakes) => {
+    await fold();
+    for (const first of [10_000, 20_000, 30_000])
+      await dataSource.query(`insert into time_logs ${logsFrom(first, 100)}`);
+    await dataSource.query(`insert into time_logs ${logsFrom(40_000, 5_000)}`);
+    const runner = await begin();
+    let text = await textOf('fold_time_log_counts(integer)', runner);
+    for (const [from, to] of mistakes) {
+      expect(text.split(from!)).toHaveLength(2);
+      text = text.replace(from!, () => to!);
+    }
+    await runner.query(text);
+    await fold(150, runner);
+    expect(
+      await one<number>('select count(*)::integer from time_log_count_faults()', runner),
+    ).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['stable', String(LOGS)],
+    ['volatile', '0'],
+  ])('a sum beside a fold, of counts and %s changes', async (volatility, total) => {
+    const [holder, reader] = [await begin(), await begin()];
+    await holder.query('select pg_advisory_xact_lock(1)');
+    const text = await textOf('waiting_time_log_changes()', reader);
+    const query = /AS \$function\$([^]*)\$function\$/.exec(text)![1]!;
+    await reader.query(
+      `create or replace function waiting_time_log_changes() returns setof time_log_changes ${volatility} language plpgsql as
+       $$ begin perform pg_advisory_xact_lock_shared(1); return query ${query}; end $$`,
+    );
+    const sum = one<string>('select n from sum_time_logs(null, null, null)', reader);
+    await untilWaiting(dataSource);
+    expect(await fold()).toBe(LOGS);
+    await holder.commitTransaction();
+    expect(await sum).toBe(total);
   });
 });
 
 describe('the migrations', () => {
-  /** Makes a database by the migrations before one, and runs the rest within the act. */
+  /** Takes a database of a version through the migrations before one, and runs the rest within the act. */
   async function migrating(
+    version: EarlierVersion,
     name: string,
     act: (old: DataSource, rest: () => Promise<unknown>) => Promise<number>,
   ) {
@@ -390,10 +625,15 @@ describe('the migrations', () => {
     const { url } = other;
     const old = await new DataSource({ ...plainOptions(url), poolSize: 4 }).initialize();
     try {
-      const first = migrations.findIndex((migration) => migration.name.startsWith(name));
+      await loadVersion(version, other);
+      const first = migrations.findIndex((migration) => new migration().name.startsWith(name));
       await migrate({ url, migrations: migrations.slice(0, first) });
-      const logs = await act(old, () => migrate({ url, migrations }));
-      expect(await new TimeLogCounts(new Database(old)).verify()).toEqual({ logs, wrong: 0 });
+      const stored = await one<number>('select count(*)::integer from time_logs', old);
+      const right = { logs: stored + (await act(old, () => migrate({ url, migrations }))), wrong: 0 };
+      const ofOld = new TimeLogCounts(new Database(old));
+      expect(await ofOld.verify()).toEqual(right);
+      await fold(undefined, old);
+      expect(await ofOld.verify()).toEqual(right);
     } finally {
       await old.destroy();
       await other.drop();
@@ -401,33 +641,39 @@ describe('the migrations', () => {
   }
 
   it.each([
-    ['came to be', 'CreateTimeLogCounts'],
-    ['had sums beside them', 'AddDurationSums'],
-  ])('count and sum the logs of before counts %s, and those that come and change meanwhile', (_what, name) =>
-    migrating(name, async (old, rest) => {
-      await old.query(`insert into time_logs ${logsFrom(1, 1_000)}`);
-      let written = 0;
-      const write = async () => {
-        await old.query(`insert into time_logs ${logsFrom(100_000 + written, 1)}`);
-        written += 1;
-        await old.query(`update time_logs set duration = 0.1 where duration = ${written}`);
-      };
-      await beside([write], rest);
-      return 1_000 + written;
-    }),
+    ['0.1', 'GuardCountFunctions'],
+    ['0.2', 'CountByMonth'],
+  ] as const)(
+    'count and sum the logs of version %s, and those that come and change meanwhile',
+    (version, name) =>
+      migrating(version, name, async (old, rest) => {
+        let written = 0;
+        const write = async () => {
+          await old.query(`insert into time_logs ${logsFrom(100_000 + written, 1)}`);
+          written += 1;
+          await old.query(`update time_logs set duration = 0.1 where duration = ${written}`);
+        };
+        await beside([write], rest);
+        return written;
+      }),
   );
 
-  it('wait for who has only counted, before they have all triggers sum', () =>
-    migrating('KeepDurationSums', async (old, rest) => {
+  it.each<[EarlierVersion, string]>([
+    // All triggers must sum, before sums are required; and what is moved must be complete.
+    ['0.1', 'KeepDurationSums'],
+    ['0.2', 'CountByMonth'],
+  ])('of version %s wait at %s for transactions that have written', (version, name) =>
+    migrating(version, name, async (old, rest) => {
       const runner = await begin('READ COMMITTED', old);
       await runner.query(`insert into time_logs ${logsFrom(1, 10)}`);
       const migrated = rest();
       await untilWaiting(old);
       const done = await old.query<{ name: string }[]>('select name from migrations');
-      expect(done.filter(({ name }) => name.startsWith('KeepDurationSums'))).toEqual([]);
+      expect(done.filter((migration) => migration.name.startsWith(name))).toEqual([]);
       await runner.commitTransaction();
       await migrated;
       await database.endTransactions();
       return 10;
-    }));
+    }),
+  );
 });

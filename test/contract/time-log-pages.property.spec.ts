@@ -4,7 +4,16 @@ import fc from 'fast-check';
 import type { Access, TimeLogFilter } from '../../src/time-log/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
-import { ALL_PROJECTS, beside, type DataSource, newIds, Page, useDatabase } from '../support/storage.js';
+import {
+  ALL_PROJECTS,
+  beside,
+  Database,
+  type DataSource,
+  newIds,
+  Page,
+  TypeOrmTimeLogRepository,
+  useDatabase,
+} from '../support/storage.js';
 
 const RUNS = timesOf(1_000, 60);
 const PROJECTS = [randomUUID(), randomUUID(), randomUUID()];
@@ -17,7 +26,7 @@ const anyDay = fc
     fc.integer({ min: NOW, max: NOW + 6 }),
     fc.integer({ min: NOW - 1_500, max: NOW + 1_500 }),
     fc.integer({ min: 0, max: LAST }),
-    fc.constantFrom(0, 31, 32, 4_095, 4_096, LAST - 1, LAST),
+    fc.constantFrom(0, 30, 31, 3_286, 3_287, LAST - 1, LAST),
   )
   .map(dayOf);
 const anyProject = fc.constantFrom(...PROJECTS);
@@ -35,10 +44,14 @@ const anyPlace = fc.record({
 const database = useDatabase({ poolSize: 1 });
 let reading: DataSource;
 let writing: DataSource;
+let repository: TypeOrmTimeLogRepository;
 
 beforeAll(async () => {
   reading = database.dataSource;
-  writing = await database.open({ poolSize: 4 });
+  writing = await database.open({ poolSize: 5 });
+  // To tidy up, it would end the transaction.
+  const tidied = () => Promise.resolve([{ folded: 0 }]);
+  repository = new TypeOrmTimeLogRepository(Object.assign(new Database(reading), { change: tidied }));
 });
 
 async function insert(days: readonly string[], projects: readonly string[]): Promise<void> {
@@ -99,7 +112,7 @@ it('any page of any filter, within any access, is what count and offset say, whi
       try {
         const { total } = await oracle(filter, Page.of(1, 1), access);
         const page = Page.of(1 + Math.floor((place * Math.max(0, total - 1)) / limit), limit);
-        const found = await database.repository.find(filter, page, access);
+        const found = await repository.find(filter, page, access);
         expect({ total: found.total, ids: found.logs.map(({ id }) => id) }).toEqual(
           await oracle(filter, page, access),
         );
@@ -109,7 +122,8 @@ it('any page of any filter, within any access, is what count and offset say, whi
       }
     },
   );
-  await beside([change, change, change], async () => fc.assert(property, { numRuns: RUNS }));
+  const fold = () => writing.query('select fold_time_log_counts(50)');
+  await beside([change, change, change, fold], async () => fc.assert(property, { numRuns: RUNS }));
   expect(changes).toBeGreaterThan(10);
   expect(read).toBeGreaterThan(2 * RUNS);
 });

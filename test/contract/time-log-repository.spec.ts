@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ContractCase } from '../../src/time-log/contract/index.js';
 import type { Access, Attributes } from '../../src/time-log/index.js';
-import { AddTimeLogAttributes1764892800000 } from '../../src/time-log/infrastructure/migrations/1764892800000-add-time-log-attributes.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import {
   ALL_PROJECTS,
@@ -69,8 +68,7 @@ describe('the column of attributes', () => {
       return new TypeOrmTimeLogRepository(new Database(dataSource), undefined, attributes);
     };
     const before = await sessionOf();
-    const migration = new AddTimeLogAttributes1764892800000();
-    await migrator.transaction(({ queryRunner }) => migration.down(queryRunner!));
+    await migrator.query('alter table time_logs drop column attributes');
     let number = 0;
     const use = async (repository: TypeOrmTimeLogRepository, attributes?: Attributes) => {
       const log = TimeLog.record({ ...values, attributes }, idOf(++number));
@@ -89,7 +87,7 @@ describe('the column of attributes', () => {
       return corrected;
     };
     for (let times = 0; times < 6; times++) await use(before);
-    await migrator.transaction(({ queryRunner }) => migration.up(queryRunner!));
+    await migrator.query('alter table time_logs add column attributes jsonb');
     for (let times = 0; times < 6; times++) await use(before);
     const after = await sessionOf(ANY_ATTRIBUTES);
     const log = await use(after, { a: 1 });

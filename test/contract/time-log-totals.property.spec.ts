@@ -22,13 +22,14 @@ const PROJECTS = ['00000000-0000-0000-0000-000000000000', randomUUID(), randomUU
 const ids = newIds();
 const YEARS = [1, 4, 1600, 1969, 1970, 2000, 2025, 2026, 9999];
 
-/** Around the edges of blocks, spans, weeks, months and years; a crowded month; the first and the last days. */
+/** Around the edges of weeks, months, years and decades; a crowded month; the first and the last days. */
 const anyDay = fc
   .oneof(
     fc.integer({ min: numberOf('2026-01-01'), max: numberOf('2026-01-31') }),
-    fc.record({ edge: fc.integer({ min: 22_820, max: 22_900 }), width: fc.constant(32) }).map(place),
-    fc.record({ edge: fc.integer({ min: 0, max: 891 }), width: fc.constant(4_096) }).map(place),
-    fc.record({ edge: fc.integer({ min: 105_600, max: 105_700 }), width: fc.constant(7) }).map(place),
+    fc.integer({ min: 105_600, max: 105_700 }).map((week) => 7 * week),
+    fc
+      .integer({ min: 1, max: 999 })
+      .map((decade) => numberOf(`${String(10 * decade).padStart(4, '0')}-01-01`)),
     fc
       .record({ year: fc.constantFrom(...YEARS), month: fc.integer({ min: 1, max: 12 }) })
       .map(({ year, month }) =>
@@ -39,10 +40,6 @@ const anyDay = fc
   )
   .chain((number) => fc.integer({ min: -1, max: 1 }).map((step) => number + step))
   .map((number) => dayOf(Math.min(LAST, Math.max(0, number))));
-
-function place({ edge, width }: { readonly edge: number; readonly width: number }): number {
-  return edge * width;
-}
 
 /** As SQL may store them: zeros at the end, more digits than a double has, and the ends of its range. */
 const anyDuration = fc.oneof(
@@ -156,7 +153,17 @@ function expected(
 const database = useDatabase({ poolSize: 6 });
 let dataSource: DataSource;
 let repository: TypeOrmTimeLogRepository;
-beforeAll(() => void ({ dataSource, repository } = database));
+beforeAll(async () => {
+  ({ dataSource, repository } = database);
+  // Changes of 5 logs, and parts of more than 10, so that a few logs make all kinds of counts.
+  const [{ text }] = await dataSource.query<[{ text: string }]>(
+    `select pg_get_functiondef('count_time_logs()'::regprocedure) as text`,
+  );
+  const sizes: Readonly<Record<string, string>> = { 256: '5', 257: '6', 4096: '10', 4097: '11' };
+  const [first, ...rest] = text.split(/\b(256|257|4096|4097)\b/);
+  expect(rest).toHaveLength(10);
+  await dataSource.query(first! + rest.map((part) => sizes[part] ?? part).join(''));
+});
 beforeEach(() => dataSource.query('truncate time_logs'));
 
 async function insert(logs: readonly Row[]): Promise<void> {
@@ -204,19 +211,23 @@ describe('totals', () => {
       fc.asyncProperty(
         fc.option(anyLogs(20), { nil: [] }),
         fc.option(anyChange, { nil: undefined, freq: 2 }),
-        fc.constantFrom('alone', 'beside another', 'before a fold'),
+        fc.constantFrom('alone', 'beside another', 'before a fold', 'before a whole fold'),
         fc.array(fc.tuple(anyFilter, anyGrouping, anyPage, anyAccess), { minLength: 3, maxLength: 3 }),
         async (more, change, company, questions) => {
           const fresh = more.filter(({ id }) => logs.every((log) => log.id !== id));
           const other = await database.transaction();
-          // Whoever writes meanwhile takes the second slot of counts.
-          if (company === 'beside another')
-            await other.query(`select pg_advisory_xact_lock('time_logs'::regclass::oid::integer, 0)`);
+          // A transaction is under way while others write and fold.
+          if (company === 'beside another') {
+            await other.query('select pg_current_xact_id()');
+            await dataSource.query('select fold_time_log_counts(50)');
+          }
           await insert(fresh);
           logs = logs.concat(fresh);
           if (change !== undefined) logs = await apply(change, logs);
           await database.endTransactions();
           if (company === 'before a fold') await dataSource.query('select fold_time_log_counts(50)');
+          if (company === 'before a whole fold')
+            await dataSource.query('select fold_time_log_counts(100000)');
           for (const [filter, grouping, page, access] of questions) {
             const answer = await repository.totals(filter, grouping, page, access);
             expect(answer).toEqual(expected(logs, filter, grouping, page, access));
@@ -280,7 +291,7 @@ describe('totals', () => {
     const one = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 60_000 });
     const ask = () => one.totals({ period: Period.of() }, 'project', Page.of(1, 50), ALL_PROJECTS);
     const holder = await database.transaction();
-    await holder.query('lock table time_log_counts in access exclusive mode');
+    await holder.query('lock table time_log_changes in access exclusive mode');
     const answers = [ask(), ask()];
     await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await untilWaiting(dataSource);

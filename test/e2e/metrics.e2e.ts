@@ -173,7 +173,7 @@ describe('the metrics', () => {
 
   it('tell how long requests took, in seconds', async () => {
     const unwatch = aroundStatements(app.dataSource, (sql, run) => {
-      if (sql.includes('time_log_page')) clock.advance(300);
+      if (sql.includes('page_time_logs')) clock.advance(300);
       return run();
     });
     try {
@@ -280,7 +280,7 @@ describe('the metrics', () => {
     expect(total).toBeLessThanOrEqual(10);
     expect(samples.get('database_pool_idle_connections')).toBeLessThanOrEqual(total);
     let lists: Promise<unknown> | undefined;
-    await whileHeld('time_log_page', async () => {
+    await whileHeld('page_time_logs', async () => {
       lists = Promise.all(Array.from({ length: 30 }, () => list(app)));
       await eventually(async () => {
         const busy = await scrape();

@@ -83,8 +83,9 @@ describe('while one caller asks for more long sums than there are connections', 
          from generate_series(1, 200) n`,
       [OTHER_PROJECT],
     );
+    await app.dataSource.query('select fold_time_log_counts(1000)');
     const attacker = await tokenOf('attacker', [OTHER_PROJECT]);
-    gates = hold('time_log_period_sums');
+    gates = hold('page_time_log_period_sums');
     for (let count = 0; count < 12; count++) asked.push(sums(attacker, 'by=day'));
     await eventually(() => expect(gates).toHaveLength(1));
   });
@@ -119,7 +120,7 @@ describe('while one caller asks for more long sums than there are connections', 
   );
 
   it('sums of all projects wait for their turn, over HTTP, messages and in process', async () => {
-    const others = hold('time_log_project_sums');
+    const others = hold('page_time_log_project_sums');
     asked.push(
       sums(app.token, 'by=project'),
       overTransport(client).totals({ accessToken: app.token, query: { by: 'project' } }),

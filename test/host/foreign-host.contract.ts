@@ -86,7 +86,8 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
         [SCHEMA],
       );
       const names = rows.map(({ table_name }) => table_name);
-      const tables = ['approvals', 'time_log_counts', 'time_log_deletions', 'time_log_keys', 'time_logs'];
+      const ofLogs = ['changes', 'decades', 'deletions', 'folds', 'keys', 'months'];
+      const tables = ['approvals', ...ofLogs.map((table) => `time_log_${table}`), 'time_logs'];
       expect(names).toEqual(['migrations', ...tables.map((table) => `our_${table}`)]);
     });
 

@@ -73,9 +73,9 @@ describe('a host that lacks something ends its start and says what to do', () =>
     const modules = (database: TestDatabase) => [dataSource(database), TimeLogModule.forRoot({ principal })];
     await expect(start(modules(empty))).rejects.toThrow(message);
     await expect(start(modules(migrated))).resolves.toBeUndefined();
-    await run('alter function time_log_page_v2 rename to another');
+    await run('alter function page_time_logs rename to another');
     await expect(start(modules(migrated))).rejects.toThrow(message);
-    await run('alter function another rename to time_log_page_v2');
+    await run('alter function another rename to page_time_logs');
     const attributes = {
       '~standard': { version: 1, vendor: 'host', validate: (value: unknown) => ({ value }) },
     } as const;

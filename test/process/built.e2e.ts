@@ -21,8 +21,14 @@ for (const name of readdirSync('src').filter((name) => /^\\w+[.]ts$/.test(name))
   cpSync('src/' + name, 'dist/src/' + name.replace('.ts', '.js'));
 process.exit(existsSync('broken') ? 2 : 0);
 `;
-/** What a browser gets as it is. */
-const SERVED = ['src/api-docs/openapi.json', 'src/api-docs/page/page.js', 'src/api-docs/page/page.css'];
+const SCHEMA = 'src/time-log/infrastructure/schema';
+/** What is copied as it is. */
+const SERVED = [
+  'src/api-docs/openapi.json',
+  'src/api-docs/page/page.js',
+  'src/api-docs/page/page.css',
+  `${SCHEMA}/tables.sql`,
+];
 const MAIN = `console.log(JSON.stringify(process.argv.slice(2)));`;
 
 describe('what npm start compiles', () => {
@@ -43,7 +49,13 @@ describe('what npm start compiles', () => {
   };
 
   beforeAll(async () => {
-    const folders = ['src/api-docs/page', 'libs/errors/src', 'libs/client/src', 'libs/client/dist/commonjs'];
+    const folders = [
+      'src/api-docs/page',
+      SCHEMA,
+      'libs/errors/src',
+      'libs/client/src',
+      'libs/client/dist/commonjs',
+    ];
     for (const folder of [...folders, 'node_modules/typescript/bin'])
       await mkdir(file(folder), { recursive: true });
     for (const name of [
@@ -121,7 +133,7 @@ describe('what npm start compiles', () => {
     await stat(file('dist/src/main.js'));
   });
 
-  it('has the document and the page of the documentation, as they are', async () => {
+  it('has the document and the page of the documentation, and the SQL of the schema, as they are', async () => {
     for (const name of SERVED) {
       await writeFile(file(name), `changed: ${name}`);
       expect(await compilations()).toBe(1);

@@ -147,7 +147,7 @@ describe('the counts command', () => {
       `insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', gen_random_uuid(), 1, '', '2026-01-31')`,
     );
     expect(await counts('verify')).toEqual(printed('the counts are right: 1 logs'));
-    await query('delete from time_log_counts');
+    await query('delete from time_log_changes');
     const wrong = await counts('verify');
     expect([wrong.code, wrong.stdout]).toEqual([
       1,
@@ -164,8 +164,8 @@ describe('the counts command', () => {
     const owns =
       'set MIGRATION_DATABASE_URL (DATABASE_URL, where there is none) to the role that owns the tables';
     const denied = (what: string) => refused(`permission denied for ${what}: ${owns}`);
-    expect(await run('counts', ['rebuild'], env)).toEqual(denied('table time_log_counts'));
-    expect(await run('counts', ['verify'], env)).toEqual(denied('table time_logs'));
+    expect(await run('counts', ['rebuild'], env)).toEqual(denied('table time_log_folds'));
+    expect(await run('counts', ['verify'], env)).toEqual(denied('table time_log_folds'));
     expect(await run('backup', [join(tmpdir(), role)], env)).toEqual(denied('table migrations'));
     expect(await run('token', ['list'], env)).toEqual(
       refused(
@@ -196,7 +196,7 @@ describe('the counts command', () => {
   });
 
   it('rebuilds one at a time: the other says so, and mends nothing', async () => {
-    await query('delete from time_log_counts');
+    await query('delete from time_log_changes');
     await withSql(database.url, async (sql) => {
       const first = sql.createQueryRunner();
       await first.startTransaction();

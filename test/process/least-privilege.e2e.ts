@@ -122,15 +122,18 @@ describe.each([
   it('may neither empty nor change a table; it may fold counts', async () => {
     const own = await new Source({ type: 'postgres', url: urlOfRole() }).initialize();
     try {
-      expect(await own.query('select fold_time_log_counts(1) as folded')).toEqual([{ folded: 0 }]);
+      // The service may have folded them by now.
+      const folded = await own.query<object[]>('select fold_time_log_counts(1) as folded');
+      expect(folded).toEqual([{ folded: expect.any(Number) }]);
       await own.query('create temp table mine (project_id uuid, date date)');
       for (const statement of [
         'create trigger x after truncate on mine execute function forget_time_log_counts()',
         `create trigger x after insert on mine referencing new table as changed
            for each statement execute function count_time_logs('1')`,
         'truncate time_logs',
-        'insert into time_log_counts select * from time_log_counts',
-        'update time_log_counts set total = 0',
+        'insert into time_log_changes select * from time_log_changes',
+        'update time_log_months set total = 0',
+        'delete from time_log_folds',
         'delete from access_tokens',
         'drop table time_logs',
         'alter table time_logs disable trigger all',

@@ -47,11 +47,12 @@ export async function addOddRows(sql: DataSource): Promise<void> {
   }
 }
 
-/** Every row of every table but the list of migrations and the counts, which triggers keep, as text. */
+/** Every row of every table but the list of migrations and those of counts, which triggers keep, as text. */
 export async function everything(sql: DataSource): Promise<Record<string, string[]>> {
   const tables: { name: string }[] = await sql.query(
     `select tablename as name from pg_tables
-     where schemaname = 'public' and tablename not in ('migrations', 'time_log_counts') order by 1`,
+     where schemaname = 'public' and tablename <> 'migrations'
+       and tablename <> all (array['time_log_months', 'time_log_decades', 'time_log_changes', 'time_log_folds']) order by 1`,
   );
   const content: Record<string, string[]> = {};
   for (const { name } of tables) {
