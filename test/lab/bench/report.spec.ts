@@ -125,9 +125,11 @@ describe('the report', () => {
   });
 
   it('sets the other tables against the logs', () => {
-    const spaces = [{ size: 1_000_000, logs: 200e6, others: { time_log_counts: 20e6, time_log_years: 4e6 } }];
+    const spaces = [
+      { size: 1_000_000, logs: 200e6, others: { time_log_months: 20e6, time_log_decades: 4e6 } },
+    ];
     const text = reportOf([], spaces);
-    expect(rows(text, '| 1m')).toEqual([['1m', '200', 'time_log_counts 20, time_log_years 4', '12']]);
+    expect(rows(text, '| 1m')).toEqual([['1m', '200', 'time_log_months 20, time_log_decades 4', '12']]);
     expect(rows(text, 'space beside')[0]?.slice(1)).toEqual(['≤ 5 %', '12 %', '**missed**']);
   });
 });

@@ -52,7 +52,7 @@ describe('a correction or deletion', () => {
     expect(possible).toContain(row?.description);
   };
   const expectTrueCounts = async () =>
-    expect(await queryOnce(url, 'select * from time_log_count_differences()')).toEqual([]);
+    expect(await queryOnce(url, 'select * from time_log_count_faults()')).toEqual([]);
 
   it.each<Loss>([
     { lost: 'answer', by: 'reset' },

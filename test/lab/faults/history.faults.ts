@@ -100,9 +100,9 @@ describe('what clients of two instances are told', () => {
 
   it('is seen to be wrong where a total is from another snapshot than its logs', async () => {
     // Each of its statements then sees what is committed before that statement.
-    await estate.query('alter function time_log_page_v2 volatile');
+    await estate.query('alter function page_time_logs volatile');
     chronicle.start({ writers: 3 });
-    await expectContradictions().finally(() => estate.query('alter function time_log_page_v2 stable'));
+    await expectContradictions().finally(() => estate.query('alter function page_time_logs stable'));
   });
 
   it('is seen to be wrong where logs are committed without their counts', async () => {

@@ -1,11 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { migrations } from '../../../src/app.module.js';
 import { Database } from '../../../src/database/index.js';
+import { migrate, plainOptions } from '../../../src/database-setup/index.js';
+import { DataSource } from 'typeorm';
 import { addRows, withSql } from '../../support/backup-rows.js';
-import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
+import { connected, queryOnce } from '../../support/postgres-cluster.js';
+import { eventually } from '../eventually.js';
 import { resultOf, useStruckServer, VICTIMS } from './support/strikes.js';
 
-/** Transactions that are open at once, each of which takes a slot. */
-const SLOTS = 5;
+/** What waits when all is folded. */
+const FOLDED = { changes: 0, hasParts: false };
 
 describe('counts and sums are true', () => {
   const server = useStruckServer();
@@ -13,7 +17,8 @@ describe('counts and sums are true', () => {
   let logs: number;
 
   beforeEach(async () => {
-    url = await server.createMigrated();
+    url = await server.cluster.createDatabase();
+    await migrate({ url, migrations });
     logs = 0;
     await write(500);
   });
@@ -22,15 +27,24 @@ describe('counts and sums are true', () => {
     await withSql(url, (sql) => addRows(sql, logs + 1, logs + more));
     logs += more;
   };
-  const wrong = async () => (await firstColumn(url, 'select from time_log_count_differences_v2()')).length;
-  const slots = () => firstColumn(url, 'select distinct slot::int from time_log_counts order by 1');
+  const wrong = async () => {
+    const sql = 'select count(*)::int as wrong from time_log_count_faults()';
+    const [row] = await queryOnce<{ wrong: number }>(url, sql);
+    return row!.wrong;
+  };
+  const unfolded = async () => {
+    const sql = `select (select count(*)::int from time_log_changes) as changes,
+                        exists (select from time_log_months where part > 0) as "hasParts"`;
+    return (await queryOnce(url, sql))[0];
+  };
   const expectTruth = async () =>
     expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are right: ${logs} logs\n`);
 
   it.each(VICTIMS)(
     'after a rebuild whose %s is killed in any statement: it has mended all or nothing, and is run again',
     async (victim) => {
-      await queryOnce(url, 'update time_log_counts set total = total + 1, duration = duration + 1');
+      await queryOnce(url, 'select fold_time_log_counts(8192)');
+      await queryOnce(url, 'update time_log_months set total = total + 1, duration = duration + 1');
       const all = await wrong();
       expect(all).toBeGreaterThan(1);
       await server.comeThrough(victim, () => resultOf('counts', ['rebuild'], server.proxy.url(url)), {
@@ -45,35 +59,91 @@ describe('counts and sums are true', () => {
     },
   );
 
-  it.each(VICTIMS)('while slots are folded and the %s is killed in any statement of that', async (victim) => {
-    const writers = await Promise.all(Array.from({ length: SLOTS }, () => connected(url)));
-    for (const writer of writers) {
-      await writer.query('begin');
-      await writer.query(
-        `insert into time_logs (id, project_id, duration, description, date)
-           values (overlay(gen_random_uuid()::text placing '7' from 15)::uuid, gen_random_uuid(), 0.1, '', '2026-01-31')`,
-      );
+  it.each(VICTIMS)(
+    'while changes are folded and the %s is killed in any statement of that',
+    async (victim) => {
+      // A statement of many logs leaves a part of its own.
+      await write(5_000);
+      const before = await unfolded();
+      expect(before).toEqual({ changes: 2, hasParts: true });
+      // As a service does it behind its creates.
+      const fold = () =>
+        withDatabase(server.proxy.url(url), (database) =>
+          database.change(`select fold_time_log_counts(8192) as folded`),
+        );
+      await server.comeThrough(victim, fold, {
+        meanwhile: async () => {
+          expect(await wrong()).toBe(0);
+          expect([before, FOLDED]).toContainEqual(await unfolded());
+        },
+      });
+      expect(server.proxy.struck.filter((step) => step.includes('fold_time_log_counts'))).toHaveLength(2);
+      expect(await unfolded()).toEqual(FOLDED);
+      await expectTruth();
+    },
+  );
+
+  const KILLERS = {
+    server: () => server.kill('server'),
+    backend: (pid: number) => queryOnce(url, 'select pg_terminate_backend($1)', [pid]),
+  } as const;
+  it.each(
+    ['time_log_changes', 'time_log_months', 'time_log_decades', 'time_log_folds'].flatMap((table) =>
+      (['server', 'backend'] as const).flatMap((killed) =>
+        (['fold_time_log_counts(8192)', 'rebuild_time_log_counts()'] as const)
+          .filter((act) => act.startsWith('fold') || table !== 'time_log_changes')
+          .map((act) => [killed, act, table] as const),
+      ),
+    ),
+  )('when the %s ends that runs %s and has begun to change %s', async (killed, act, table) => {
+    await write(5_000);
+    await queryOnce(url, 'select fold_time_log_counts(50)');
+    const isRebuild = act.startsWith('rebuild');
+    if (isRebuild) {
+      for (const wrongTable of ['time_log_months', 'time_log_decades'])
+        await queryOnce(url, `update ${wrongTable} set total = total + 1 where of_all`);
     }
-    for (const writer of writers) {
-      await writer.query('commit');
-      await writer.end();
-    }
-    logs += SLOTS;
-    const before = await slots();
-    expect(before).toHaveLength(SLOTS);
-    // As a service does it behind its creates.
-    const fold = () =>
-      withSql(server.proxy.url(url), (sql) =>
-        new Database(sql).change(`select fold_time_log_counts(1000) as folded`),
+    const before = [await wrong(), await unfolded()];
+    // The function waits for this lock when it changes its first row.
+    await queryOnce(
+      url,
+      `create function wait_here() returns trigger language plpgsql as
+         'begin perform pg_advisory_xact_lock_shared(1); return coalesce(new, old); end';
+       create trigger wait_here before insert or update or delete on ${table} for each row execute function wait_here()`,
+    );
+    const [holder, worker] = [await connected(url), await connected(url)];
+    try {
+      await holder.query('select pg_advisory_lock(1)');
+      const { rows } = await worker.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const outcome = worker.query(`select ${act}`).then(
+        () => 'done',
+        () => 'ended',
       );
-    await server.comeThrough(victim, fold, {
-      meanwhile: async () => {
-        expect(await wrong()).toBe(0);
-        expect([before, [0]]).toContainEqual(await slots());
-      },
-    });
-    expect(server.proxy.struck.filter((step) => step.includes('fold_time_log_counts'))).toHaveLength(2);
-    expect(await slots()).toEqual([0]);
+      await eventually(async () =>
+        expect(
+          await queryOnce(url, `select from pg_locks where pid = $1 and not granted`, [rows[0]!.pid]),
+        ).toHaveLength(1),
+      );
+      await KILLERS[killed](rows[0]!.pid);
+      expect(await outcome).toBe('ended');
+    } finally {
+      await Promise.allSettled([holder.end(), worker.end()]);
+    }
+    await queryOnce(url, `drop trigger wait_here on ${table}`);
+    expect([await wrong(), await unfolded()]).toEqual(before);
+    if (isRebuild) await queryOnce(url, 'select rebuild_time_log_counts()');
+    await expectTruth();
+    while ((await queryOnce(url, 'select where fold_time_log_counts(8192) > 0')).length > 0);
+    expect(await unfolded()).toEqual(FOLDED);
     await expectTruth();
   });
 });
+
+async function withDatabase<T>(url: string, act: (database: Database) => Promise<T>): Promise<T> {
+  const dataSource = await new DataSource({ ...plainOptions(url), poolSize: 1 }).initialize();
+  try {
+    return await act(new Database(dataSource));
+  } finally {
+    await dataSource.destroy();
+  }
+}

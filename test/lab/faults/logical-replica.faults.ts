@@ -1,23 +1,21 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type RecordedTimeLog, TimeLogClient } from '@time-logs/client';
 import { dirname } from 'node:path';
-import { newToken } from '../../../src/access-token/token-text.js';
-import { migrations } from '../../../src/app.module.js';
+import { DataSource } from 'typeorm';
+import { digestOf, newToken } from '../../../src/access-token/token-text.js';
+import { migrations, scopes } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database-setup/index.js';
 import { Database } from '../../../src/database/index.js';
 import { TimeLogCounts } from '../../../src/time-log/index.js';
-import { withSql } from '../../support/backup-rows.js';
-import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
-import { PROJECT } from '../../support/requests.js';
+import { startService } from '../../support/service-process.js';
 import { eventually } from '../eventually.js';
-import { storeToken } from '../tokens.js';
-import { serve } from './support/serve.js';
-import { useCluster } from './support/use-cluster.js';
+import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
 
 const TOKEN = newToken();
-const DAY = '2026-01-31';
 const LOGS = ['time_logs', 'time_log_keys', 'time_log_deletions', 'time_log_relays', 'access_tokens'];
-const COUNTS = 'time_log_counts';
+const COUNTS = ['time_log_months', 'time_log_decades', 'time_log_changes', 'time_log_folds'];
+const FOLD = 'select fold_time_log_counts(8192) as folded';
+const WAITING = 'select id from time_log_changes order by xid, id';
 const TRIGGERS = `select format('alter table time_logs enable always trigger %I', tgname) as statement
   from pg_trigger where tgrelid = 'time_logs'::regclass and not tgisinternal`;
 
@@ -27,23 +25,41 @@ const TRIGGERS = `select format('alter table time_logs enable always trigger %I'
  * on statements, but for the first copy of a table (Logical Replication, Architecture).
  */
 describe('a logical replica', () => {
-  const clusters = [1, 2].map(() => useCluster({ wal_level: 'logical' }));
+  let clusters: PostgresCluster[];
   let source: string;
   let replica: string;
   let number = 0;
   let keys = 0;
 
+  beforeAll(async () => {
+    clusters = await Promise.all([1, 2].map(() => PostgresCluster.create({ wal_level: 'logical' })));
+  });
+  afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
   beforeEach(async () => {
-    const urls = await Promise.all(clusters.map((cluster) => cluster.createDatabase()));
-    for (const url of urls) await migrate({ url, migrations });
-    [source, replica] = urls as [string, string];
+    [source, replica] = (await Promise.all(clusters.map((cluster) => cluster.createDatabase()))) as [
+      string,
+      string,
+    ];
+    await Promise.all([source, replica].map((url) => migrate({ url, migrations })));
     number += 1;
-    await storeToken(source, { token: TOKEN });
+    await queryOnce(
+      source,
+      `insert into access_tokens (id, name, digest, scopes, created_at) values (gen_random_uuid(), 'test', $1, $2, now())`,
+      [digestOf(TOKEN), scopes.map(({ name }) => name)],
+    );
   });
 
-  const onSource = (sql: string) => queryOnce(clusters[0]!.asSuperuser(source), sql);
-  const onReplica = (sql: string) => queryOnce(clusters[1]!.asSuperuser(replica), sql);
+  const [onSource, onReplica] = [0, 1].map(
+    (index) => (sql: string) => queryOnce(clusters[index]!.asSuperuser(index === 0 ? source : replica), sql),
+  ) as [Ask, Ask];
 
+  /** Makes the next transactions of a server have higher numbers than those of the other. */
+  const useUp = async (ask: Ask, other: Ask) => {
+    const [{ next }] = (await other('select pg_current_xact_id()::text::bigint + 2000 as next')) as [
+      { next: string },
+    ];
+    await ask(`do $$ begin while pg_current_xact_id()::text::bigint < ${next} loop commit; end loop; end $$`);
+  };
   const subscribe = async (tables: readonly string[]) => {
     await onSource(`create publication logs_${number} for table ${tables.join()}`);
     const database = new URL(source).pathname.slice(1);
@@ -51,29 +67,50 @@ describe('a logical replica', () => {
       `create subscription logs_${number}
          connection 'host=${dirname(clusters[0]!.socket)} user=postgres dbname=${database}' publication logs_${number}`,
     );
-    const missing = `select from pg_subscription_rel where srsubstate <> 'r'`;
-    await eventually(async () => expect(await onReplica(missing)).toEqual([]));
+    await eventually(async () =>
+      expect(await onReplica(`select from pg_subscription_rel where srsubstate <> 'r'`)).toEqual([]),
+    );
   };
-  /** The replica takes the place of the source when it has all that is written: nobody writes there any more. */
+  /** Waits until all that is written has come over. */
+  const caughtUp = async () => {
+    const [{ lsn }] = (await onSource('select pg_current_wal_lsn() as lsn')) as [{ lsn: string }];
+    await eventually(async () =>
+      expect(
+        await onSource(
+          `select from pg_stat_replication where application_name = 'logs_${number}' and replay_lsn >= '${lsn}'`,
+        ),
+      ).toHaveLength(1),
+    );
+  };
+  /** The replica takes the place of the source: nobody writes there any more. */
   const takeOver = async () => {
-    const [lsn] = await firstColumn(source, 'select pg_current_wal_lsn()');
-    const caughtUp = `select from pg_stat_replication
-      where application_name = 'logs_${number}' and replay_lsn >= '${String(lsn)}'`;
-    await eventually(async () => expect(await onSource(caughtUp)).toHaveLength(1));
+    await caughtUp();
     await onReplica(`drop subscription logs_${number}`);
   };
   const withClient = async <T>(url: string, act: (client: TimeLogClient) => Promise<T>) => {
-    const service = await serve(url);
-    const outcome = await act(new TimeLogClient({ baseUrl: service.url, token: TOKEN }));
-    await service.end();
-    return outcome;
+    const service = await startService({ DATABASE_URL: url });
+    try {
+      return await act(new TimeLogClient({ baseUrl: service.url, token: TOKEN }));
+    } finally {
+      await service.end();
+    }
   };
-  const verified = () => withSql(replica, (sql) => new TimeLogCounts(new Database(sql)).verify());
+  const verified = async () => {
+    const dataSource = await new DataSource({ type: 'postgres', url: replica }).initialize();
+    try {
+      return await new TimeLogCounts(new Database(dataSource)).verify();
+    } finally {
+      await dataSource.destroy();
+    }
+  };
   /** Records logs, corrects each third and deletes each fourth of them. */
   const write = async (client: TimeLogClient, logs: number) => {
     for (let log = 1; log <= logs; log++) {
-      const projectId = `0a000000-0000-4000-8000-00000000000${log % 9}`;
-      const values = { projectId, duration: 0.1 * log, date: DAY };
+      const values = {
+        projectId: `0a000000-0000-4000-8000-00000000000${log % 9}`,
+        duration: 0.1 * log,
+        date: DAY,
+      };
       const { id } = await client.record(values, { idempotencyKey: `key-${++keys}` });
       if (log % 3 === 0) await client.correct(id, { ...values, duration: log });
       if (log % 4 === 0) await client.delete(id);
@@ -85,45 +122,76 @@ describe('a logical replica', () => {
     for await (const event of client.follow(copy, after === undefined ? {} : { after })) last = event.id;
     return last;
   };
-  const ids = async (url: string) => (await firstColumn(url, 'select id from time_logs')).toSorted();
+  const ids = async (ask: Ask) =>
+    (await ask('select id from time_logs')).map(({ id }) => id as string).toSorted();
 
-  it('has counts that are right at every moment where they are published too, and takes the place of the source', async () => {
-    const copy = new Map<string, RecordedTimeLog>();
-    const last = await withClient(source, async (client) => {
-      await write(client, 40);
-      await subscribe([...LOGS, COUNTS]);
-      let left = 10;
-      const writing = (async () => {
-        for (; left > 0; left--) await write(client, 12);
-      })();
-      for (; left > 0;) expect(await verified()).toMatchObject({ wrong: 0 });
-      await writing;
-      return follow(client, copy);
-    });
-    await takeOver();
-    expect(await ids(replica)).toEqual(await ids(source));
-    await withClient(replica, async (client) => {
-      const { id } = await client.record({ projectId: PROJECT, duration: 1, date: DAY });
-      await eventually(async () => {
-        await follow(client, copy, last);
-        expect([...copy.keys()].toSorted()).toEqual(await ids(replica));
+  it.each([
+    ['ahead of', 1],
+    ['behind', 0],
+  ])(
+    'has counts that are right at every moment if they are published too, and folds none before it takes the place of a source that is %s it',
+    async (_where, ahead) => {
+      await (ahead === 1 ? useUp(onSource, onReplica) : useUp(onReplica, onSource));
+      const copy = new Map<string, RecordedTimeLog>();
+      const last = await withClient(source, async (client) => {
+        await write(client, 40);
+        await subscribe([...LOGS, ...COUNTS]);
+        let left = 10;
+        const writing = (async () => {
+          for (; left > 0; left--) await write(client, 12);
+        })();
+        for (; left > 0;) expect(await verified()).toMatchObject({ wrong: 0 });
+        await writing;
+        return follow(client, copy);
       });
-      expect(copy.has(id)).toBe(true);
-    });
-    expect(await verified()).toMatchObject({ wrong: 0 });
-  });
+      // More than one fold takes, by one statement each.
+      for (const logs of [4_000, 4_000, 5_000]) await onSource(insertion(logs));
+      await caughtUp();
+      expect(await onReplica(FOLD)).toEqual([{ folded: 0 }]);
+      expect(await onReplica(WAITING)).toEqual(await onSource(WAITING));
+      await takeOver();
+      expect(await verified()).toMatchObject({ wrong: 0 });
+      expect(await ids(onReplica)).toEqual(await ids(onSource));
+      // Positions of the feed move before anybody writes by SQL.
+      await withClient(replica, () => Promise.resolve());
+      await onReplica(`begin; ${insertion(4_000)}; ${insertion(4_000)}; ${insertion(4_000)}; commit`);
+      await onReplica(insertion(5_000));
+      for (let folded = 1; folded > 0;) {
+        [{ folded }] = (await onReplica(FOLD)) as [{ folded: number }];
+        expect(await verified()).toMatchObject({ wrong: 0 });
+      }
+      expect(await onReplica(WAITING)).toEqual([]);
+      // The fold of this server is the one that readers go by.
+      expect(await onReplica('select from time_log_folds where xmin::text = own::text')).toHaveLength(1);
+      await withClient(replica, async (client) => {
+        const { id } = await client.record({ projectId: PROJECT, duration: 1, date: DAY });
+        await eventually(async () => {
+          await follow(client, copy, last);
+          expect([...copy.keys()].toSorted()).toEqual(await ids(onReplica));
+        });
+        expect(copy.has(id)).toBe(true);
+      });
+      expect(await verified()).toMatchObject({ wrong: 0 });
+    },
+  );
 
-  it('lacks counts that are not published until they are rebuilt, which is said by verify', async () => {
-    await withClient(source, async (client) => {
-      await subscribe(LOGS);
-      await write(client, 40);
-    });
-    await takeOver();
-    const { logs, wrong } = await verified();
-    expect([logs, wrong > 0]).toEqual([0, true]);
-    await queryOnce(replica, 'select rebuild_time_log_counts()');
-    expect(await verified()).toEqual({ logs: (await ids(source)).length, wrong: 0 });
-  });
+  it.each([
+    ['their logs alone', ['time_logs']],
+    ['all but the counts', LOGS],
+  ])(
+    'lacks counts if %s are published until they are rebuilt, which is said by verify',
+    async (_what, tables) => {
+      await withClient(source, async (client) => {
+        await subscribe(tables);
+        await write(client, 40);
+      });
+      await takeOver();
+      const { logs, wrong } = await verified();
+      expect([logs, wrong > 0]).toEqual([0, true]);
+      await queryOnce(replica, 'select rebuild_time_log_counts()');
+      expect(await verified()).toEqual({ logs: (await ids(onSource)).length, wrong: 0 });
+    },
+  );
 
   it('has wrong counts and other places in the feed where its triggers are on: they stay off', async () => {
     await withClient(source, async (client) => {
@@ -138,3 +206,12 @@ describe('a logical replica', () => {
     expect(await onReplica(places)).not.toEqual(await onSource(places));
   });
 });
+
+/** Inserts logs by one statement. */
+const insertion = (logs: number) =>
+  `insert into time_logs (id, project_id, duration, description, date)
+   select overlay(gen_random_uuid()::text placing '7' from 15)::uuid, '0a000000-0000-4000-8000-000000000001', 0.1, '', date '${DAY}' + n % 40
+     from generate_series(1, ${logs}) n`;
+const DAY = '2026-01-31';
+const PROJECT = '0a000000-0000-4000-8000-000000000000';
+type Ask = (sql: string) => Promise<Record<string, unknown>[]>;

@@ -69,10 +69,10 @@ scrape_configs:
     expect(await create()).toMatchObject({ status: 201 });
     await prometheus.fire('TimeLogsEventLag');
 
-    await queryOnce(service.databaseUrl, 'alter function time_log_page_v2 rename to away');
+    await queryOnce(service.databaseUrl, 'alter function page_time_logs rename to away');
     expect(await list()).toMatchObject({ status: 500 });
     await prometheus.fire('TimeLogsErrors');
-    await queryOnce(service.databaseUrl, 'alter function away rename to time_log_page_v2');
+    await queryOnce(service.databaseUrl, 'alter function away rename to page_time_logs');
 
     await postgres.configure({ synchronous_standby_names: 'nobody' });
     let isDone = false;

@@ -6,11 +6,8 @@ import { Database } from '../../../src/database/index.js';
 import { migrate } from '../../../src/database-setup/index.js';
 import { OldTimeLogs, TimeLog, TimeLogDeletions } from '../../../src/time-log/index.js';
 import { normalizedValues } from '../../../src/time-log/domain/time-log.js';
-import { feedNamesIn } from '../../../src/time-log/infrastructure/feed/feed-names.js';
-import { storedShift } from '../../../src/time-log/infrastructure/feed/positions.v1.js';
-import { tellTimeLogCorrectionV1 } from '../../../src/time-log/infrastructure/feed/tell-time-log-correction.v1.js';
-import { tellTimeLogDeletionsV1 } from '../../../src/time-log/infrastructure/feed/tell-time-log-deletions.v1.js';
-import { timeLogEventsV1 } from '../../../src/time-log/infrastructure/feed/time-log-events.v1.js';
+import { runText } from '../../../src/time-log/infrastructure/schema/schema.js';
+import { TEXTS } from '../../../src/time-log/infrastructure/schema/texts.js';
 import { eventually } from '../../../src/time-log/contract/eventually.js';
 import { WAIT_LIMIT } from '../eventually.js';
 import { timesOf } from '../../support/extent.js';
@@ -44,8 +41,6 @@ function askedAgain({ repository }: Instance): Pick<Instance, 'repository'> {
   };
   return { repository: Object.assign(Object.create(repository) as typeof repository, { eventsAfter }) };
 }
-
-type FeedText = (names: Awaited<ReturnType<typeof feedNamesIn>>) => string;
 
 describe('whoever applies the events of the feed', () => {
   let database: TestDatabase;
@@ -228,63 +223,65 @@ describe('whoever applies the events of the feed', () => {
 
   describe('would see that it is wrong', () => {
     const HORIZON = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift';
-    const [corrections, deletions, events] = [
-      tellTimeLogCorrectionV1,
-      tellTimeLogDeletionsV1,
-      timeLogEventsV1,
-    ];
+    const OF_CORRECTIONS = '((pg_current_xact_id())::text)::bigint + ';
+    const OF_DELETIONS = 'pg_current_xact_id()::text::bigint + ';
+    const [GIVEN, STORED] = ['tg_argv[0]::bigint', '{{time_log_shift}}()'];
 
     /** Has the database do something else until the rounds have shown that. */
-    async function isSeen(text: FeedText, from: string, to: string | FeedText): Promise<boolean> {
+    async function isSeen(from: string, to: string): Promise<boolean> {
+      const text = TEXTS.feed!;
+      expect(text.split(from)).toHaveLength(2);
       const runner = sql().createQueryRunner();
-      const names = await feedNamesIn(runner);
-      await runner.release();
-      const statement = text(names).replace('create function', 'create or replace function');
-      expect(statement).toContain(from);
       try {
-        await sql().query(statement.replaceAll(from, typeof to === 'string' ? to : to(names)));
+        await runText(runner, text.replace(from, to));
         for (let left = MOST; left > 0; left--) await round(0);
         return false;
       } catch (error) {
         if (/toEqual|told/.test((error as Error).message)) return true;
         throw error;
       } finally {
-        await sql().query(statement);
+        await runText(runner, text);
+        await runner.release();
       }
     }
 
-    it.each<[what: string, text: FeedText, from: string, to: string | FeedText]>([
-      ['without the trigger of corrections', corrections, 'begin\n', 'begin\n return new;\n'],
-      ['without the trigger of deletions', deletions, 'begin\n', 'begin\n return null;\n'],
-      ['without the trigger of changes of the id', deletions, 'ids := array[old.id]', 'return null'],
-      ['with a horizon that ends with one before the last', events, HORIZON, `${HORIZON} - 1`],
+    it.each([
+      [
+        'without the trigger of corrections',
+        'begin\n  new."position"',
+        'begin\n  return new;\n  new."position"',
+      ],
+      [
+        'without the trigger of deletions',
+        "begin\n  if tg_op <> 'TR",
+        "begin\n  return null;\n  if tg_op <> 'TR",
+      ],
+      ['without the trigger of changes of the id', 'ids := array[old.id]', 'return null'],
+      ['with a horizon that ends with one before the last', HORIZON, `${HORIZON} - 1`],
       // The oldest transaction under way itself is not seen by anybody else.
-      ['with a horizon after the oldest transaction under way', events, HORIZON, `${HORIZON} + 2`],
-      ['with the next transaction as horizon', events, HORIZON, HORIZON.replace('xmin', 'xmax')],
+      ['with a horizon after the oldest transaction under way', HORIZON, `${HORIZON} + 2`],
+      ['with the next transaction as horizon', HORIZON, HORIZON.replace('xmin', 'xmax')],
       [
         'if the deletion won where a log is stored again at once',
-        events,
         'order by place, id, deletion is not null',
         'order by place, id, deletion is null',
       ],
-      ['if both were told where a log is stored again', events, 'select distinct on (place, id)', 'select'],
+      ['if both were told where a log is stored again', 'select distinct on (place, id)', 'select'],
       [
         'if a deletion stayed where a log was stored again',
-        corrections,
         'and id = old.id and project_id is not null',
         'and false',
       ],
+      ['if a deletion stayed where its log left that place', 'and deletion.id = gone.id', 'and false'],
+      ['if a mark that readers have passed kept deletions from being told', '>= (', '>= (-'],
       [
-        'if a deletion stayed where its log left that place',
-        deletions,
-        'and deletion.id = gone.id',
-        'and false',
+        'if corrections read the shift in their own snapshot',
+        OF_CORRECTIONS + GIVEN,
+        OF_CORRECTIONS + STORED,
       ],
-      ['if a mark that readers have passed kept deletions from being told', deletions, '>= (', '>= (-'],
-      ['if corrections read the shift in their own snapshot', corrections, 'tg_argv[0]::bigint', storedShift],
-      ['if deletions read the shift in their own snapshot', deletions, 'tg_argv[0]::bigint', storedShift],
-    ])('%s', async (_what, text, from, to) => {
-      expect(await isSeen(text, from, to)).toBe(true);
+      ['if deletions read the shift in their own snapshot', OF_DELETIONS + GIVEN, OF_DELETIONS + STORED],
+    ])('%s', async (_what, from, to) => {
+      expect(await isSeen(from, to)).toBe(true);
     });
   });
 });
