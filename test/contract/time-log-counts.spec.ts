@@ -425,10 +425,10 @@ describe('changes that wait', () => {
 
   it('are folded some at a time, until fewer than may be are', async () => {
     await spread();
-    for (let [folded, rounds] = [300, 0]; folded >= 300; rounds++) {
-      folded = await fold(300);
+    for (let [folded, rounds] = [1_000, 0]; folded >= 1_000; rounds++) {
+      folded = await fold(1_000);
       // What is begun is taken whole: a change has up to 256 logs.
-      expect(folded).toBeLessThan(300 + 256);
+      expect(folded).toBeLessThan(1_000 + 256);
       expect(rounds).toBeLessThan(100);
       await expectRight(SPREAD);
     }
