@@ -173,6 +173,7 @@ begin
     -- Narrows the time in which these logs were created, by the first 48 bits of their ids, until few are left: to merge the
     -- lists of all projects up to the place would sort half of the day. It guesses where the place is, as if they were
     -- created evenly, or in the middle each third time, leaves some room around the place, and counts the smaller side.
+    -- Offset 0 keeps each project apart: else all logs of the day might be read, and joined.
     select min(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint),
            max(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint)
       into oldest, newest
@@ -196,6 +197,7 @@ begin
           where log.project_id = each.project_id and date = day
             and id >= rpad(lpad(to_hex(case when is_near then middle else oldest end), 12, '0'), 32, '0')::uuid
             and id <= rpad(lpad(to_hex(case when is_near then newest else middle - 1 end), 12, '0'), 32, 'f')::uuid
+          offset 0
        ) place;
       if not is_near then
         newer := n - newer;
@@ -217,6 +219,7 @@ begin
         where log.project_id = each.project_id and date = day
           and id >= rpad(lpad(to_hex(oldest), 12, '0'), 32, '0')::uuid
           and id <= rpad(lpad(to_hex(newest), 12, '0'), 32, 'f')::uuid
+       offset 0
      ) place
      order by place.id desc offset rank limit 1;
   end if;
