@@ -16,13 +16,21 @@ declare
   decade_from date;
   decade_to date;
 begin
-  -- In most calls. Each expression costs some microseconds in each transaction.
+  -- Most calls are for all days. Each expression costs some microseconds in each transaction.
   if oldest is null and newest is null and is_of_all then
     return query
       select project_id, total, duration from {{time_log_decades}}
        where of_all and project_id = '00000000-0000-0000-0000-000000000000'
       union all
       select null, total, duration from {{waiting_time_log_changes}}();
+    return;
+  end if;
+  if oldest is null and newest is null and some_projects is not null then
+    return query
+      select project_id, total, duration from {{time_log_decades}} where not of_all and project_id = any (some_projects);
+    if exists (select from {{waiting_time_log_changes}}()) then
+      return query select project_id, n::bigint, duration from {{waiting_time_logs}}(some_projects);
+    end if;
     return;
   end if;
   begins := coalesce(oldest, '0001-01-01');
