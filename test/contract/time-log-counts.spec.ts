@@ -466,6 +466,51 @@ describe('changes that wait', () => {
     await expectRight(LOGS + 30);
   });
 
+  it.each([0, -1, null])('stay counted if a fold is asked for %p logs', async (most) => {
+    await fold(most as number);
+    await expectRight(LOGS);
+  });
+
+  it('stay counted if a fold takes some in a transaction that has changed logs itself', async () => {
+    for (const first of [2000, 3000, 4000])
+      await dataSource.query(`insert into time_logs ${logsFrom(first, 10)}`);
+    const early = await begin();
+    await early.query(`insert into time_logs ${logsFrom(5000, 10)}`);
+    const writer = await begin();
+    for (const first of [6000, 7000]) await writer.query(`insert into time_logs ${logsFrom(first, 10)}`);
+    await fold(1, writer);
+    await fold(LOGS + 35, writer);
+    await writer.commitTransaction();
+    await expectRight(LOGS + 50);
+    await early.commitTransaction();
+    await expectRight(LOGS + 60);
+    await fold();
+    await expectRight(LOGS + 60);
+  });
+
+  it('stay counted if some are of a server that is ahead, while folds take a few', async () => {
+    await fold();
+    await superuser.query(
+      `set session_replication_role = replica;
+       insert into time_logs ${logsFrom(2000, 10)};
+       insert into time_log_changes (xid, sign, total, duration, first_day, last_day, projects, days, durations)
+       select pg_current_xact_id()::text::bigint + n - 1996, 1, 1, duration, date, date, array[project_id], array[date], array[duration]
+         from (${logsFrom(2000, 10)}) log (id, project_id, n, description, date), lateral (select n as duration) same;
+       set session_replication_role = origin;
+       delete from time_log_folds`,
+    );
+    await expectRight(LOGS + 10);
+    for (let round = 0; round < 10; round++) {
+      await dataSource.query(`insert into time_logs ${logsFrom(3000 + round * 10, 4)}`);
+      await dataSource.query(`insert into time_logs ${logsFrom(3004 + round * 10, 4)}`);
+      await fold(3);
+      await expectRight(LOGS + 10 + (round + 1) * 8);
+    }
+    await fold();
+    expect(await waiting()).toBe(0);
+    await expectRight(LOGS + 90);
+  });
+
   it('are left by a fold beside another one, and nobody waits', async () => {
     await spread();
     const holder = await begin();

@@ -47,12 +47,16 @@ create or replace function {{fold_time_log_counts}}(most integer) returns intege
 #variable_conflict use_column
 declare
   folded integer;
+  first_xid bigint;
+  others bigint[];
   all_of boolean[];
   projects uuid[];
   months date[];
   -- Only a superuser may set it for a function.
   counting constant text := coalesce(current_setting('time_logs.counting', true), '');
 begin
+  -- Without any change to take, the fold would note that all are taken.
+  most := greatest(most, 1);
   if current_setting('transaction_read_only')::boolean
      -- A subscriber has the changes of the publisher, which are folded there.
      or exists (select from pg_subscription_rel where srrelid = '{{time_log_changes'}}'::regclass)
@@ -65,21 +69,33 @@ begin
   exception when lock_not_available then
     return 0;
   end;
+  -- The newest fold, if readers may rely on it. Only folds write one, and only one runs at a time.
+  select next_xid, under_way into first_xid, others
+    from (select own, next_xid, under_way, xmin::text::bigint = own % 4294967296 as is_local
+            from {{time_log_folds}} order by id desc limit 1) fold
+   where is_local and next_xid <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+  first_xid := coalesce(first_xid, 0);
   -- While a snapshot of before the last fold is held, no old row can go: fold more at a time.
   if exists (select from pg_stat_activity, (select own, xmin::text::bigint = own % 4294967296 as is_local
                                              from {{time_log_folds}} order by id desc limit 1) fold
               where is_local and datname = current_database() and backend_type = 'client backend'
                 and age(backend_xmin) > age((fold.own % 4294967296)::text::xid))
-     and (select coalesce(sum(abs(total)), 0) < 65536 from {{waiting_time_log_changes}}()) then
+     and (select coalesce(sum(abs(total)), 0) < 65536
+            from (select total from {{waiting_time_log_changes}}() limit 65536) change) then
     return 0;
   end if;
   perform set_config('time_logs.counting', 'on', true);
+  -- The oldest changes by key, and no more than are taken: with a long backlog a fold costs as much as with a short one.
   with next as materialized (
     select xid, id, logs
-      from (select xid, id, abs(total) as logs, sum(abs(total)) over (order by is_beyond desc, xid, id) as logs_so_far
-              -- What came from a server that is ahead goes first: readers would not look for it after this fold.
-              from (select *, xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint as is_beyond
-                      from {{waiting_time_log_changes}}()) change) numbered
+      from (select xid, id, abs(total) as logs, sum(abs(total)) over (order by xid, id) as logs_so_far
+              from ((select change.xid, change.id, change.total
+                       from (select distinct unnest(others) as xid order by 1) other
+                      cross join lateral (select xid, id, total from {{time_log_changes}} change
+                                           where change.xid = other.xid order by change.xid, change.id limit most) change
+                      limit most)
+                    union all
+                    (select xid, id, total from {{time_log_changes}} where xid >= first_xid order by xid, id limit most)) oldest) numbered
      where logs_so_far - logs < most
   ), taken as (
     delete from {{time_log_changes}} change using next where change.xid = next.xid and change.id = next.id
@@ -143,9 +159,15 @@ begin
            array(select xid from (select own as xid union all select xip::text::bigint from pg_snapshot_xip(pg_current_snapshot()) xip) other
                                  where xid < next_xid)
       from (select pg_current_xact_id()::text::bigint as own,
-                   -- What is left may begin with the transaction of the last change that was taken.
-                   coalesce((select max(xid) from next having sum(logs) >= most),
-                            pg_snapshot_xmax(pg_current_snapshot())::text::bigint) as next_xid) here
+                   case when exists (select from {{time_log_changes}}
+                                      where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+                                        and xid <> pg_current_xact_id()::text::bigint)
+                        -- Some are of a server that is ahead: readers look at all changes until the next fold.
+                        then 9223372036854775807
+                        -- What is left may begin with the transaction of the last change that was taken. Beyond the
+                        -- snapshot others may be under way that it does not list, also before this transaction.
+                        else least((select max(xid) from next having sum(logs) >= most),
+                                   pg_snapshot_xmax(pg_current_snapshot())::text::bigint) end as next_xid) here
   )
   select greatest((select coalesce(sum(logs), 0) from next), (select count(*) from part_months), (select count(*) from part_decades)),
          array_agg(of_all), array_agg(project_id), array_agg(month)
