@@ -467,7 +467,7 @@ describe('changes that wait', () => {
   });
 
   it.each([0, -1, null])('stay counted if a fold is asked for %p logs', async (most) => {
-    await fold(most as number);
+    await dataSource.query('select fold_time_log_counts($1)', [most]);
     await expectRight(LOGS);
   });
 
@@ -542,6 +542,23 @@ describe('changes that wait', () => {
       ),
     );
     await expectRight(LOGS + writers.length * 10 * 19);
+  });
+
+  it('are folded beside an open rebuild, without waiting for it', async () => {
+    await fold();
+    await dataSource.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+    for (const end of ['rollback', 'commit']) {
+      const rebuilder = await begin();
+      await rebuilder.query('select rebuild_time_log_counts()');
+      const folder = await begin();
+      await folder.query(WITHOUT_WAITING);
+      expect(await fold(1_000_000, folder)).toBe(10);
+      await folder.commitTransaction();
+      await expectRight(LOGS + (end === 'commit' ? 20 : 10));
+      await rebuilder.query(end);
+      if (end === 'rollback') await dataSource.query(`insert into time_logs ${logsFrom(3000, 10)}`);
+    }
+    await expectRight(LOGS + 20);
   });
 
   it('are not folded beside a truncate, which would not see what is moved', async () => {

@@ -175,7 +175,9 @@ begin
     from (select of_all, project_id, month from sums where is_less
           union all select of_all, project_id, decade from part_decades) less;
   perform set_config('time_logs.counting', counting, true);
-  delete from {{time_log_folds}} where id < (select max(id) from {{time_log_folds}});
+  -- A rebuild under way has deleted the one before, and need not be waited for.
+  delete from {{time_log_folds}} where id in (
+    select id from {{time_log_folds}} where id < (select max(id) from {{time_log_folds}}) for update skip locked);
   -- Rows that have become zero go.
   delete from {{time_log_months}} row using unnest(all_of, projects, months) less (of_all, project_id, month)
    where row.of_all = less.of_all and row.project_id = less.project_id and row.month = less.month and part = 0
