@@ -52,6 +52,29 @@ describe.each<[string, readonly ContractCase[]]>([
   it.each(cases.map((one) => [one.name, one] as const))('%s', (_case, one) => one.run());
 });
 
+it.each(['totals are read', 'a list fails'])('what SQL has written is folded as soon as %s', async (read) => {
+  const used = new UsedDatabase();
+  await used.begin();
+  made.push(used);
+  const dataSource = await used.open(connectionOptions(used.url, timeLogEntities, limits));
+  const repository = new TypeOrmTimeLogRepository(new Database(dataSource));
+  await dataSource.query(
+    `insert into time_logs (id, project_id, duration, description, date)
+       values ('019c1370-4e1b-7000-8000-000000000001', '11111111-1111-1111-1111-111111111111', 1, '', '2026-01-31')`,
+  );
+  const pageAndAccess = [Page.of(1, 1), ALL_PROJECTS] as const;
+  if (read === 'a list fails') {
+    await dataSource.query('drop function page_time_logs cascade');
+    await expect(repository.find({ period: Period.of() }, ...pageAndAccess)).rejects.toThrow();
+  } else {
+    await repository.totals({ period: Period.of() }, undefined, ...pageAndAccess);
+  }
+  await eventually(
+    async () => expect(await dataSource.query('select from time_log_changes')).toEqual([]),
+    10_000,
+  );
+});
+
 describe('the column of attributes', () => {
   const database = useDatabase();
   const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };

@@ -28,7 +28,7 @@ export class TimeLogSweep {
 
   constructor(private readonly database: Database) {}
 
-  /** Called after a statement that has changed so many logs, or has read some. Returns at once. */
+  /** Called after a statement that has changed so many logs, and before one that reads counts. Returns at once. */
   begin(logs = 0): void {
     this.changed += logs;
     if (this.changed >= FOLD.logs) this.fold();

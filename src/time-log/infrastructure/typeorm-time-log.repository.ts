@@ -246,8 +246,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     ));
     // The first row only has the total.
     const read = () => this.database.query(statement, pageValues(projects, filter, page));
-    const [first, ...rows] = await this.reads.run(caller, costOf(projects, filter, page), read);
+    // Also if the read fails: that too much waits may be why.
     this.sweep.begin();
+    const [first, ...rows] = await this.reads.run(caller, costOf(projects, filter, page), read);
     return new LazyPage(Number(first!.at(-1)), rows, this.making);
   }
 
@@ -258,6 +259,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     access: Access,
     caller?: string,
   ): Promise<Totals> {
+    this.sweep.begin();
     return this.sums.of(filter, grouping, page, access, caller);
   }
 
