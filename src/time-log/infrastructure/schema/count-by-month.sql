@@ -22,6 +22,6 @@ begin
       from pg_class cross join aclexplode(relacl)
      where pg_class.oid = '{{time_log_counts'}}'::regclass and privilege_type = 'SELECT' and grantee <> relowner
   loop
-    execute format('grant select on {{time_log_months'}}, {{time_log_decades'}}, {{time_log_changes'}}, {{time_log_folds'}} to %s', reader);
+    execute 'grant select on {{time_log_months'}}, {{time_log_decades'}}, {{time_log_changes'}}, {{time_log_folds'}} to ' || reader;
   end loop;
 end $$;
