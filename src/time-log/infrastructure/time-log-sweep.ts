@@ -25,6 +25,8 @@ export class TimeLogSweep {
   private changed = 0;
   private timer: NodeJS.Timeout | undefined;
   private isFolding = false;
+  /** The number of logs of the next fold: half as many after one that has failed, as by a timeout. */
+  private foldSize = LOGS;
 
   constructor(private readonly database: Database) {}
 
@@ -73,10 +75,14 @@ export class TimeLogSweep {
   }
 
   private async foldCounts(): Promise<number> {
+    const size = this.foldSize;
+    this.foldSize = Math.max(1, Math.floor(size / 2));
     const [row] = await this.database.change<{ folded: number }>(
       `select ${this.database.routine('fold_time_log_counts')}($1) as folded`,
-      [LOGS],
+      [size],
     );
-    return row!.folded;
+    this.foldSize = Math.min(LOGS, 2 * size);
+    // A smaller one that was full goes on too.
+    return row!.folded < size ? 0 : LOGS;
   }
 }

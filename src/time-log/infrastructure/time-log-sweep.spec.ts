@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { DomainError } from '../../../libs/errors/src/index.js';
+import type { Database } from '../../database/index.js';
+import { TimeLogSweep } from './time-log-sweep.js';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+it('folds half as many logs after a fold that failed, and as many as before after one that succeeded', async () => {
+  const sizes: unknown[] = [];
+  const outcomes = [new DomainError('SERVICE_UNAVAILABLE'), 100, 100];
+  const database = {
+    routine: (name: string) => name,
+    table: () => 'time_log_keys',
+    change: async (sql: string, [size]: readonly unknown[] = []) => {
+      if (!sql.includes('fold')) return [];
+      sizes.push(size);
+      const outcome = outcomes.shift();
+      if (outcome instanceof Error) throw outcome;
+      return [{ folded: outcome }];
+    },
+  } as unknown as Database;
+  const sweep = new TimeLogSweep(database);
+  for (let fold = 0; fold < 3; fold++) {
+    sweep.begin(1);
+    await jest.advanceTimersByTimeAsync(1_000);
+  }
+  expect(sizes).toEqual([8_192, 4_096, 8_192]);
+});
+
+it('folds at once if many logs wait, and after a second if few do', async () => {
+  const change = jest.fn(async () => [{ folded: 0 }]);
+  const sweep = new TimeLogSweep({
+    routine: (name: string) => name,
+    table: () => 'time_log_keys',
+    change,
+  } as unknown as Database);
+  sweep.begin(2_048);
+  await jest.advanceTimersByTimeAsync(0);
+  // One removes keys.
+  expect(change).toHaveBeenCalledTimes(2);
+  sweep.begin(1);
+  await jest.advanceTimersByTimeAsync(999);
+  expect(change).toHaveBeenCalledTimes(2);
+  await jest.advanceTimersByTimeAsync(1);
+  expect(change).toHaveBeenCalledTimes(3);
+});
