@@ -87,6 +87,9 @@ begin
        where of_all = is_of_all and project_id = any (keys) and ends >= month_to
          and month = date_trunc('month', ends::timestamp)::date and month >= month_from;
   end if;
+  if not exists (select from {{waiting_time_log_changes}}()) then
+    return;
+  end if;
   if is_of_all then
     return query
       select null::uuid, total::bigint, duration from {{waiting_time_log_changes}}() where first_day >= begins and last_day <= ends
