@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { migrations } from '../../../src/app.module.js';
 import { Database } from '../../../src/database/index.js';
-import { migrate, plainOptions } from '../../../src/database-setup/index.js';
+import { plainOptions } from '../../../src/database-setup/index.js';
 import { DataSource } from 'typeorm';
 import { addRows, withSql } from '../../support/backup-rows.js';
-import { connected, queryOnce } from '../../support/postgres-cluster.js';
+import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { eventually } from '../eventually.js';
 import { resultOf, useStruckServer, VICTIMS } from './support/strikes.js';
 
@@ -17,8 +16,7 @@ describe('counts and sums are true', () => {
   let logs: number;
 
   beforeEach(async () => {
-    url = await server.cluster.createDatabase();
-    await migrate({ url, migrations });
+    url = await server.createMigrated();
     logs = 0;
     await write(500);
   });
@@ -27,11 +25,7 @@ describe('counts and sums are true', () => {
     await withSql(url, (sql) => addRows(sql, logs + 1, logs + more));
     logs += more;
   };
-  const wrong = async () => {
-    const sql = 'select count(*)::int as wrong from time_log_count_faults()';
-    const [row] = await queryOnce<{ wrong: number }>(url, sql);
-    return row!.wrong;
-  };
+  const wrong = async () => (await firstColumn(url, 'select count(*)::int from time_log_count_faults()'))[0];
   const unfolded = async () => {
     const sql = `select (select count(*)::int from time_log_changes) as changes,
                         exists (select from time_log_months where part > 0) as "hasParts"`;

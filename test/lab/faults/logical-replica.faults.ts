@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type RecordedTimeLog, TimeLogClient } from '@time-logs/client';
 import { dirname } from 'node:path';
 import { DataSource } from 'typeorm';
@@ -9,7 +9,8 @@ import { Database } from '../../../src/database/index.js';
 import { TimeLogCounts } from '../../../src/time-log/index.js';
 import { startService } from '../../support/service-process.js';
 import { eventually } from '../eventually.js';
-import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';
+import { queryOnce } from '../../support/postgres-cluster.js';
+import { useCluster } from './support/use-cluster.js';
 
 const TOKEN = newToken();
 const LOGS = ['time_logs', 'time_log_keys', 'time_log_deletions', 'time_log_relays', 'access_tokens'];
@@ -25,21 +26,14 @@ const TRIGGERS = `select format('alter table time_logs enable always trigger %I'
  * on statements, but for the first copy of a table (Logical Replication, Architecture).
  */
 describe('a logical replica', () => {
-  let clusters: PostgresCluster[];
+  const clusters = [useCluster({ wal_level: 'logical' }), useCluster({ wal_level: 'logical' })] as const;
   let source: string;
   let replica: string;
   let number = 0;
   let keys = 0;
 
-  beforeAll(async () => {
-    clusters = await Promise.all([1, 2].map(() => PostgresCluster.create({ wal_level: 'logical' })));
-  });
-  afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
   beforeEach(async () => {
-    [source, replica] = (await Promise.all(clusters.map((cluster) => cluster.createDatabase()))) as [
-      string,
-      string,
-    ];
+    [source, replica] = [await clusters[0].createDatabase(), await clusters[1].createDatabase()];
     await Promise.all([source, replica].map((url) => migrate({ url, migrations })));
     number += 1;
     await queryOnce(
@@ -49,9 +43,8 @@ describe('a logical replica', () => {
     );
   });
 
-  const [onSource, onReplica] = [0, 1].map(
-    (index) => (sql: string) => queryOnce(clusters[index]!.asSuperuser(index === 0 ? source : replica), sql),
-  ) as [Ask, Ask];
+  const onSource: Ask = (sql) => queryOnce(clusters[0].asSuperuser(source), sql);
+  const onReplica: Ask = (sql) => queryOnce(clusters[1].asSuperuser(replica), sql);
 
   /** Makes the next transactions of a server have higher numbers than those of the other. */
   const useUp = async (ask: Ask, other: Ask) => {
@@ -65,7 +58,7 @@ describe('a logical replica', () => {
     const database = new URL(source).pathname.slice(1);
     await onReplica(
       `create subscription logs_${number}
-         connection 'host=${dirname(clusters[0]!.socket)} user=postgres dbname=${database}' publication logs_${number}`,
+         connection 'host=${dirname(clusters[0].socket)} user=postgres dbname=${database}' publication logs_${number}`,
     );
     await eventually(async () =>
       expect(await onReplica(`select from pg_subscription_rel where srsubstate <> 'r'`)).toEqual([]),

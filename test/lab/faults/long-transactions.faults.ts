@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { startService } from '../../support/service-process.js';
 import { ask } from './support/ask.js';
 import { eventually } from '../eventually.js';
 import { eventsAfter, logOf, record } from './support/feed.js';
-import { connected, queryOnce } from '../../support/postgres-cluster.js';
-import { TOKEN, underWrites } from './support/service-under-writes.js';
+import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
+import { serve } from './support/serve.js';
+import { underWrites } from './support/service-under-writes.js';
 import { useCluster } from './support/use-cluster.js';
 
 /** Transactions that are open at the same time, and logs that each of them writes. */
@@ -48,7 +48,7 @@ describe('a service beside many long transactions', () => {
     'counts right, waits for nothing and folds as much as it must while a transaction %s',
     async (_does, act) => {
       const url = await postgres.createDatabase();
-      const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+      const service = await serve(url);
       await record(service);
       const holder = await connected(url);
       const waits: unknown[] = [];
@@ -86,41 +86,36 @@ describe('a service beside many long transactions', () => {
         expect(waits).toEqual([]);
       } finally {
         await holder.end();
-        await service.end();
       }
     },
   );
 
   it('tells nothing of what was recorded after transactions that are prepared, and their logs in their place', async () => {
     const [url, elsewhere] = [await postgres.createDatabase(), await postgres.createDatabase()];
-    const service = await startService({ DATABASE_URL: url, ACCESS_TOKEN: TOKEN });
+    const service = await serve(url);
     const told = async () => (await eventsAfter(service)).map(logOf);
-    try {
-      const first = await record(service);
-      await eventually(async () => expect(await told()).toEqual([first]));
-      // The horizon is that of the whole server.
-      await queryOnce(elsewhere, `begin; select pg_current_xact_id(); prepare transaction 'elsewhere'`);
-      const prepared = '019c1370-4e1b-7000-8000-000000000001';
-      await queryOnce(
-        url,
-        `begin;
-         insert into time_logs (id, project_id, duration, description, date)
-         values ('${prepared}', '${prepared}', 1, 'prepared', '2026-01-31');
-         prepare transaction 'here'`,
-      );
-      const later = [await record(service), await record(service)];
-      expect(await told()).toEqual([first]);
-      // They outlive the server.
-      await postgres.end('SIGINT');
-      await postgres.start();
-      await eventually(async () => expect(await told()).toEqual([first]));
-      await queryOnce(url, `commit prepared 'here'`);
-      expect(await told()).toEqual([first]);
-      await queryOnce(elsewhere, `rollback prepared 'elsewhere'`);
-      await eventually(async () => expect(await told()).toEqual([first, prepared, ...later]));
-    } finally {
-      await service.end();
-    }
+    const first = await record(service);
+    await eventually(async () => expect(await told()).toEqual([first]));
+    // The horizon is that of the whole server.
+    await queryOnce(elsewhere, `begin; select pg_current_xact_id(); prepare transaction 'elsewhere'`);
+    const prepared = '019c1370-4e1b-7000-8000-000000000001';
+    await queryOnce(
+      url,
+      `begin;
+       insert into time_logs (id, project_id, duration, description, date)
+       values ('${prepared}', '${prepared}', 1, 'prepared', '2026-01-31');
+       prepare transaction 'here'`,
+    );
+    const later = [await record(service), await record(service)];
+    expect(await told()).toEqual([first]);
+    // They outlive the server.
+    await postgres.end('SIGINT');
+    await postgres.start();
+    await eventually(async () => expect(await told()).toEqual([first]));
+    await queryOnce(url, `commit prepared 'here'`);
+    expect(await told()).toEqual([first]);
+    await queryOnce(elsewhere, `rollback prepared 'elsewhere'`);
+    await eventually(async () => expect(await told()).toEqual([first, prepared, ...later]));
   });
 });
 
@@ -143,9 +138,9 @@ async function writeAtOnce(transactions: number, url: string, act: () => Promise
 
 /** How many changed logs wait for a fold: each list sums them up. */
 async function waiting(url: string, and = ''): Promise<number> {
-  const [row] = await queryOnce<{ logs: number }>(
+  const [logs] = await firstColumn(
     url,
-    `select coalesce(sum(abs(total)), 0)::integer as logs from time_log_changes where true ${and}`,
+    `select coalesce(sum(abs(total)), 0)::integer from time_log_changes where true ${and}`,
   );
-  return row!.logs;
+  return logs as number;
 }
