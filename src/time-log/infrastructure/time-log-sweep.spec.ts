@@ -10,6 +10,7 @@ it('folds half as many logs after a fold that failed, and as many as before afte
   const sizes: unknown[] = [];
   const outcomes = [new DomainError('SERVICE_UNAVAILABLE'), 100, 100];
   const database = {
+    isOpen: true,
     routine: (name: string) => name,
     table: () => 'time_log_keys',
     change: async (sql: string, [size]: readonly unknown[] = []) => {
@@ -31,6 +32,7 @@ it('folds half as many logs after a fold that failed, and as many as before afte
 it('folds at once if many logs wait, and after a second if few do', async () => {
   const change = jest.fn(async () => [{ folded: 0 }]);
   const sweep = new TimeLogSweep({
+    isOpen: true,
     routine: (name: string) => name,
     table: () => 'time_log_keys',
     change,
@@ -44,4 +46,14 @@ it('folds at once if many logs wait, and after a second if few do', async () => 
   expect(change).toHaveBeenCalledTimes(2);
   await jest.advanceTimersByTimeAsync(1);
   expect(change).toHaveBeenCalledTimes(3);
+});
+
+it('folds nothing after its host has closed the DataSource', async () => {
+  const change = jest.fn(async () => []);
+  const database = { isOpen: true, routine: (name: string) => name, table: () => 'time_log_keys', change };
+  new TimeLogSweep(database as unknown as Database).begin(1);
+  database.isOpen = false;
+  await jest.advanceTimersByTimeAsync(1_000);
+  // One has removed keys.
+  expect(change).toHaveBeenCalledTimes(1);
 });

@@ -10,8 +10,8 @@ const LOGS = 8_192;
 /** Milliseconds between two statements, and from the start of one removal of keys to the start of the next. */
 const REST = 100;
 const PAUSE = 60_000;
-/** Changes wait for a fold until so many logs wait, but no longer than so many milliseconds. */
-const FOLD = { logs: 2_048, after: 1_000 };
+/** Changes wait for a fold until so many logs wait, but no longer than so many milliseconds; and the rest between folds. */
+const FOLD = { logs: 2_048, after: 1_000, rest: 10 };
 
 /**
  * Tidies up after writes, some rows at a time: removes expired idempotency keys, and folds the changes that were appended
@@ -47,12 +47,13 @@ export class TimeLogSweep {
     this.timer = undefined;
     if (this.isFolding) return;
     [this.isFolding, this.changed] = [true, 0];
-    void this.toTheEnd(() => this.foldCounts(), LOGS).finally(() => (this.isFolding = false));
+    void this.toTheEnd(() => this.foldCounts(), LOGS, FOLD.rest).finally(() => (this.isFolding = false));
   }
 
-  private async toTheEnd(act: () => Promise<number>, most: number): Promise<void> {
+  private async toTheEnd(act: () => Promise<number>, most: number, rest = REST): Promise<void> {
     try {
-      while ((await act()) >= most) await delay(REST, undefined, { ref: false });
+      // A timer may run out after its host has closed the DataSource, which is no outage.
+      while (this.database.isOpen && (await act()) >= most) await delay(rest, undefined, { ref: false });
     } catch (error) {
       // An outage of the database is logged elsewhere. The next sweep goes on.
       if (error instanceof DomainError) return;

@@ -14,7 +14,7 @@ const COMPARISONS = timesOf(12_000, 600);
 /** Answers within which a reader with a fault must be seen to be wrong. */
 const MOST = 60_000;
 /** Folds go on although snapshots are held: else the few logs here would wait for their end. */
-const HELD = ['fold', '< 65536', '< 200'] as const;
+const HELD = ['fold', '< 8192', '< 200'] as const;
 
 type Replacement = readonly [file: string, from: string, to: string];
 

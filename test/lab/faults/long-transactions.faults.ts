@@ -13,7 +13,7 @@ const TRANSACTIONS = 60;
 const LOGS = 200;
 
 /** Logs that wait, at most, while an old snapshot is held: what a fold would remove is still seen there. */
-const MOST_WAITING = 65_536;
+const MOST_WAITING = 8_192;
 /** Statements of 1,000 logs, more than may wait. */
 const STATEMENTS = 80;
 /** What a transaction sees of counts, with its logs. */

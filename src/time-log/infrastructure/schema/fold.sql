@@ -80,8 +80,8 @@ begin
                                              from {{time_log_folds}} order by id desc limit 1) fold
               where is_local and datname = current_database() and backend_type = 'client backend'
                 and age(backend_xmin) > age((fold.own % 4294967296)::text::xid))
-     and (select coalesce(sum(abs(total)), 0) < 65536
-            from (select total from {{waiting_time_log_changes}}() limit 65536) change) then
+     and (select coalesce(sum(abs(total)), 0) < 8192 and count(*) < 1024
+            from (select total from {{waiting_time_log_changes}}() limit 1024) change) then
     return 0;
   end if;
   perform set_config('time_logs.counting', 'on', true);
