@@ -173,7 +173,6 @@ begin
     -- Narrows the time in which these logs were created, by the first 48 bits of their ids, until few are left: to merge the
     -- lists of all projects up to the place would sort half of the day. It guesses where the place is, as if they were
     -- created evenly, or in the middle each third time, leaves some room around the place, and counts the smaller side.
-    -- Offset 0 keeps each project apart: else all logs of the day might be read, and joined.
     select min(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint),
            max(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint)
       into oldest, newest
@@ -183,12 +182,12 @@ begin
        union all
        (select id from {{time_logs}} log where log.project_id = each.project_id and date >= day and date <= day order by date desc, id desc limit 1)
      ) place;
-    while n > 1000 and oldest < newest loop
+    while n > 200 and oldest < newest loop
       guesses := guesses + 1;
       middle := newest - ((newest - oldest) * case
         when guesses % 3 = 0 then 0.5
-        when is_near then (rank + 500)::numeric / n
-        else (rank - 500)::numeric / n end)::bigint;
+        when is_near then (rank + 100)::numeric / n
+        else (rank - 100)::numeric / n end)::bigint;
       middle := greatest(middle, oldest + 1);
       select count(*) into newer
         from (select distinct unnest(projects) as project_id) each
@@ -197,7 +196,6 @@ begin
           where log.project_id = each.project_id and date = day
             and id >= rpad(lpad(to_hex(case when is_near then middle else oldest end), 12, '0'), 32, '0')::uuid
             and id <= rpad(lpad(to_hex(case when is_near then newest else middle - 1 end), 12, '0'), 32, 'f')::uuid
-          offset 0
        ) place;
       if not is_near then
         newer := n - newer;
@@ -212,16 +210,27 @@ begin
       end if;
       is_near := rank < n / 2;
     end loop;
-    select place.id into nth_id
-      from (select distinct unnest(projects) as project_id) each
-     cross join lateral (
-       select id from {{time_logs}} log
-        where log.project_id = each.project_id and date = day
-          and id >= rpad(lpad(to_hex(oldest), 12, '0'), 32, '0')::uuid
-          and id <= rpad(lpad(to_hex(newest), 12, '0'), 32, 'f')::uuid
-       offset 0
-     ) place
-     order by place.id desc offset rank limit 1;
+    if is_near then
+      select place.id into nth_id
+        from (select distinct unnest(projects) as project_id) each
+       cross join lateral (
+         select id from {{time_logs}} log
+          where log.project_id = each.project_id and date >= day
+            and (date, id) <= (day, rpad(lpad(to_hex(newest), 12, '0'), 32, 'f')::uuid)
+          order by date desc, id desc limit rank + 1
+       ) place
+       order by place.id desc offset rank limit 1;
+    else
+      select place.id into nth_id
+        from (select distinct unnest(projects) as project_id) each
+       cross join lateral (
+         select id from {{time_logs}} log
+          where log.project_id = each.project_id and date <= day
+            and (date, id) >= (day, rpad(lpad(to_hex(oldest), 12, '0'), 32, '0')::uuid)
+          order by date, id limit n - rank
+       ) place
+       order by place.id offset n - 1 - rank limit 1;
+    end if;
   end if;
   return nth_id;
 end $$;
