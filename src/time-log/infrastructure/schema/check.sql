@@ -1,7 +1,7 @@
--- Counts held against the logs.
+-- Verifies counts against the logs, and repairs them.
 
--- What must be added to the rows of months and of decades to make them right; none if all are. It reads all logs, in one
--- snapshot, whoever writes meanwhile.
+-- Returns what must be added to the rows of months and decades to correct them, and no row if all are correct. It
+-- reads all logs in one snapshot, and blocks no writer.
 create or replace function {{time_log_count_faults}}()
   returns table (of_all boolean, project_id uuid, month date, decade date, total bigint, duration numeric, days integer[], durations numeric[])
   stable language sql as $$

@@ -1,8 +1,8 @@
 -- The feed: logs in the order of their transactions, with their corrections and deletions. See ../feed/README.md.
 -- Triggers have the shift as their argument: by how much positions are ahead of the numbers of transactions.
 
--- Before the update of a log: the row moves to the end of the feed if a value changes. Nobody may put it before a place
--- that readers have passed.
+-- Before the update of a log: the row moves to the end of the feed if a value changes. Nobody may put it before a
+-- place that readers have passed.
 create or replace function {{tell_time_log_correction}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 declare
@@ -31,8 +31,9 @@ begin
 end $$;
 
 -- After a statement that deletes logs, after the update of a log that changes its id, and after TRUNCATE, which only
--- leaves the mark. It reads the logs of a statement into arrays, at most 10 MB at a time. A log that is deleted twice in
--- one transaction leaves one row. If the mark is later than this transaction, nobody would be told, and it writes none.
+-- leaves the mark. It reads the logs of a statement into arrays, at most 10 MB at a time. A log that is deleted twice
+-- in one transaction leaves one row. If the mark is later than this transaction, nobody would be told, and it writes
+-- none.
 create or replace function {{tell_time_log_deletions}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 #variable_conflict use_column
@@ -76,11 +77,11 @@ begin
   return null;
 end $$;
 
--- What happened after a place in the feed (null: its beginning): logs as they are, and deletions, of each the one or the
--- other, in their order. From before the mark no deletion is known: places there raise TL410, and logs from there have
--- the position after the mark, so that whoever begins now has another place than whoever began before. STABLE: the
--- shift, the horizon and the rows are those of one snapshot, that of the statement that calls it. With another snapshot
--- for one of them, a log that is committed in between would be passed over.
+-- What happened after a place in the feed (null: its beginning): logs as they are, and deletions, of each the one or
+-- the other, in their order. From before the mark no deletion is known: places there raise TL410, and logs from there
+-- have the position after the mark, so that whoever begins now has another place than whoever began before. STABLE:
+-- the shift, the horizon and the rows are those of one snapshot, that of the statement that calls it. With another
+-- snapshot for one of them, a log that is committed in between would be passed over.
 create or replace function {{time_log_events}}(after_position bigint, after_id uuid, event_limit integer)
   returns table ("position" bigint, log {{time_logs}}, deletion {{time_log_deletions}}) stable language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
@@ -150,13 +151,13 @@ begin
   return forgotten;
 end $$;
 
--- Drops the next logs whose date is before a day, after a place in the order of (date, id): at most so many, and none that
--- others hold. Returns how many, and the place of the last one.
--- With `following`, the number of a transaction that is open and has begun later than this one, the feed does not tell
--- that they are gone. It gets a mark right before the place of that transaction instead. So whoever has read any of them
--- begins anew, and gets nothing before that transaction has ended: a chain of such transactions, each open when the one
--- before commits, drops any number of logs, and readers begin anew once. Deletions from before the mark are never told,
--- so as many of them are removed too.
+-- Drops the next logs whose date is before a day, after a place in the order of (date, id): at most so many, and none
+-- that others hold. Returns how many, and the place of the last one. With `following`, the number of a transaction
+-- that is open and has begun later than this one, the feed does not tell that they are gone. It gets a mark right
+-- before the place of that transaction instead. So whoever has read any of them begins anew, and gets nothing before
+-- that transaction has ended: a chain of such transactions, each open when the one before commits, drops any number
+-- of logs, and readers begin anew once. Deletions from before the mark are never told, so as many of them are removed
+-- too.
 create or replace function {{drop_time_logs}}(before date, after_date date, after_id uuid, most integer, following bigint)
   returns table (dropped integer, removed integer, last_date date, last_id uuid) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$

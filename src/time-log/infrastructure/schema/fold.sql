@@ -38,9 +38,10 @@ create or replace function {{waiting_time_logs}}(some_projects uuid[])
    where cardinality(some_projects) > 1
 $$;
 
--- Adds the changes of some `most` logs, and so many rows of parts, to the counts, and returns how many. Fewer than asked
--- for: all is done. Every count stays the same, in every snapshot. One at a time; it waits for nobody and nobody waits for it.
--- Anybody may call it: the role of a service that owns nothing needs it.
+-- Adds the changes of about `most` logs, and at most the same number of rows of parts, to the counts, and returns how
+-- many. It returns less than `most` when nothing remains. Every sum stays the same in every snapshot. Only one fold
+-- runs at a time; it waits for no other transaction, and blocks none. Anybody may call it: the role of a service that
+-- owns nothing needs it.
 create or replace function {{fold_time_log_counts}}(most integer) returns integer
   security definer set search_path = pg_catalog, pg_temp set jit = off
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off language plpgsql as $$
@@ -85,7 +86,8 @@ begin
     return 0;
   end if;
   perform set_config('time_logs.counting', 'on', true);
-  -- The oldest changes by key, and no more than are taken: with a long backlog a fold costs as much as with a short one.
+  -- The oldest changes by key, and no more than are taken: with a long backlog a fold costs as much as with a short
+  -- one.
   with next as materialized (
     select xid, id, logs
       from (select xid, id, abs(total) as logs, sum(abs(total)) over (order by xid, id) as logs_so_far

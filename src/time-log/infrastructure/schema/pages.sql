@@ -84,7 +84,7 @@ begin
         rank := rank - bucket.n;
       end loop;
       if reached is null then
-        return; -- Counts are wrong.
+        return; -- Counts are wrong: the page has no logs.
       end if;
       begins := reached;
       reached := null;
@@ -109,7 +109,7 @@ begin
       rank := rank - bucket.n;
     end loop;
     if start_id is null then
-      return; -- Counts are wrong.
+      return; -- Counts are wrong: the page has no logs.
     end if;
   end if;
   -- Conditions are written with their defaults: each variable that is set costs some microseconds.
@@ -144,8 +144,8 @@ begin
   end if;
 end $$;
 
--- The id of the log before which `rank` of the `n` logs of a day stand, from the nearer end.
--- Where it orders, bounds are >= and <=, and the order is by day and id: with = the order of ids alone would do, and a session that has
+-- The id of the log before which `rank` of the `n` logs of a day stand, from the nearer end. Where it orders, bounds
+-- are >= and <=, and the order is by day and id: with = the order of ids alone would do, and a session that has
 -- planned it when there were few logs may take that from the primary key, through all of them.
 create or replace function {{nth_time_log}}(projects uuid[], day date, rank bigint, n bigint) returns uuid stable language plpgsql as $$
 #variable_conflict use_column
@@ -170,9 +170,10 @@ begin
     select id into nth_id from {{time_logs}} where project_id = only_project and date >= day and date <= day
      order by date, id offset n - 1 - rank limit 1;
   else
-    -- Narrows the time in which these logs were created, by the first 48 bits of their ids, until few are left: to merge the
-    -- lists of all projects up to the place would sort half of the day. It guesses where the place is, as if they were
-    -- created evenly, or in the middle each third time, leaves some room around the place, and counts the smaller side.
+    -- Narrows the time in which these logs were created, by the first 48 bits of their ids, until few are left: to
+    -- merge the lists of all projects up to the place would sort half of the day. It guesses where the place is, as
+    -- if they were created evenly, or in the middle each third time, leaves some room around the place, and counts
+    -- the smaller side.
     select min(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint),
            max(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint)
       into oldest, newest

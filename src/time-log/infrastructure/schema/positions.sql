@@ -1,4 +1,5 @@
--- Positions in the feed go on from server to server, although each numbers its own transactions. See ../feed/README.md.
+-- Positions in the feed go on from server to server, although each numbers its own transactions. See
+-- ../feed/README.md.
 
 -- By how much positions are ahead of the numbers of transactions: it stands in the default of the column.
 create or replace function {{time_log_shift}}() returns bigint stable language sql as $$
@@ -7,9 +8,9 @@ create or replace function {{time_log_shift}}() returns bigint stable language s
                     where adrelid = '{{time_logs'}}'::regclass and attname = 'position'), 0)
 $$;
 
--- Gives the triggers of the feed the shift of the default. Whatever the snapshot of a transaction, it runs a trigger with
--- the argument that holds now, as it takes the default of now. The first runs after all others of its kind, in the order
--- of their names: a host's may change values too.
+-- Gives the triggers of the feed the shift of the default. Whatever the snapshot of a transaction, it runs a trigger
+-- with the argument that holds now, as it takes the default of now. The first runs after all others of its kind, in
+-- the order of their names: a host's may change values too.
 create or replace function {{attach_time_log_triggers}}() returns void language plpgsql as $$
 begin
   execute replace('
@@ -23,10 +24,11 @@ begin
       for each statement execute function {{tell_time_log_deletions'}}(''(shift)'')', '(shift)', {{time_log_shift}}()::text);
 end $$;
 
--- The newest position of logs and deletions, and of the mark (null: none); the first that no row which is visible here can
--- have, by its transaction (our own has not ended yet); what was noted last: where, when that server had started, when it
--- was noted, and a position that none had reached; and one that none has reached, neither here nor on a server that has
--- gone on from what was noted, from the same files or the same dump. No server gives out 4194304 in a second.
+-- The newest position of logs and deletions, and of the mark (null: none); the first that no row which is visible
+-- here can have, by its transaction (our own has not ended yet); what was noted last: where, when that server had
+-- started, when it was noted, and a position that none had reached; and one that none has reached, neither here nor
+-- on a server that has gone on from what was noted, from the same files or the same dump. No server gives out 4194304
+-- in a second.
 create or replace function {{time_log_position_bounds}}()
   returns table (newest bigint, next bigint, noted text[], unreached numeric) stable language sql as $$
   select newest, next, noted,
@@ -40,9 +42,10 @@ create or replace function {{time_log_position_bounds}}()
                    '^On (.+), up since ([0-9.]+)[.] At ([0-9.]+) no position had reached ([0-9]+)[.]$') as noted) found
 $$;
 
--- Sees to it that new positions come after all that were ever given out, also elsewhere, and returns by how much it has
--- moved them. It is called where rows have come from elsewhere; `after` is a position that none had reached there. With
--- null it is called at a start: then it looks whether the server, or the table, is another than that of the last start.
+-- Sees to it that new positions come after all that were ever given out, also elsewhere, and returns by how much it
+-- has moved them. It is called where rows have come from elsewhere; `after` is a position that none had reached
+-- there. With null it is called at a start: then it looks whether the server, or the table, is another than that of
+-- the last start.
 create or replace function {{move_time_log_positions}}("after" bigint default 0) returns bigint
   language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -115,8 +118,8 @@ begin
   return moved_by;
 end $$;
 
--- Moves positions at a start if that is due, and returns by how much. Anybody may call it: it moves what would be wrong
--- otherwise, and nothing else. On a standby, and where changes are refused, it leaves that to a later start.
+-- Moves positions at a start if that is due, and returns by how much. Anybody may call it: it moves what would be
+-- wrong otherwise, and nothing else. On a standby, and where changes are refused, it leaves that to a later start.
 create or replace function {{keep_time_log_positions}}() returns bigint
   security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' language plpgsql as $$
 begin

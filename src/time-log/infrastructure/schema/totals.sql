@@ -1,8 +1,8 @@
--- Sums of any logs. All of these are STABLE: counts, changes and logs are those of the snapshot of the caller's statement.
+-- Sums of any logs. These functions are STABLE: they see the snapshot of the calling statement.
 
--- Rows that add up to the sums by project of a period: of all together (then project_id says nothing), of some, or of each (null).
--- It reads whole decades, whole months at both ends, the days of the two outermost months, and what waits. The functions
--- that call it set how it is planned.
+-- Rows that add up to the sums by project of a period: of all together (then project_id says nothing), of some, or of
+-- each (null). It reads whole decades, whole months at both ends, the days of the two outermost months, and what
+-- waits. The functions that call it set how it is planned.
 create or replace function {{time_log_sums}}(is_of_all boolean, some_projects uuid[], oldest date, newest date)
   returns table (project_id uuid, n bigint, duration numeric) stable language plpgsql as $$
 #variable_conflict use_column
@@ -129,8 +129,9 @@ begin
     (select n, duration, null, project_id from sums order by duration desc, project_id offset skipped limit page_limit);
 end $$;
 
--- The sum of a period and the number of its days, weeks or months with logs; then those of a page, newest first, cut to
--- the period. Groups by month need no days, but for the outermost months. Weeks begin on Monday, as 0001-01-01 was one.
+-- The sum of a period and the number of its days, weeks or months with logs; then those of a page, newest first, cut
+-- to the period. Groups by month need no days, but for the outermost months. Weeks begin on Monday, as 0001-01-01 was
+-- one.
 create or replace function {{page_time_log_period_sums}}(projects uuid[], oldest date, newest date, grouping_by text, skipped bigint, page_limit integer)
   returns table (n bigint, duration numeric, groups bigint, first_day date, last_day date) stable language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
