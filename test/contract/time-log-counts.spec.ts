@@ -18,8 +18,8 @@ import { type EarlierVersion, loadVersion } from '../upgrade/earlier-version.js'
 const logsFrom = (first: number, count: number) => `
   select ('019c1370-4e1b-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
          ('00000000-0000-0000-0000-' || lpad((n % 3)::text, 12, '0'))::uuid, n, '',
-         case n % 4 when 0 then date '2026-01-31' when 1 then date '2026-02-01'
-                    else date '0001-01-01' + (n::bigint * 7919 % 3652059)::integer end
+         case when n % 16 < 7 then date '2026-01-31' when n % 16 < 14 then date '2026-02-01'
+              else date '0001-01-01' + (n::bigint * 7919 % 3652059)::integer end
     from generate_series(${first}, ${first + count - 1}) n`;
 /** Logs that are there before each test. */
 const LOGS = 300;
