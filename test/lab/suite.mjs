@@ -37,7 +37,7 @@ const SUITES = {
   },
   snapshot: loadOf('soak/old-snapshot'),
   soak: loadOf('soak/soak'),
-  specs: { files: ['test/lab/(bench|corpora|history)/.*[.]spec'] },
+  specs: { files: ['test/lab/(bench|corpora|history)/.*[.]spec', 'test/lab/test-environment'] },
   tools: { config: 'test/lab/tools/jest.config.mjs', files: [] },
 };
 /** Programs: folder in `test/lab`, and file. */

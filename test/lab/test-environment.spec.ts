@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from './eventually.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
@@ -33,7 +33,7 @@ describe('a test that hangs', () => {
 
 it('a run that is killed leaves no server and no file behind', async () => {
   const program = `
-    import setUp from '${join(import.meta.dirname, 'global-setup.mjs')}';
+    import setUp from '${join(ROOT, 'test', 'support', 'global-setup.mjs')}';
     // Nobody copies a database.
     const nothing = () => undefined;
     await setUp({ maxWorkers: 1 }, { globals: { databasesInMemory: true } }, nothing);
