@@ -1,9 +1,17 @@
 /** The architecture rules. Patterns are generic, so that a new module is covered the day it appears. */
 const MODULE = '^src/([^/]+)/';
-/** Composition root, configuration and commands: they know the modules. */
-const ROOT = '^src/(commands/)?[^/]+\\.ts$';
+/** Composition root, process and commands: they know the modules. */
+const ROOT = '^src/((commands|process)/)?[^/]+\\.ts$';
 /** How the service binds a module which hosts import too. */
-const COMPOSITION = '^src/([^/]+)/(messages/)?composition\\.ts$';
+const COMPOSITION = '^(src/[^/]+|libs/[^/]+/src)/(messages/)?composition\\.ts$';
+/** What other code may import of a module. */
+const ENTRY = '^src/[^/]+/(setup/)?index\\.ts$';
+/** The libs that the core does without. The others are its building blocks. */
+const PACKAGES = '^libs/(backup|event-relay)/';
+
+/** What is loaded before anything else, so that a mistake in a setting is reported at once. */
+const SETTINGS = '^src/process/(config|database-url|misspelt)\\.ts$';
+const SINKS = '^libs/[^/]+/src/sinks/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -34,7 +42,7 @@ module.exports = {
       to: {
         path: [
           '^src/[^/]+/(api|infrastructure)/',
-          '^src/(database|database-setup|backup)/',
+          '^src/(database|backup)/',
           '(^|/)node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
           '(^|/)node_modules/@nestjs/platform-express/',
         ],
@@ -48,7 +56,7 @@ module.exports = {
       to: {
         path: [
           '^src/[^/]+/infrastructure/',
-          '^src/(database|database-setup|backup)/',
+          '^src/(database|backup)/',
           '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/',
         ],
       },
@@ -61,7 +69,7 @@ module.exports = {
       to: {
         path: [
           '^src/[^/]+/infrastructure/',
-          '^src/(database|database-setup|backup)/',
+          '^src/(database|backup)/',
           '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/',
         ],
       },
@@ -94,7 +102,7 @@ module.exports = {
         'Rule 6 for composition.ts, which says how the service binds a module that hosts import too: it sees its own module, and another one through its index.ts or its composition.',
       severity: 'error',
       from: { path: COMPOSITION },
-      to: { path: MODULE, pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$', COMPOSITION] },
+      to: { path: MODULE, pathNot: ['^$1/', '^src/[^/]+/index\\.ts$', COMPOSITION] },
     },
     {
       name: 'root-alone-sees-compositions',
@@ -112,7 +120,7 @@ module.exports = {
       to: {
         path: MODULE,
         pathNot: [
-          '^src/[^/]+/index\\.ts$',
+          ENTRY,
           '^src/[^/]+/messages/index\\.ts$',
           COMPOSITION,
           '^src/[^/]+/[^/]+\\.limits\\.ts$',
@@ -124,11 +132,12 @@ module.exports = {
       name: 'libs-through-their-index',
       comment: 'Rule 6 for libs.',
       severity: 'error',
-      from: { path: '^(src|libs)/([^/]+)/' },
+      from: { path: '^(src|libs)/([^/]+)/', pathNot: SETTINGS },
       to: {
         path: '^libs/[^/]+/',
         pathNot: [
           '^$1/$2/',
+          COMPOSITION,
           '^libs/[^/]+/src/(transports/)?index\\.ts$',
           '^libs/errors/src/domain-error\\.ts$',
         ],
@@ -139,15 +148,29 @@ module.exports = {
       comment:
         'A fault of a setting, and help, come before the service is loaded: the index of a lib brings Nest along.',
       severity: 'error',
-      from: { path: '^src/(config|database-url|misspelt)\\.ts$' },
+      from: { path: SETTINGS },
       to: { path: '^libs/[^/]+/src/index\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'libs-never-src',
-      comment: 'Rule 7: libs/ never src/.',
+      name: 'building-blocks-stand-alone',
+      comment: 'Rule 7: a building block imports neither src/ nor a package.',
       severity: 'error',
-      from: { path: '^libs/' },
-      to: { path: '^src/' },
+      from: { path: '^libs/', pathNot: PACKAGES },
+      to: { path: ['^src/', PACKAGES] },
+    },
+    {
+      name: 'packages-through-entries',
+      comment: 'Rule 7: a package imports the core through its public entries.',
+      severity: 'error',
+      from: { path: PACKAGES },
+      to: { path: '^src/', pathNot: [ENTRY, COMPOSITION] },
+    },
+    {
+      name: 'core-without-packages',
+      comment: 'Rule 7: only the composition root, the process and the commands import packages.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ROOT },
+      to: { path: PACKAGES },
     },
     {
       name: 'client-runs-anywhere',
@@ -167,15 +190,15 @@ module.exports = {
       name: 'sinks-alone-see-brokers',
       comment: 'The driver of a broker is loaded where its sink is used, and nowhere else.',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: '^src/[^/]+/sinks/' },
+      from: { path: '^(src|libs)/', pathNot: SINKS },
       to: { path: '(^|/)node_modules/(@nats-io/[^/]+|amqplib|amqp-connection-manager)/' },
     },
     {
       name: 'sinks-on-demand',
       comment: 'A sink loads its driver: it is imported when it is used, not when the service starts.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/[^/]+/sinks/' },
-      to: { path: '^src/[^/]+/sinks/', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+      from: { path: '^(src|libs)/', pathNot: SINKS },
+      to: { path: SINKS, dependencyTypesNot: ['dynamic-import', 'type-only'] },
     },
     {
       name: 'modules-not-root',

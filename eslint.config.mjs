@@ -2,7 +2,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 /** Only these may look at the environment, end the process or print: entry points and the configuration. */
-const EDGES = ['src/main.ts', 'src/config.ts', 'src/commands/*.ts'];
+const EDGES = ['src/main.ts', 'src/process/config.ts', 'src/commands/*.ts'];
 
 export default defineConfig(
   // The hosts in test/lab/estate have their own packages, without which ESLint knows no types; their builds check them.
@@ -32,7 +32,7 @@ export default defineConfig(
       'no-console': 'error',
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'src/config.ts reads the environment.' },
+        { object: 'process', property: 'env', message: 'src/process/config.ts reads the environment.' },
         { object: 'process', property: 'exit', message: 'Only main.ts and commands end the process.' },
       ],
     },

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { asksForHelp, refuseArguments, UsageError } from './commands/command-line.js';
-import { loadProcessConfig } from './config.js';
-import type { Note } from './serving.js';
+import { loadProcessConfig } from './process/config.js';
+import type { Note } from './process/serving.js';
 
 const USAGE = `Usage:
   npm start
@@ -34,7 +34,7 @@ try {
       setTimeout(() => process.exit(isAbort(stop.signal.reason) ? 0 : 1), limit).unref();
     });
     // Loading the service takes a second: help, and what is wrong with the settings, comes without it.
-    const { serve } = await import('./serving.js');
+    const { serve } = await import('./process/serving.js');
     await serve({ config, notes, say: console.error, stop });
   }
 } catch (error) {

@@ -1,5 +1,5 @@
 import { entities, migrations, note } from '../app.module.js';
-import { backup } from '../backup/index.js';
+import { backup } from '../../libs/backup/src/index.js';
 import { fileOf } from './command-line.js';
 import { type Command, runAsProgram, withDatabase } from './run-command.js';
 

@@ -1,5 +1,5 @@
 import { migrations } from '../app.module.js';
-import { migrate } from '../database-setup/index.js';
+import { migrate } from '../database/setup/index.js';
 import { refuseArguments } from './command-line.js';
 import { type Command, runAsProgram, withDatabase } from './run-command.js';
 

@@ -5,7 +5,7 @@ import { InitializeOnPreviewAllowlist, NestFactory, RouterModule } from '@nestjs
 import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
 import { DOCUMENT_FILE, openApiText } from '../api-docs/index.js';
 import { AppModule, errors, scopes, tags } from '../app.module.js';
-import { loadConfig } from '../config.js';
+import { loadConfig } from '../process/config.js';
 import { refuseArguments } from './command-line.js';
 import { type Command, runAsProgram } from './run-command.js';
 

@@ -1,6 +1,6 @@
 import { entities, migrations, afterRestore } from '../app.module.js';
-import { checkBackup, restore } from '../backup/index.js';
-import { migrate } from '../database-setup/index.js';
+import { checkBackup, restore } from '../../libs/backup/src/index.js';
+import { migrate } from '../database/setup/index.js';
 import { fileOf } from './command-line.js';
 import { type Command, runAsProgram, withDatabase } from './run-command.js';
 

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
-import { type Config, loadProcessConfig } from '../config.js';
+import { type Config, loadProcessConfig } from '../process/config.js';
 import {
   codeOf,
   INSUFFICIENT_PRIVILEGE,
   messageOf,
   type OpenDatabase,
   openDatabaseForCommand,
-} from '../database-setup/index.js';
+} from '../database/setup/index.js';
 import { asksForHelp, UsageError } from './command-line.js';
 import { ProgressLine } from './progress-line.js';
 

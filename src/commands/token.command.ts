@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { MOST_PROJECTS } from '../../libs/auth/src/index.js';
 import { accessTokens, AccessTokenService, tokenTable } from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
-import { codeOf, migrate, openDataSource, plainOptions } from '../database-setup/index.js';
+import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
 import { UsageError } from './command-line.js';
 import { type Call, type Command, runAsProgram, withDatabase } from './run-command.js';
 

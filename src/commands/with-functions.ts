@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { entities, migrations } from '../app.module.js';
-import { codeOf, migrate, openDataSource, plainOptions, requireAllRows } from '../database-setup/index.js';
+import { codeOf, migrate, openDataSource, plainOptions, requireAllRows } from '../database/setup/index.js';
 import { Database } from '../database/index.js';
 import { type BadNews, type Call, withDatabase } from './run-command.js';
 

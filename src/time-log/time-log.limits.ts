@@ -1,6 +1,6 @@
 /**
- * The default limits of time logs: a host gets these, and `src/config.ts` uses them as its defaults. Those of
- * settings alone are in `src/config.ts`.
+ * The default limits of time logs: a host gets these, and `src/process/config.ts` uses them as its defaults. Those of
+ * settings alone are in `src/process/config.ts`.
  */
 export const TIME_LOG_LIMITS = {
   /** The most bytes of a body. */

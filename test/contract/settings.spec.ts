@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { digestOf } from '../../src/access-token/token-text.js';
-import { RELAY_INTERVALS } from '../../src/event-relay/relay-intervals.js';
+import { RELAY_INTERVALS } from '../../libs/event-relay/src/relay-intervals.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import {
   AccessTokenLookup,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { EventRelayMeasures } from '../../src/event-relay/event-relay.measures.js';
+import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measures.js';
 import { type TimeLog, TimeLogRepository } from '../../src/time-log/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';

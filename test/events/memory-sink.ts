@@ -1,4 +1,4 @@
-import { EventSink } from '../../src/event-relay/index.js';
+import { EventSink } from '../../libs/event-relay/src/index.js';
 import type { CloudEvent } from '../../src/time-log/index.js';
 import { newGate, type Gate } from '../support/gate.js';
 

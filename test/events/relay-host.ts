@@ -2,13 +2,13 @@ import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../../libs/auth/src/index.js';
-import { connectionOptions, migrate } from '../../src/database-setup/index.js';
+import { connectionOptions, migrate } from '../../src/database/setup/index.js';
 import {
   eventRelayEntities,
   eventRelayMigrations,
   EventRelayModule,
   type EventSink,
-} from '../../src/event-relay/index.js';
+} from '../../libs/event-relay/src/index.js';
 import {
   timeLogEntities,
   timeLogMigrations,

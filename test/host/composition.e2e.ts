@@ -3,7 +3,7 @@ import { type DynamicModule, Injectable, type ModuleMetadata, type Provider, Sco
 import { RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
-import { migrate } from '../../src/database-setup/index.js';
+import { migrate } from '../../src/database/setup/index.js';
 import {
   ALL_PROJECTS,
   Page,

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { withEdge } from '../../libs/http-edge/src/index.js';
 import { openApi31, type SchemaObject } from '../../libs/open-api/src/index.js';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/process/config.js';
 import { dereferenced, DOCUMENT_TEXT } from '../support/open-api.js';
 
 const OUR_DOCUMENT = JSON.parse(DOCUMENT_TEXT) as OpenAPIObject;

@@ -6,7 +6,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
 import { DomainError } from '../../libs/errors/src/index.js';
-import { connectionOptions } from '../../src/database-setup/index.js';
+import { connectionOptions } from '../../src/database/setup/index.js';
 import { type ConnectOptions, connectMessages } from '../../libs/messages/src/transports/index.js';
 import { timeLogEntities, type TimeLogLimits, TimeLogModule } from '../../src/time-log/index.js';
 import { timeLogs } from '../../src/time-log/composition.js';

@@ -43,7 +43,7 @@ describe('what npm start compiles', () => {
   /** What `dist` had at each compilation that was necessary just now. */
   const compilations = async () => {
     await rm(file('compilations'), { force: true });
-    await run(process.execPath, ['src/run.mjs'], { cwd: file() });
+    await run(process.execPath, ['run.mjs'], { cwd: file() });
     const text = await readFile(file('compilations'), 'utf8').catch(() => '');
     return text.split('\n').filter((line) => line !== '').length;
   };
@@ -61,7 +61,7 @@ describe('what npm start compiles', () => {
     for (const name of [
       'package.json',
       'package-lock.json',
-      'src/run.mjs',
+      'run.mjs',
       'tsconfig.json',
       'tsconfig.build.json',
     ])
@@ -82,7 +82,7 @@ describe('what npm start compiles', () => {
 
   it('runs with its arguments, and alone has standard output', async () => {
     await writeFile(file('src/other.ts'), '2');
-    const args = [file('src/run.mjs'), 'dist/src/main.js', '--help', 'two words'];
+    const args = [file('run.mjs'), 'dist/src/main.js', '--help', 'two words'];
     expect(await run(process.execPath, args, { cwd: tmpdir() })).toEqual({
       stdout: '["--help","two words"]\n',
       stderr: 'compiling\n',
@@ -153,7 +153,7 @@ describe('what npm start compiles', () => {
   it('is all of it again after a build that failed', async () => {
     await writeFile(file('src/main.ts'), `${MAIN}\n\n`);
     await writeFile(file('broken'), '');
-    await expect(run(process.execPath, ['src/run.mjs'], { cwd: file() })).rejects.toThrow();
+    await expect(run(process.execPath, ['run.mjs'], { cwd: file() })).rejects.toThrow();
     await rm(file('broken'));
     expect(await compilations()).toBe(1);
   });

@@ -6,13 +6,13 @@ import type * as Transports from '../../libs/messages/src/transports/index.js';
 import type * as AccessToken from '../../src/access-token/index.js';
 import type * as ApiDocs from '../../src/api-docs/index.js';
 import type * as App from '../../src/app.module.js';
-import type * as Backup from '../../src/backup/index.js';
+import type * as Backup from '../../libs/backup/src/index.js';
 import type { Command } from '../../src/commands/run-command.js';
 import type * as RunCommand from '../../src/commands/run-command.js';
-import type * as Config from '../../src/config.js';
-import type * as DatabaseSetup from '../../src/database-setup/index.js';
+import type * as Config from '../../src/process/config.js';
+import type * as DatabaseSetup from '../../src/database/setup/index.js';
 import type * as DatabaseIndex from '../../src/database/index.js';
-import type * as Serving from '../../src/serving.js';
+import type * as Serving from '../../src/process/serving.js';
 import type * as TimeLog from '../../src/time-log/index.js';
 import type * as LargeAnswersFile from '../../src/time-log/wire/large-answers.js';
 
@@ -39,14 +39,14 @@ const from = {
   accessToken: (await compiled('src/access-token/index.js')) as typeof AccessToken,
   apiDocs: (await compiled('src/api-docs/index.js')) as typeof ApiDocs,
   app: (await compiled('src/app.module.js')) as typeof App,
-  backup: (await compiled('src/backup/index.js')) as typeof Backup,
-  config: (await compiled('src/config.js')) as typeof Config,
+  backup: (await compiled('libs/backup/src/index.js')) as typeof Backup,
+  config: (await compiled('src/process/config.js')) as typeof Config,
   database: (await compiled('src/database/index.js')) as typeof DatabaseIndex,
-  databaseSetup: (await compiled('src/database-setup/index.js')) as typeof DatabaseSetup,
+  databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
   largeAnswers: (await compiled('src/time-log/wire/large-answers.js')) as typeof LargeAnswersFile,
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
-  serving: (await compiled('src/serving.js')) as typeof Serving,
+  serving: (await compiled('src/process/serving.js')) as typeof Serving,
   timeLog: (await compiled('src/time-log/index.js')) as typeof TimeLog,
   transports: (await compiled('libs/messages/src/transports/index.js')) as typeof Transports,
 };

@@ -1,9 +1,9 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/process/config.js';
 import { Database } from '../../src/database/index.js';
-import { connectionOptions } from '../../src/database-setup/index.js';
+import { connectionOptions } from '../../src/database/setup/index.js';
 import {
   type FeedPlace,
   TimeLog,

@@ -47,9 +47,9 @@ const compiled = (path) => import(join(PROJECT, path));
  * /usr/lib/postgresql/15/bin. No file waits for a lock or a transaction of another one.
  */
 export default async function setUp({ maxWorkers }, { globals }, prepare = makeTemplate) {
-  const { status } = spawnSync(process.execPath, [join(PROJECT, 'src', 'run.mjs')], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [join(PROJECT, 'run.mjs')], { stdio: 'inherit' });
   if (status !== 0) throw new Error('the service does not compile');
-  const { removeLibpqVariables } = await compiled('dist/src/config.js');
+  const { removeLibpqVariables } = await compiled('dist/src/process/config.js');
   // The tests' own connections follow their URLs alone, as the service does.
   removeLibpqVariables(process.env);
   const parent = globals.databasesInMemory && (await hasRoomInMemory()) ? MEMORY : tmpdir();
@@ -117,7 +117,7 @@ async function startServers(directory, count, prepare) {
 /** Makes the database with all migrations that test-database.ts copies. */
 async function makeTemplate(serverUrl) {
   const { migrations } = await compiled('dist/src/app.module.js');
-  const { migrate } = await compiled('dist/src/database-setup/index.js');
+  const { migrate } = await compiled('dist/src/database/setup/index.js');
   const url = serverUrl
     .replace(/\/postgres(?=\?|$)/, `/${TEMPLATE}`)
     .replace('//postgres@', `//${TEMPLATE}@`);

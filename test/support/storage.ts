@@ -4,8 +4,8 @@ import type * as Nest from '@nestjs/common';
 import type * as TypeOrm from 'typeorm';
 import type * as Lookup from '../../src/access-token/access-token.lookup.js';
 import type * as DatabaseFiles from '../../src/database/index.js';
-import type * as Setup from '../../src/database-setup/index.js';
-import type * as Lease from '../../src/event-relay/relay-lease.js';
+import type * as Setup from '../../src/database/setup/index.js';
+import type * as Lease from '../../libs/event-relay/src/relay-lease.js';
 import type * as Contract from '../../src/time-log/contract/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
 import type * as AttributeFiles from '../../src/time-log/domain/attributes.js';
@@ -22,9 +22,9 @@ const from = {
   contract: (await compiled('time-log/contract/index.js')) as typeof Contract,
   database: (await compiled('database/index.js')) as typeof DatabaseFiles,
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
-  lease: (await compiled('event-relay/relay-lease.js')) as typeof Lease,
+  lease: (await compiled('../libs/event-relay/src/relay-lease.js')) as typeof Lease,
   lookup: (await compiled('access-token/access-token.lookup.js')) as typeof Lookup,
-  setup: (await compiled('database-setup/index.js')) as typeof Setup,
+  setup: (await compiled('database/setup/index.js')) as typeof Setup,
   attributes: (await compiled('time-log/domain/attributes.js')) as typeof AttributeFiles,
   testing: (await compiled('time-log/testing/index.js')) as typeof Testing,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ProgressLine } from '../../../src/commands/progress-line.js';
-import { removeLibpqVariables } from '../../../src/config.js';
+import { removeLibpqVariables } from '../../../src/process/config.js';
 import { type Options, parseOptions, USAGE, UsageError } from './options.js';
 import { report } from './report.js';
 import { faultsOf, type Results } from './results.js';

@@ -1,6 +1,6 @@
 import type { ProgressLine } from '../../../src/commands/progress-line.js';
 import { migrations } from '../../../src/app.module.js';
-import { migrate } from '../../../src/database-setup/index.js';
+import { migrate } from '../../../src/database/setup/index.js';
 import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import {
   type DataSet,

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { sinkOf } from '../../../src/event-relay/index.js';
+import { sinkOf } from '../../../libs/event-relay/src/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { eventually } from '../../../src/time-log/contract/eventually.js';
 

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
-import { loadConfig } from '../../../src/config.js';
+import { loadConfig } from '../../../src/process/config.js';
 import { environment } from '../../support/environment.js';
 import { DOCUMENT_TEXT, type OpenApiDocument } from '../../support/open-api.js';
 import { create, LOG, refusal } from '../../support/requests.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { entities, migrations, note, afterRestore } from '../../../src/app.module.js';
-import { backup, checkBackup, restore } from '../../../src/backup/index.js';
+import { backup, checkBackup, restore } from '../../../libs/backup/src/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { runCommand as run } from '../../support/commands.js';
 import { useFolder } from '../../support/fixtures.js';

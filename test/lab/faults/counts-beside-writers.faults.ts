@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { migrations } from '../../../src/app.module.js';
-import { migrate, plainOptions } from '../../../src/database-setup/index.js';
+import { migrate, plainOptions } from '../../../src/database/setup/index.js';
 import { runText } from '../../../src/time-log/infrastructure/schema/schema.js';
 import { TEXTS } from '../../../src/time-log/infrastructure/schema/texts.js';
 import { timesOf } from '../../support/extent.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { EventRelayMeasures } from '../../../src/event-relay/event-relay.measures.js';
+import { EventRelayMeasures } from '../../../libs/event-relay/src/event-relay.measures.js';
 import { MemorySink } from '../../events/memory-sink.js';
 import { migrateForRelay, startRelayHost } from '../../events/relay-host.js';
 import { PROJECT } from '../../support/requests.js';

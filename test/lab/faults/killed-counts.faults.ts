@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '../../../src/database/index.js';
-import { plainOptions } from '../../../src/database-setup/index.js';
+import { plainOptions } from '../../../src/database/setup/index.js';
 import { DataSource } from 'typeorm';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { connected, firstColumn, queryOnce } from '../../support/postgres-cluster.js';

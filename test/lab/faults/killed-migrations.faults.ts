@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
-import { migrate } from '../../../src/database-setup/index.js';
+import { migrate } from '../../../src/database/setup/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { runCommand } from '../../support/commands.js';
 import { startHere } from '../../support/service-here.js';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DataSource } from 'typeorm';
 import { digestOf, newToken } from '../../../src/access-token/token-text.js';
 import { migrations, scopes } from '../../../src/app.module.js';
-import { migrate } from '../../../src/database-setup/index.js';
+import { migrate } from '../../../src/database/setup/index.js';
 import { Database } from '../../../src/database/index.js';
 import { TimeLogCounts } from '../../../src/time-log/index.js';
 import { startService } from '../../support/service-process.js';

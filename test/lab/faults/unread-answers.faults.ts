@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
-import { loadConfig } from '../../../src/config.js';
+import { loadConfig } from '../../../src/process/config.js';
 import { overHttp, overTransport, tcpClient } from '../../messages/doors.js';
 import { messageOptions } from '../../messages/host.js';
 import { connectMessages, UnreadAnswers } from '../../support/compiled.js';

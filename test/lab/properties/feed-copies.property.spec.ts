@@ -3,7 +3,7 @@ import { DomainError } from '../../../libs/errors/src/index.js';
 import { ALL_PROJECTS } from '../../../src/time-log/domain/access.js';
 import { migrations } from '../../../src/app.module.js';
 import { Database } from '../../../src/database/index.js';
-import { migrate } from '../../../src/database-setup/index.js';
+import { migrate } from '../../../src/database/setup/index.js';
 import { OldTimeLogs, TimeLog, TimeLogDeletions } from '../../../src/time-log/index.js';
 import { normalizedValues } from '../../../src/time-log/domain/time-log.js';
 import { runText } from '../../../src/time-log/infrastructure/schema/schema.js';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
-import { faultOfDatabaseUrl } from '../../../src/database-url.js';
+import { faultOfDatabaseUrl } from '../../../src/process/database-url.js';
 import { describeWith } from '../describe-with.js';
 import { EXACT } from './exact.js';
 

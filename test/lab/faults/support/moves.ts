@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { entities, migrations, note, afterRestore } from '../../../../src/app.module.js';
-import { backup, restore } from '../../../../src/backup/index.js';
-import { migrate } from '../../../../src/database-setup/index.js';
+import { backup, restore } from '../../../../libs/backup/src/index.js';
+import { migrate } from '../../../../src/database/setup/index.js';
 import { eventually } from '../../eventually.js';
 import { firstColumn, PostgresCluster, queryOnce } from '../../../support/postgres-cluster.js';
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { migrations } from '../../../../src/app.module.js';
-import { migrate } from '../../../../src/database-setup/index.js';
+import { migrate } from '../../../../src/database/setup/index.js';
 import { type CommandName, runHere } from '../../../support/commands-here.js';
 import { isAll } from '../../../support/extent.js';
 import { PostgresCluster } from '../../../support/postgres-cluster.js';

@@ -1,0 +1,384 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { ConfigError, loadConfig, SETTINGS } from './config.js';
+
+const TOKEN = 'abcdefghijklmnopqrstuvwxyz012345';
+const JWT = {
+  AUTH_JWKS_URL: 'https://issuer.example/jwks',
+  AUTH_ISSUER: 'https://issuer.example/',
+  AUTH_AUDIENCE: 'time-logs',
+};
+
+const DOTTED = `${TOKEN}.${TOKEN}.${TOKEN}`;
+/** What a setting of JWTs needs beside it. */
+const withJwt = (name: string) => (name.startsWith('AUTH_') ? JWT : {});
+
+function faultsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    loadConfig(env, false);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message.split('\n');
+  }
+  return [];
+}
+
+/** Pairs of a setting and a value. */
+const valuesOf = (all: Record<string, readonly string[]>) =>
+  Object.entries(all).flatMap(([name, values]) => values.map((value) => [name, value] as const));
+
+describe('loadConfig', () => {
+  it('has a default for everything', () => {
+    const config = loadConfig({}, true);
+    expect(config).toEqual({
+      port: 3000,
+      host: undefined,
+      databaseUrl: undefined,
+      migrationDatabaseUrl: undefined,
+      dataDir: expect.stringMatching(/[/\\]\.data$/),
+      logLevel: 'info',
+      logAsJson: false,
+      declaredTokens: [],
+      corsOrigins: [],
+      rateLimit: undefined,
+      takesAccessTokens: true,
+      jwt: undefined,
+      shutdownDelay: 0,
+      apiDocs: true,
+      limits: {
+        headersTimeout: 10_000,
+        requestTimeout: 15_000,
+        keepAliveTimeout: 65_000,
+        unreadTimeout: 30_000,
+        headersLimit: 16_384,
+        bodyLimit: 65_536,
+        deadline: 2_500,
+        poolSize: 10,
+        writeQueue: 2_000,
+        tokenCache: 10_000,
+      },
+    });
+    expect(isAbsolute(config.dataDir)).toBe(true);
+  });
+
+  it('takes what is given', () => {
+    const config = loadConfig(
+      {
+        PORT: '8080',
+        HOST: '127.0.0.1',
+        DATABASE_URL: 'postgres://a@b/c',
+        MIGRATION_DATABASE_URL: 'postgresql://d@e/f?sslmode=require',
+        DATA_DIR: 'some/where',
+        LOG_LEVEL: 'debug',
+        ACCESS_TOKEN: TOKEN,
+        CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+        RATE_LIMIT: '600/minute',
+        ...JWT,
+        AUTH_PROJECTS_CLAIM: 'https://issuer.example/projects',
+        EVENTS_URL: 'nats://user:password@broker:4222',
+        MESSAGES_REPLY_QUEUES: 'replies-*',
+        AUTH_ACCESS_TOKENS: 'on',
+        SHUTDOWN_DELAY: '15',
+        API_DOCS: 'off',
+        HEADERS_TIMEOUT: '1',
+        REQUEST_TIMEOUT: '2',
+        KEEP_ALIVE_TIMEOUT: '3',
+        HEADERS_LIMIT: '4096',
+        BODY_LIMIT: '5000',
+        DEADLINE: '0.6',
+        POOL_SIZE: '7',
+        WRITE_QUEUE: '8',
+        TOKEN_CACHE: '9',
+      },
+      false,
+    );
+    expect(config).toEqual({
+      port: 8080,
+      host: '127.0.0.1',
+      databaseUrl: 'postgres://a@b/c',
+      migrationDatabaseUrl: 'postgresql://d@e/f?sslmode=verify-full',
+      eventsUrl: 'nats://user:password@broker:4222',
+      messagesReplyQueues: 'replies-*',
+      dataDir: resolve('some/where'),
+      logLevel: 'debug',
+      logAsJson: true,
+      declaredTokens: [TOKEN],
+      corsOrigins: ['https://app.example', 'http://localhost:5173'],
+      rateLimit: { requests: 600, seconds: 60 },
+      takesAccessTokens: true,
+      jwt: {
+        jwksUrl: JWT.AUTH_JWKS_URL,
+        issuer: JWT.AUTH_ISSUER,
+        audience: JWT.AUTH_AUDIENCE,
+        projectsClaim: 'https://issuer.example/projects',
+      },
+      shutdownDelay: 15,
+      apiDocs: false,
+      limits: {
+        headersTimeout: 1_000,
+        requestTimeout: 2_000,
+        keepAliveTimeout: 3_000,
+        unreadTimeout: 30_000,
+        headersLimit: 4_096,
+        bodyLimit: 5_000,
+        deadline: 600,
+        poolSize: 7,
+        writeQueue: 8,
+        tokenCache: 9,
+      },
+    });
+  });
+
+  it('takes a variable that is set to nothing as absent', () => {
+    const empty = Object.fromEntries(SETTINGS.map((name) => [name, '']));
+    expect(loadConfig(empty, true)).toEqual(loadConfig({}, true));
+  });
+
+  it('ignores variables that are not its own', () => {
+    expect(loadConfig({ PATH: '/bin', PGPORT: 'x' }, true)).toEqual(loadConfig({}, true));
+  });
+
+  it.each([
+    [true, undefined, false],
+    [true, 'production', true],
+    [false, undefined, true],
+    [false, 'development', true],
+  ])('with a terminal %p and NODE_ENV %p it logs as JSON: %p', (isTerminal, NODE_ENV, expected) => {
+    expect(loadConfig({ NODE_ENV }, isTerminal).logAsJson).toBe(expected);
+  });
+
+  it.each(
+    valuesOf({
+      PORT: ['0', '65535'],
+      LOG_LEVEL: ['silent', 'fatal'],
+      CORS_ORIGINS: [
+        ...['*', 'http://127.0.0.1:8080', 'https://[::1]:8443,https://xn--bcher-kva.example'],
+        'capacitor://localhost,chrome-extension://abcdefghijklmnop',
+      ],
+      RATE_LIMIT: ['1/second', '999999999/hour'],
+      SHUTDOWN_DELAY: ['3600'],
+      API_DOCS: ['on'],
+      DEADLINE: ['5', '0.125'],
+      BODY_LIMIT: ['1048576'],
+      AUTH_JWKS_URL: ['http://issuer:8080/a/certs?x=1', 'HTTPS://issuer.example', 'http://[::1]:8080/jwks'],
+      AUTH_ISSUER: ['any-text'],
+      AUTH_AUDIENCE: ['api://6e74172b-be56-4843-9ff4-e66a39bb12e3', 'x'.repeat(255)],
+    }),
+  )('takes %s=%s', (name, value) => {
+    expect(faultsOf({ ...withJwt(name), [name]: value })).toEqual([]);
+  });
+
+  it.each<[NodeJS.ProcessEnv, string[]]>([
+    [
+      { MIGRATION_DATABASE_URL: 'postgres://a@b/c' },
+      ['MIGRATION_DATABASE_URL: goes with DATABASE_URL; the embedded database needs neither'],
+    ],
+    [
+      { HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '19' },
+      ['REQUEST_TIMEOUT: must not be below HEADERS_TIMEOUT, which is a part of it'],
+    ],
+    [{ HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '20' }, []],
+    [
+      { AUTH_PROJECTS_CLAIM: 'projects' },
+      ['AUTH_PROJECTS_CLAIM: is of JWTs; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE'],
+    ],
+    [
+      { AUTH_ACCESS_TOKENS: 'off' },
+      [
+        'AUTH_ACCESS_TOKENS: off leaves no token that is good; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE',
+      ],
+    ],
+    [
+      { ...JWT, AUTH_ACCESS_TOKENS: 'off', ACCESS_TOKEN: TOKEN },
+      ['ACCESS_TOKEN: is not taken with AUTH_ACCESS_TOKENS=off; leave out one of the two'],
+    ],
+    [{ ACCESS_TOKEN: DOTTED }, []],
+    [{ ...JWT, ACCESS_TOKEN: `${TOKEN}.${TOKEN},${TOKEN}` }, []],
+    ...[DOTTED, `${TOKEN},${DOTTED}`].map((ACCESS_TOKEN): [NodeJS.ProcessEnv, string[]] => [
+      { ...JWT, ACCESS_TOKEN },
+      ['ACCESS_TOKEN: must not have two dots beside AUTH_JWKS_URL: it would be taken for a JWT'],
+    ]),
+    ...Object.keys(JWT).map((name): [NodeJS.ProcessEnv, string[]] => [
+      { ...JWT, [name]: '' },
+      [`${name}: is missing; AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE go together`],
+    ]),
+  ])('refuses settings that do not go together: %j', (env, faults) => {
+    expect(faultsOf(env)).toEqual(faults);
+  });
+
+  it.each(
+    valuesOf({
+      PORT: ['65536', '-1', '80.5', '0x50', ' 80', 'http', '99999999999999999999'],
+      DATABASE_URL: ['localhost:5432'],
+      MIGRATION_DATABASE_URL: ['x'],
+      LOG_LEVEL: ['verbose', 'INFO'],
+      CORS_ORIGINS: [
+        ...['app.example', 'localhost:5173', 'https://app.example/', 'https://app.example/path'],
+        ...['https://app.example?', 'https://user@app.example', 'https://App.example', 'HTTPS://app.example'],
+        ...['https://bücher.example', 'https://a.example:443', 'https://*.example', 'https://a.example,*'],
+        ...['*,*', 'https://app.example,', 'https://app.example https://other.example'],
+        ...['https://app.example\r\nX: y', 'file://', 'https://', 'null'],
+      ],
+      RATE_LIMIT: [
+        ...['600', '0/minute', '-1/minute', '1.5/minute', '1000000000/hour', '600/min', '600/day'],
+        ...['600/Minute', '600 / minute', '600/minute/token'],
+      ],
+      SHUTDOWN_DELAY: ['3601', '1.5', '10s'],
+      API_DOCS: ['true', 'ON'],
+      HEADERS_TIMEOUT: ['0', '601'],
+      REQUEST_TIMEOUT: ['never'],
+      KEEP_ALIVE_TIMEOUT: ['0'],
+      HEADERS_LIMIT: ['16k', '100'],
+      BODY_LIMIT: ['0', '1048577'],
+      DEADLINE: ['0', '5.1', '1e1', '-1'],
+      POOL_SIZE: ['1', '1001'],
+      WRITE_QUEUE: ['0'],
+      TOKEN_CACHE: ['0', 'Infinity'],
+      AUTH_ACCESS_TOKENS: ['false', 'OFF'],
+      MESSAGES_REPLY_QUEUES: ['$JS.', 'time-log.created', 't*', '*', 'a*b', 'a b', '>'],
+      EVENTS_URL: ['tcp://x:1', 'http://x:1', 'nats:', 'x'],
+      AUTH_JWKS_URL: [
+        ...['issuer.example/jwks', 'ftp://issuer.example/jwks', 'file:///etc/passwd', 'https://'],
+        ...['https://issuer example/', 'https://user@issuer.example/', 'https://:password@issuer.example/'],
+      ],
+      AUTH_ISSUER: [' https://issuer.example', 'x'.repeat(256)],
+      AUTH_AUDIENCE: ['one two', 'time-logs\n'],
+      AUTH_PROJECTS_CLAIM: ['two words', 'x'.repeat(256)],
+      ACCESS_TOKEN: [
+        ...[TOKEN.slice(1), `${TOKEN},short`, `${TOKEN},${TOKEN}1,${TOKEN}2`, `${TOKEN},`, '   '],
+        ...[`${TOKEN} ${TOKEN}`, `${TOKEN}=${TOKEN}`, `${TOKEN}é`, `${TOKEN}\n${TOKEN}`, `"${TOKEN}"`],
+      ],
+    }),
+  )('refuses %s=%j in one line that names it, without the value', (name, value) => {
+    const faults = faultsOf({ ...withJwt(name), [name]: value });
+    expect(faults).toEqual([expect.stringMatching(`^${name}: must be `)]);
+    expect(faults.join()).not.toContain(TOKEN.slice(1));
+  });
+
+  it('lists every fault at once, and repeats no value', () => {
+    const settings = `ACCESS_TOKEN ACCESS_TOKEN_FILE AUTH_ACCESS_TOKENS AUTH_AUDIENCE AUTH_ISSUER AUTH_JWKS_URL
+      AUTH_PROJECTS_CLAIM CORS_ORIGINS DATABASE_URL LOG_LEVEL MIGRATION_DATABASE_URL PORT RATE_LIMIT SHUTDOWN_DELAY`;
+    const names = settings.split(/\s+/);
+    const faults = faultsOf(Object.fromEntries(names.map((name, index) => [name, `secret ${index}`])));
+    expect(new Set(faults.map((fault) => fault.split(':')[0]))).toEqual(new Set(names));
+    expect(faults.join('\n')).not.toContain('secret');
+  });
+});
+
+describe('ACCESS_TOKEN', () => {
+  it.each([
+    [TOKEN, [TOKEN]],
+    [`${TOKEN}==`, [`${TOKEN}==`]],
+    [`${TOKEN},-._~+/${TOKEN}`, [TOKEN, `-._~+/${TOKEN}`]],
+    [` ${TOKEN} , ${TOKEN}9 `, [TOKEN, `${TOKEN}9`]],
+  ])('takes %p', (ACCESS_TOKEN, tokens) => {
+    expect(loadConfig({ ACCESS_TOKEN }, false).declaredTokens).toEqual(tokens);
+  });
+});
+
+describe('the settings of JWTs', () => {
+  it('are all missing where one comes alone', () => {
+    const faults = faultsOf({ AUTH_ISSUER: JWT.AUTH_ISSUER });
+    expect(faults.map((fault) => fault.split(';')[0])).toEqual([
+      'AUTH_JWKS_URL: is missing',
+      'AUTH_AUDIENCE: is missing',
+    ]);
+  });
+
+  it('bind no caller to projects by themselves, and can switch off access tokens', () => {
+    const { takesAccessTokens, jwt } = loadConfig({ ...JWT, AUTH_ACCESS_TOKENS: 'off' }, false);
+    expect([takesAccessTokens, jwt?.audience, jwt?.projectsClaim]).toEqual([false, 'time-logs', undefined]);
+  });
+});
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'config-spec-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+describe('ACCESS_TOKEN_FILE', () => {
+  async function fileWith(text: string): Promise<string> {
+    const file = join(directory, 'a token');
+    await writeFile(file, text);
+    return file;
+  }
+
+  it.each([TOKEN, `${TOKEN}\n`, `\n ${TOKEN} \r\n`, `${TOKEN},${TOKEN}9\n`])(
+    'takes the tokens of the file %p',
+    async (text) => {
+      const ACCESS_TOKEN_FILE = await fileWith(text);
+      expect(loadConfig({ ACCESS_TOKEN_FILE }, false).declaredTokens).toEqual(text.trim().split(','));
+    },
+  );
+
+  it.each(['', '\n', 'short'])('refuses the file %p, without its text', async (text) => {
+    const faults = faultsOf({ ACCESS_TOKEN_FILE: await fileWith(text) });
+    expect(faults).toEqual([expect.stringMatching(/^ACCESS_TOKEN(_FILE)?: must /)]);
+    expect(faults.join()).not.toContain('short');
+  });
+
+  it('refuses a directory', () => {
+    expect(faultsOf({ ACCESS_TOKEN_FILE: directory })).toHaveLength(1);
+  });
+});
+
+describe('the secrets', () => {
+  it('may come from files, each by a variable of its own', async () => {
+    const urls = { DATABASE_URL: 'postgres://a:b@c/d', MIGRATION_DATABASE_URL: 'postgres://e:f@g/h' };
+    const files: NodeJS.ProcessEnv = {};
+    for (const [name, url] of Object.entries(urls)) {
+      files[`${name}_FILE`] = join(directory, name);
+      await writeFile(join(directory, name), `${url}\n`);
+    }
+    expect(loadConfig(files, false)).toEqual(loadConfig(urls, false));
+  });
+
+  it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'])(
+    'are refused where %s comes twice, or from no file',
+    (name) => {
+      const faults = faultsOf({ [name]: 'x', [`${name}_FILE`]: join(directory, 'missing') });
+      expect(faults).toEqual(
+        expect.arrayContaining([
+          `${name}_FILE: give it or ${name}, not both`,
+          `${name}_FILE: must be the path of a file that can be read`,
+        ]),
+      );
+    },
+  );
+});
+
+describe('the table of docker/SETTINGS.md', () => {
+  it('names every variable, and its default', async () => {
+    const settings = await readFile(join(import.meta.dirname, '..', '..', 'docker', 'SETTINGS.md'), 'utf8');
+    const table = /^\| variable \|.*\n\|[-|]+\|\n((?:\|.*\n)+)/m.exec(settings)?.[1] ?? '';
+    const rows = table
+      .trim()
+      .split('\n')
+      .map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
+    const named = rows.flatMap(([, names = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+    expect(named.toSorted()).toEqual(SETTINGS.toSorted());
+    // Where the row gives plain values, they are those of the code: set to them, nothing changes.
+    for (const [, names = '', , defaults = ''] of rows) {
+      const values = defaults.split(', ');
+      for (const [index, [, name]] of [...names.matchAll(/`(\w+)`/g)].entries()) {
+        const value = /^`?([\w.]+)`?$/.exec(values[index] ?? '')?.[1];
+        if (value === undefined || value === 'none') continue;
+        expect([name, loadConfig({ [name!]: value }, true)]).toEqual([name, loadConfig({}, true)]);
+      }
+    }
+  });
+});
+
+describe('.env.example', () => {
+  it('has every variable, and changes nothing', async () => {
+    const text = await readFile(join(import.meta.dirname, '..', '..', '.env.example'), 'utf8');
+    const given = Object.fromEntries(
+      [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!] as const),
+    );
+    expect(Object.keys(given).toSorted()).toEqual(SETTINGS.toSorted());
+    expect(loadConfig(given, true)).toEqual(loadConfig({}, true));
+  });
+});
