@@ -215,7 +215,7 @@ describe('a row of counts from elsewhere', () => {
       values (1, 1, 1, '2026-01-31', '2026-01-31', array[gen_random_uuid()], '{2026-01-31}', '{1}')`,
     time_log_months: `values (true, gen_random_uuid(), '2026-01-01', 0, 1, 1, '{1}', '{1}')`,
     time_log_decades: `values (true, gen_random_uuid(), '2020-01-01', 0, 1, 1)`,
-    time_log_folds: '(own, next_xid, under_way) values (1, 1, array[]::bigint[])',
+    time_log_folds: '(xid, next_xid, in_progress) values (1, 1, array[]::bigint[])',
   };
   /** The number of rows that are taken, by the table. */
   const taken = async (runner: QueryRunner) => {
@@ -511,6 +511,20 @@ describe('changes that wait', () => {
     await expectRight(LOGS + 90);
   });
 
+  it.each(['REPEATABLE READ', 'SERIALIZABLE'] as const)(
+    'make a fold under %s fail if its snapshot does not contain the last fold',
+    async (level) => {
+      await fold();
+      const late = await begin(level);
+      await late.query('select 1');
+      await dataSource.query(`insert into time_logs ${logsFrom(2000, 10)}`);
+      await fold();
+      await expect(fold(1_000, late)).rejects.toMatchObject({ code: '40001' });
+      await late.rollbackTransaction();
+      await expectRight(LOGS + 10);
+    },
+  );
+
   it('are left by a fold beside another one, and nobody waits', async () => {
     await spread();
     const holder = await begin();
@@ -626,7 +640,7 @@ describe('a mistake of a function would be seen:', () => {
           'update "public"."time_log_changes" change set sign = sign',
         ],
         ['sign = sign using next', 'sign = sign from next'],
-        ['pg_current_xact_id()::text::bigint as own', '1 as own'],
+        ['pg_current_xact_id()::text::bigint as xid', '1 as xid'],
       ],
     ],
     ['a change that it steps over', [['(select max(xid) from next having sum(logs) >= most)', 'null']]],

@@ -97,13 +97,13 @@ describe('sums and pages beside writers and folds', () => {
     [
       'a reader ignores transactions that the last fold did not see',
       'fold',
-      'array_append(fold.under_way,',
+      'array_append(fold.in_progress,',
       `array_append('{}'::bigint[],`,
     ],
     [
       'a reader ignores its own changes',
       'fold',
-      'case when here.own >= here.beyond then here.own end',
+      'case when snapshot.xid >= snapshot.next_xid then snapshot.xid end',
       'null::bigint',
     ],
   ])('are seen to be wrong if %s', async (_what, ...replacement) => {

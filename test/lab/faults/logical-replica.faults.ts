@@ -155,7 +155,7 @@ describe('a logical replica', () => {
       }
       expect(await onReplica(WAITING)).toEqual([]);
       // The fold of this server is the one that readers go by.
-      expect(await onReplica('select from time_log_folds where xmin::text = own::text')).toHaveLength(1);
+      expect(await onReplica('select from time_log_folds where xmin::text = xid::text')).toHaveLength(1);
       await withClient(replica, async (client) => {
         const { id } = await client.record({ projectId: PROJECT, duration: 1, date: DAY });
         await eventually(async () => {

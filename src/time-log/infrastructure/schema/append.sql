@@ -1,4 +1,5 @@
--- What each statement that changes logs appends. Nobody updates a row of counts here, so nobody waits.
+-- The rows that each statement appends when it changes logs. It updates no row of counts, so that writers never wait for
+-- each other.
 
 create or replace function {{time_log_decade}}(day date) returns date immutable parallel safe language sql as $$
   select make_date(greatest(extract(year from day)::integer / 10 * 10, 1), 1, 1)
@@ -19,8 +20,8 @@ begin
   return sums;
 end $$;
 
--- For triggers after a statement, with the sign as their argument. A statement that changed more than 4096 logs has
--- rows of its own part instead: readers find them by key, and no fold has to wait for its end.
+-- For triggers after a statement, with the sign as their argument. A statement that changed more than 4096 logs inserts
+-- month rows under a part number of its own: readers find them by key, and no fold has to wait for its transaction.
 create or replace function {{count_time_logs}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
   language plpgsql as $$
@@ -31,20 +32,20 @@ begin
   insert into {{time_log_changes}} (sign, total, duration, first_day, last_day, projects, days, durations)
   select sign, sign * count(*), sign * sum(duration), min(date), max(date),
          array_agg(project_id), array_agg(date), array_agg(duration)
-    from (select project_id, date, duration from changed limit 257) few
+    from (select project_id, date, duration from changed limit 257) sample
   having count(*) between 1 and 256;
   if found then
     return null;
   end if;
-  if (select count(*) <= 4096 from (select from changed limit 4097) several) then
+  if (select count(*) <= 4096 from (select from changed limit 4097) sample) then
     insert into {{time_log_changes}} (sign, total, duration, first_day, last_day, projects, days, durations)
     select sign, sign * count(*), sign * sum(duration), min(date), max(date),
            array_agg(project_id), array_agg(date), array_agg(duration)
-      from (select project_id, date, duration, row_number() over () / 256 as piece from changed) several
+      from (select project_id, date, duration, row_number() over () / 256 as piece from changed) numbered
      group by piece;
     return null;
   end if;
-  -- No sequence: another server, of which rows have come, has used its numbers.
+  -- A sequence would repeat numbers of rows that came from another server.
   own_part := 1 + (hashtextextended(gen_random_uuid()::text, 0) & 9223372036854775806);
   with each_day as (
     select grouping(project_id) = 1 as of_all,
@@ -64,7 +65,7 @@ begin
   return null;
 end $$;
 
--- For a trigger after TRUNCATE, which holds the table: no writer and no fold is under way.
+-- For a trigger after TRUNCATE, which locks the table: no writer and no fold is in progress.
 create or replace function {{forget_time_log_counts}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 begin
@@ -78,10 +79,10 @@ begin
   return null;
 end $$;
 
--- Drops a row that comes from elsewhere, as from a dump of data alone: its logs are counted by the triggers.
+-- Drops a row that was not written by the counting itself, for example by a data-only restore: the triggers count its logs.
 create or replace function {{refuse_time_log_counts}}() returns trigger language plpgsql as 'begin return null; end';
 
--- With the rights of the owner: nobody else may bind them to a table of their own.
+-- They run with the rights of the owner, so no other role may bind them to a table of its own.
 revoke execute on function {{count_time_logs}}(), {{forget_time_log_counts}}() from public;
 
 create or replace trigger count_inserted after insert on {{time_logs}} referencing new table as changed

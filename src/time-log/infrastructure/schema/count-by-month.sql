@@ -12,7 +12,7 @@ insert into {{time_log_decades}} (of_all, project_id, decade, total, duration)
 select of_all, project_id, {{time_log_decade}}(month), sum(total), sum(duration) from {{time_log_months}} group by 1, 2, 3;
 analyze {{time_log_months}};
 analyze {{time_log_decades}};
--- Whoever could read the counts of before reads those of now.
+-- A role that could read the earlier counts can read these.
 do $$
 declare
   reader text;

@@ -1,26 +1,27 @@
--- What waits, and how it is added to the counts.
+-- Changes that wait, and the fold that adds them to the counts.
 
--- The changes that wait in the snapshot of the caller's statement. Planned as a part of that statement.
+-- Returns the changes that wait in the snapshot of the caller's statement. It is inlined into that statement.
 create or replace function {{waiting_time_log_changes}}() returns setof {{time_log_changes}} stable language sql as $$
   with bounds as materialized (
     select coalesce(fold.next_xid, 0) as first_xid,
-           -- Beyond it an old snapshot would step over many rows that it does not see.
-           case when fold.next_xid is null then 9223372036854775807 else here.beyond end as beyond,
+           -- An old snapshot does not see later rows; without this limit it would step over each of them.
+           case when fold.next_xid is null then 9223372036854775807 else snapshot.next_xid end as end_xid,
            case when fold.next_xid is not null
-                then array_append(fold.under_way, case when here.own >= here.beyond then here.own end) end as others
-      from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as beyond,
-                   pg_current_xact_id_if_assigned()::text::bigint as own) here
-      left join (select next_xid, under_way, xmin::text::bigint = own % 4294967296 as is_local
+                then array_append(fold.in_progress, case when snapshot.xid >= snapshot.next_xid then snapshot.xid end)
+            end as in_progress
+      from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next_xid,
+                   pg_current_xact_id_if_assigned()::text::bigint as xid) snapshot
+      left join (select next_xid, in_progress, xmin::text::bigint = xid % 4294967296 as is_local
                    from {{time_log_folds}} order by id desc limit 1) fold
-        on fold.is_local and fold.next_xid <= here.beyond
+        on fold.is_local and fold.next_xid <= snapshot.next_xid
   )
   select change.* from {{time_log_changes}} change
-   where xid >= (select first_xid from bounds) and xid < (select beyond from bounds)
+   where xid >= (select first_xid from bounds) and xid < (select end_xid from bounds)
   union all
-  select change.* from {{time_log_changes}} change where xid = any ((select others from bounds)::bigint[])
+  select change.* from {{time_log_changes}} change where xid = any ((select in_progress from bounds)::bigint[])
 $$;
 
--- The logs that wait, of some projects or of all (null), one by one.
+-- Returns the logs of changes that wait, one by one, for some projects or for all (null).
 create or replace function {{waiting_time_logs}}(some_projects uuid[])
   returns table (project_id uuid, day date, n integer, duration numeric) stable language sql as $$
   select log.project, log.day, change.sign, change.sign * log.duration
@@ -30,7 +31,7 @@ create or replace function {{waiting_time_logs}}(some_projects uuid[])
      and (some_projects is null or some_projects[1] = any (change.projects))
      and (some_projects is null or some_projects[1] = log.project)
   union all
-  -- A join looks up each log, where = any would compare it with each project.
+  -- A join looks up each log; = any would compare it with each project.
   select log.project, log.day, change.sign, change.sign * log.duration
     from {{waiting_time_log_changes}}() change
    cross join unnest(change.projects, change.days, change.durations) log (project, day, duration)
@@ -38,10 +39,9 @@ create or replace function {{waiting_time_logs}}(some_projects uuid[])
    where cardinality(some_projects) > 1
 $$;
 
--- Adds the changes of about `most` logs, and at most the same number of rows of parts, to the counts, and returns how
--- many. It returns less than `most` when nothing remains. Every sum stays the same in every snapshot. Only one fold
--- runs at a time; it waits for no other transaction, and blocks none. Anybody may call it: the role of a service that
--- owns nothing needs it.
+-- Adds the changes of about `most` logs, and at most the same number of rows of parts, to the counts. Returns how many it
+-- added: fewer than `most` if nothing remains. Every sum stays the same in every snapshot. One fold runs at a time; it
+-- waits for no other transaction and blocks none. Every role may call it: the role of a service that owns nothing must.
 create or replace function {{fold_time_log_counts}}(most integer) returns integer
   security definer set search_path = pg_catalog, pg_temp set jit = off
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off language plpgsql as $$
@@ -49,17 +49,17 @@ create or replace function {{fold_time_log_counts}}(most integer) returns intege
 declare
   folded integer;
   first_xid bigint;
-  others bigint[];
-  all_of boolean[];
+  in_progress_xids bigint[];
+  of_all_flags boolean[];
   projects uuid[];
   months date[];
   -- Only a superuser may set it for a function.
   counting constant text := coalesce(current_setting('time_logs.counting', true), '');
 begin
-  -- Without any change to take, the fold would note that all are taken.
+  -- A fold of nothing would record that everything is folded.
   most := greatest(most, 1);
   if current_setting('transaction_read_only')::boolean
-     -- A subscriber has the changes of the publisher, which are folded there.
+     -- The changes of a subscriber are those of its publisher, which folds them.
      or exists (select from pg_subscription_rel where srrelid = '{{time_log_changes'}}'::regclass)
      or not pg_try_advisory_xact_lock('{{time_logs'}}'::regclass::oid::integer, -3) then
     return 0;
@@ -70,29 +70,28 @@ begin
   exception when lock_not_available then
     return 0;
   end;
-  -- The newest fold, if readers may rely on it. Only folds write one, and only one runs at a time.
-  select next_xid, under_way into first_xid, others
-    from (select own, next_xid, under_way, xmin::text::bigint = own % 4294967296 as is_local
+  -- The newest fold, if readers may rely on it. Only folds write this table, and only one runs at a time.
+  select next_xid, in_progress into first_xid, in_progress_xids
+    from (select next_xid, in_progress, xmin::text::bigint = xid % 4294967296 as is_local
             from {{time_log_folds}} order by id desc limit 1) fold
    where is_local and next_xid <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
   first_xid := coalesce(first_xid, 0);
-  -- While a snapshot of before the last fold is held, no old row can go: fold more at a time.
-  if exists (select from pg_stat_activity, (select own, xmin::text::bigint = own % 4294967296 as is_local
+  -- A snapshot older than the last fold keeps replaced rows from being removed: fold more at a time.
+  if exists (select from pg_stat_activity, (select xid, xmin::text::bigint = xid % 4294967296 as is_local
                                              from {{time_log_folds}} order by id desc limit 1) fold
               where is_local and datname = current_database() and backend_type = 'client backend'
-                and age(backend_xmin) > age((fold.own % 4294967296)::text::xid))
+                and age(backend_xmin) > age((fold.xid % 4294967296)::text::xid))
      and (select coalesce(sum(abs(total)), 0) < 8192 and count(*) < 1024
             from (select total from {{waiting_time_log_changes}}() limit 1024) change) then
     return 0;
   end if;
   perform set_config('time_logs.counting', 'on', true);
-  -- The oldest changes by key, and no more than are taken: with a long backlog a fold costs as much as with a short
-  -- one.
+  -- It reads by key, and no more changes than it takes: a fold costs the same however long the backlog is.
   with next as materialized (
     select xid, id, logs
       from (select xid, id, abs(total) as logs, sum(abs(total)) over (order by xid, id) as logs_so_far
               from ((select change.xid, change.id, change.total
-                       from (select distinct unnest(others) as xid order by 1) other
+                       from (select distinct unnest(in_progress_xids) as xid order by 1) other
                       cross join lateral (select xid, id, total from {{time_log_changes}} change
                                            where change.xid = other.xid order by change.xid, change.id limit most) change
                       limit most)
@@ -122,14 +121,14 @@ begin
               from part_months, unnest(days, durations) with ordinality by_day (n, summed, day)
              where n is not null or summed is not null
             union all
-            -- What a rebuild adds to a total alone.
+            -- A rebuild may correct a total and no day.
             select of_all, project_id, month, 0, total - of_days.n, duration - of_days.summed
               from part_months, lateral (select coalesce(sum(n), 0) as n, coalesce(sum(summed), 0) as summed
                                            from unnest(days, durations) by_day (n, summed)) of_days
              where total <> of_days.n or duration <> of_days.summed) found
      group by 1, 2, 3, 4
   ), sums as materialized (
-    select of_all, project_id, month, sum(n)::bigint as total, sum(duration) as duration, min(n) <= 0 as is_less,
+    select of_all, project_id, month, sum(n)::bigint as total, sum(duration) as duration, min(n) <= 0 as has_decreased,
            array_agg(day order by day) as days, array_agg(n order by day) as counts, array_agg(duration order by day) as durations
       from each_day group by 1, 2, 3
   ), updated as (
@@ -154,40 +153,42 @@ begin
      group by 1, 2, 3
     on conflict (of_all, project_id, decade, part) do update
        set total = row.total + excluded.total, duration = row.duration + excluded.duration
-  ), noted as (
-    -- After those of another server, which the sequence here does not know.
-    insert into {{time_log_folds}} (id, own, next_xid, under_way)
-    select coalesce((select max(id) from {{time_log_folds}}), 0) + 1, own, next_xid,
-           array(select xid from (select own as xid union all select xip::text::bigint from pg_snapshot_xip(pg_current_snapshot()) xip) other
-                                 where xid < next_xid)
-      from (select pg_current_xact_id()::text::bigint as own,
+  ), new_fold as (
+    -- Its id follows those of another server, which the sequence of this one does not know.
+    insert into {{time_log_folds}} (id, xid, next_xid, in_progress)
+    select coalesce((select max(id) from {{time_log_folds}}), 0) + 1, xid, next_xid,
+           array(select other.xid from (select snapshot.xid union all select xip::text::bigint from pg_snapshot_xip(pg_current_snapshot()) xip) other
+                  where other.xid < next_xid)
+      from (select pg_current_xact_id()::text::bigint as xid,
                    case when exists (select from {{time_log_changes}}
                                       where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
                                         and xid <> pg_current_xact_id()::text::bigint)
-                        -- Some are of a server that is ahead: readers look at all changes until the next fold.
+                        -- Some came from a server with higher numbers: readers read all changes until the next fold.
                         then 9223372036854775807
-                        -- What is left may begin with the transaction of the last change that was taken. Beyond the
-                        -- snapshot others may be under way that it does not list, also before this transaction.
+                        -- The rest may begin with the transaction of the last change that was taken. After the
+                        -- snapshot others may be in progress that it does not list, also before this transaction.
                         else least((select max(xid) from next having sum(logs) >= most),
-                                   pg_snapshot_xmax(pg_current_snapshot())::text::bigint) end as next_xid) here
+                                   pg_snapshot_xmax(pg_current_snapshot())::text::bigint) end as next_xid) snapshot
+    -- Under REPEATABLE READ a fold that this one does not see fails it with 40001.
+    on conflict (id) do nothing
   )
   select greatest((select coalesce(sum(logs), 0) from next), (select count(*) from part_months), (select count(*) from part_decades)),
          array_agg(of_all), array_agg(project_id), array_agg(month)
-    into folded, all_of, projects, months
-    from (select of_all, project_id, month from sums where is_less
-          union all select of_all, project_id, decade from part_decades) less;
+    into folded, of_all_flags, projects, months
+    from (select of_all, project_id, month from sums where has_decreased
+          union all select of_all, project_id, decade from part_decades) decreased;
   perform set_config('time_logs.counting', counting, true);
-  -- A rebuild under way has deleted the one before, and need not be waited for.
+  -- A rebuild in progress has deleted the previous fold: it need not be waited for.
   delete from {{time_log_folds}} where id in (
     select id from {{time_log_folds}} where id < (select max(id) from {{time_log_folds}}) for update skip locked);
-  -- Rows that have become zero go.
-  delete from {{time_log_months}} row using unnest(all_of, projects, months) less (of_all, project_id, month)
-   where row.of_all = less.of_all and row.project_id = less.project_id and row.month = less.month and part = 0
+  -- Removes rows that have become zero.
+  delete from {{time_log_months}} row using unnest(of_all_flags, projects, months) decreased (of_all, project_id, month)
+   where row.of_all = decreased.of_all and row.project_id = decreased.project_id and row.month = decreased.month and part = 0
      and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}';
   delete from {{time_log_decades}} row
    using (select distinct of_all, project_id, {{time_log_decade}}(month) as decade
-            from unnest(all_of, projects, months) less (of_all, project_id, month)) less
-   where row.of_all = less.of_all and row.project_id = less.project_id and row.decade = less.decade and part = 0
+            from unnest(of_all_flags, projects, months) decreased (of_all, project_id, month)) decreased
+   where row.of_all = decreased.of_all and row.project_id = decreased.project_id and row.decade = decreased.decade and part = 0
      and total = 0 and duration = 0;
   return folded;
 end $$;
