@@ -1,81 +1,43 @@
 import { type DynamicModule, Logger, Module, type Type } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
-import { AUTH_HEADERS, AuthModule, rateLimit, type TokenVerifier } from '../libs/auth/src/index.js';
-import { ERROR_KINDS, type ErrorKind } from '../libs/errors/src/index.js';
-import { type CorsHeaders, HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
-import { ByFormVerifier, JwtModule, JwtVerifier } from '../libs/jwt/src/index.js';
-import type { OnMessage } from '../libs/messages/src/index.js';
-import type { TagObject } from '../libs/open-api/src/index.js';
+import type { QueryRunner } from 'typeorm';
+import {
+  AUTH_HEADERS,
+  AuthModule,
+  ByFormVerifier,
+  rateLimit,
+  type TokenVerifier,
+} from '../libs/auth/src/index.js';
+import { ERROR_KINDS } from '../libs/errors/src/index.js';
+import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';
-import type { BackupNotes } from '../libs/backup/src/index.js';
 import type { Config } from './process/config.js';
 import { Database, DatabaseModule } from './database/index.js';
 import { connectionOptions, Durability, migrate, openDataSource } from './database/setup/index.js';
-import { eventRelay } from '../libs/event-relay/src/composition.js';
 import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
 import { timeLogs } from './time-log/composition.js';
 import { TimeLogRepository } from './time-log/index.js';
-import { timeLogMessages } from './time-log/messages/composition.js';
-
-/** What modules are bound by. */
-interface Settings extends Config {
-  /** The scopes of a token for which none are named. */
-  readonly defaultScopes: readonly string[];
-  /** The access log of messages. */
-  readonly onMessage?: OnMessage | undefined;
-}
-
-/** What a module adds to the service. */
-interface ServiceModule {
-  /** Its Nest module, over that of `over`; undefined where the deployment has not switched it on. */
-  readonly bind: (settings: Settings, over: Type | DynamicModule) => Type | DynamicModule | undefined;
-  /** The module that it stands over, which comes before it. */
-  readonly over?: ServiceModule;
-  /** The start of its paths, such as `api/v1`. */
-  readonly prefix?: string;
-  /** Its entities, for the DataSource. */
-  readonly entities?: Extract<DataSourceOptions['entities'], unknown[]>;
-  /** The migrations that make its tables, in order. */
-  readonly migrations?: readonly Type<MigrationInterface & { readonly name: string }>[];
-  /** What a backup must hold of it beside its rows, as they are in the transaction of the runner. */
-  readonly note?: (runner: QueryRunner) => Promise<BackupNotes>;
-  /** What must follow where rows have come from another server, in the transaction of a restore. */
-  readonly afterRestore?: (runner: QueryRunner, notes: BackupNotes) => Promise<void>;
-  /** The scopes that a token can have, and what each allows. New tokens get the default ones unless told otherwise. */
-  readonly scopes?: readonly {
-    readonly name: string;
-    readonly allows: string;
-    readonly isDefault?: boolean;
-    /** The first token of an embedded database has it too: it is for who runs the service. */
-    readonly isOfFirstToken?: boolean;
-  }[];
-  /** The errors that only it answers with. */
-  readonly errors?: readonly ErrorKind[];
-  /** The names of the headers of its routes that pages of other origins may send and read. */
-  readonly headers?: Partial<CorsHeaders>;
-  /** The tag of its operations in the documentation. */
-  readonly tags?: readonly TagObject[];
-}
+import { PACKAGES } from './packages.js';
+import type { ModuleSettings, Notes, ServiceModule } from './service-module.js';
 
 /**
- * The modules of the service, one line each, in the order in which the router tries them. All else follows from them.
+ * The modules of the service, one line each, in the order in which the router tries them. Everything else follows from
+ * them.
  */
-const MODULES: readonly ServiceModule[] = [
+export const MODULES: readonly ServiceModule[] = [
   accessTokens,
   timeLogs,
-  timeLogMessages,
-  eventRelay,
+  ...PACKAGES,
   health,
   apiDocs,
   metrics,
 ];
 
 /** The Nest modules that the settings ask for, each over the one that it needs. */
-function bindAll(settings: Settings) {
+function bindAll(settings: ModuleSettings) {
   const bound = new Map<ServiceModule, Type | DynamicModule>();
   for (const brings of MODULES) {
     const module = brings.bind(settings, brings.over ? bound.get(brings.over)! : AppModule);
@@ -87,11 +49,11 @@ function bindAll(settings: Settings) {
 export const entities = MODULES.flatMap(({ entities = [] }) => entities);
 export const migrations = MODULES.flatMap(({ migrations = [] }) => migrations);
 export const note = async (runner: QueryRunner) => {
-  const notes: BackupNotes = {};
+  const notes: Notes = {};
   for (const module of MODULES) Object.assign(notes, await module.note?.(runner));
   return notes;
 };
-export const afterRestore = async (runner: QueryRunner, notes: BackupNotes) => {
+export const afterRestore = async (runner: QueryRunner, notes: Notes) => {
   for (const module of MODULES) await module.afterRestore?.(runner, notes);
 };
 export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
@@ -115,14 +77,9 @@ export interface AppOptions {
   /** Aborts the wait for the database. */
   readonly signal?: AbortSignal;
   /** The access log of messages. */
-  readonly onMessage?: OnMessage | undefined;
+  readonly onMessage?: ModuleSettings['onMessage'];
   /** The access log of requests. */
   readonly onClose?: HttpEdgeOptions['onClose'];
-}
-
-/** Verifies JWTs, access tokens, or both, as the settings say. */
-function verifierOf(jwts: TokenVerifier | undefined, accessTokens: TokenVerifier | undefined): TokenVerifier {
-  return jwts && accessTokens ? new ByFormVerifier(jwts, accessTokens) : (jwts ?? accessTokens)!;
 }
 
 /** The composition root: the service as it runs by itself. */
@@ -144,6 +101,10 @@ export class AppModule {
     const routes = [...bound].flatMap(([{ prefix: path }, module]) =>
       path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
     );
+    // Besides the access tokens.
+    const issuers = [...bound].flatMap(([{ verifier }, module]) =>
+      verifier ? [{ ...verifier, module }] : [],
+    );
     return {
       module: AppModule,
       imports: [
@@ -163,10 +124,14 @@ export class AppModule {
           },
         }),
         AuthModule.forRootAsync({
-          imports: config.jwt ? [JwtModule.forRoot({ ...config.jwt, cacheSize: limits.tokenCache })] : [],
-          inject: [AccessTokenVerifier, { token: JwtVerifier, optional: true }],
-          useFactory: (accessTokens: AccessTokenVerifier, jwts?: JwtVerifier) => ({
-            verifier: verifierOf(jwts, config.takesAccessTokens ? accessTokens : undefined),
+          imports: issuers.map(({ module }) => module),
+          inject: [AccessTokenVerifier, ...issuers.map(({ provide }) => provide)],
+          useFactory: (accessTokens: AccessTokenVerifier, ...verifiers: TokenVerifier[]) => ({
+            verifier: issuers.reduce<TokenVerifier | undefined>(
+              (others, { accepts }, index) =>
+                others ? new ByFormVerifier(accepts, verifiers[index]!, others) : verifiers[index],
+              config.takesAccessTokens ? accessTokens : undefined,
+            )!,
             realm: 'time-logs',
             ...(config.rateLimit && { admit: rateLimit(config.rateLimit) }),
           }),

@@ -8,6 +8,7 @@ import {
   type OpenDatabase,
   openDatabaseForCommand,
 } from '../database/setup/index.js';
+import { EMBEDDED_DATABASES } from '../packages.js';
 import { asksForHelp, UsageError } from './command-line.js';
 import { ProgressLine } from './progress-line.js';
 
@@ -93,7 +94,12 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const config = settings();
   const onNew = (dataDir: string) => say(`made a new database in ${dataDir}, where there was none`);
-  const database = await openDatabaseForCommand({ ...config, log: () => undefined, onNew, signal });
+  const database = await openDatabaseForCommand(EMBEDDED_DATABASES, {
+    ...config,
+    log: () => undefined,
+    onNew,
+    signal,
+  });
   try {
     return await act(database, config);
   } finally {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { RequestLimits } from '../../libs/http-edge/src/index.js';
-import type { JwtOptions } from '../../libs/jwt/src/index.js';
 import { faultOfDatabaseUrl, withFullVerification } from './database-url.js';
 import { misspelt } from './misspelt.js';
 import { TIME_LOG_LIMITS, type TimeLogLimits } from '../time-log/time-log.limits.js';
@@ -29,8 +28,15 @@ export interface Config {
   readonly declaredTokens: readonly string[];
   /** Whether access tokens are accepted, the declared ones included. */
   readonly takesAccessTokens: boolean;
-  /** Undefined: no JWT is accepted. */
-  readonly jwt: Omit<JwtOptions, 'cacheSize'> | undefined;
+  /** The issuer whose JWTs are accepted: where it publishes its keys, and what its tokens must contain. */
+  readonly jwt:
+    | {
+        readonly jwksUrl: string;
+        readonly issuer: string;
+        readonly audience: string;
+        readonly projectsClaim?: string | undefined;
+      }
+    | undefined;
   /** Origins whose pages may call the service from a browser; `*` alone for all. */
   readonly corsOrigins: readonly string[];
   /** How many requests each token may make to this process; undefined: no limit. */

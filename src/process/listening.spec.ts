@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { doorsOf, listen } from './listening.js';
+import { listen } from './listening.js';
 
 const refusing = (code: string) => ({
   listen: () => Promise.reject(Object.assign(new Error('in the words of the system'), { code })),
@@ -23,26 +23,5 @@ describe('listen', () => {
   ])('says what to do about %s', async (code, message) => {
     const listening = listen(refusing(code), { host: 'elsewhere', port: 80 });
     await expect(listening).rejects.toMatchObject({ message });
-  });
-});
-
-describe('doorsOf', () => {
-  const none = { host: undefined, messagesUrl: undefined, eventsUrl: undefined };
-
-  it('says what there is not, and which setting changes that', () => {
-    expect(doorsOf(none, 3000)).toBe(
-      'listening on port 3000 of all interfaces; messages: none (MESSAGES_URL); events: none (EVENTS_URL)',
-    );
-  });
-
-  it('says what there is, and where, without a password', () => {
-    const all = {
-      host: '127.0.0.1',
-      messagesUrl: 'tcp://0.0.0.0:4000',
-      eventsUrl: 'amqp://ada:secret@Broker/logs',
-    };
-    expect(doorsOf(all, 8080)).toBe(
-      'listening on port 8080 of 127.0.0.1; messages: tcp://0.0.0.0:4000; events: amqp://broker:5672/logs',
-    );
   });
 });

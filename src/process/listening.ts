@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
-import { brokerName } from '../../libs/messages/src/index.js';
 import type { Config } from './config.js';
 
 type Address = Pick<Config, 'host' | 'port'>;
@@ -29,17 +28,4 @@ export async function listen(
     throw remedy ? new Error(remedy({ host, port }), { cause: error }) : error;
   }
   return (app.getHttpServer() as { address(): AddressInfo }).address().port;
-}
-
-type Doors = Pick<Config, 'host' | 'messagesUrl' | 'eventsUrl'>;
-
-/** Which doors are open and where, and who gets events, in one line without a password. */
-export function doorsOf({ host, messagesUrl, eventsUrl }: Doors, port: number): string {
-  const place = (url: string | undefined, setting: string) =>
-    url === undefined ? `none (${setting})` : brokerName(new URL(url));
-  return [
-    `listening on port ${port} of ${host ?? 'all interfaces'}`,
-    `messages: ${place(messagesUrl, 'MESSAGES_URL')}`,
-    `events: ${place(eventsUrl, 'EVENTS_URL')}`,
-  ].join('; ');
 }

@@ -2,9 +2,22 @@ import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Principal } from '../../libs/auth/src/index.js';
-import type { AnsweredMessage } from '../../libs/messages/src/index.js';
 import { changeOf, type NotedChange } from '../../libs/strict-request/src/index.js';
 import type { Tracing } from './tracing.js';
+
+/** A message that was answered. */
+export interface LoggedMessage {
+  readonly id: string;
+  readonly pattern: string;
+  /** The code, HTTP status and reason of an error that it was answered with. */
+  readonly error?: string | undefined;
+  readonly status?: number | undefined;
+  readonly reason?: string | undefined;
+  /** The id of its principal, if it has passed the guard. */
+  readonly caller: string | undefined;
+  readonly change?: NotedChange | undefined;
+  readonly milliseconds: number;
+}
 
 /** Contexts in which Nest reports what ended a start, with a stack or in the system's words. */
 const ENDS_OF_A_START = new Set(['ExceptionHandler', 'NestApplication']);
@@ -83,7 +96,7 @@ export class ServiceLogger implements LoggerService {
     caller,
     change,
     milliseconds,
-  }: AnsweredMessage): void {
+  }: LoggedMessage): void {
     const level = levelFor(status, change);
     if (!this.pino.isLevelEnabled(level)) return;
     const line = {

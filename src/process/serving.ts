@@ -3,15 +3,14 @@ import { once } from 'node:events';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { DestinationStream } from 'pino';
-import { EdgeAdapter, UnreadAnswers } from '../../libs/http-edge/src/index.js';
-import { connectMessages } from '../../libs/messages/src/transports/index.js';
-import { AppModule } from '../app.module.js';
+import { EdgeAdapter } from '../../libs/http-edge/src/index.js';
+import { AppModule, MODULES } from '../app.module.js';
+import { EMBEDDED_DATABASES } from '../packages.js';
 import type { Config } from './config.js';
 import { openDatabase } from '../database/setup/index.js';
 import { firstSteps, firstTokenFile, lacksToken } from './first-steps.js';
-import { doorsOf, listen } from './listening.js';
+import { listen } from './listening.js';
 import { ServiceLogger } from './logging.js';
-import { MESSAGE_QUEUE } from '../time-log/messages/index.js';
 import { findTracing } from './tracing.js';
 
 /** What is told before there is a log. */
@@ -37,7 +36,7 @@ export async function serve({ config, notes, log, say, stop }: Start): Promise<v
   const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing, log);
   for (const { line, level } of notes) logger[level](line);
   signal.addEventListener('abort', () => logger.log('shutting down'));
-  const database = await openDatabase({
+  const database = await openDatabase(EMBEDDED_DATABASES, {
     ...config,
     signal,
     log: (line) => logger.logPostgres(line),
@@ -63,20 +62,11 @@ export async function serve({ config, notes, log, say, stop }: Start): Promise<v
       logger.log(`the database is ready: ${database.name}`);
       const tokenFile = await firstTokenFile(app, config, database);
       const port = await listen(app, config);
-      if (config.messagesUrl !== undefined) {
-        await connectMessages(app, {
-          url: config.messagesUrl,
-          setting: 'MESSAGES_URL',
-          queue: MESSAGE_QUEUE,
-          bodyLimit: config.limits.bodyLimit,
-          mostUnderWay: config.limits.writeQueue,
-          replyQueues: config.messagesReplyQueues,
-          logger,
-          tracing,
-          unread: app.get(UnreadAnswers),
-        });
-      }
-      logger.log(doorsOf(config, port));
+      for (const module of MODULES) await module.connect?.(app, config, { logger, tracing });
+      const connections = MODULES.flatMap(({ connection }) => connection?.(config) ?? []);
+      logger.log(
+        [`listening on port ${port} of ${config.host ?? 'all interfaces'}`, ...connections].join('; '),
+      );
       // Standard output belongs to the log.
       if (tokenFile !== undefined || (await lacksToken(app, config)))
         say(firstSteps({ ...config, tokenFile, port, today: new Date() }));

@@ -15,6 +15,7 @@ const SUITES = {
   brokers: { files: ['test/lab/brokers'] },
   browser: { files: ['test/lab/browser'] },
   containers: { options: ['--runInBand'], files: ['test/lab/containers'] },
+  core: { files: ['test/lab/core'] },
   database: {
     needs: TEST_POSTGRES,
     environment: { TEST_POSTGRES },
@@ -52,7 +53,7 @@ const BENCHES = {
   relay: 'relay',
 };
 /** What `all` runs: everything that has a verdict, but for the containers. */
-const NIGHTLY = 'specs tools package brokers browser estate database fleet properties faults'.split(' ');
+const NIGHTLY = 'specs tools core package brokers browser estate database fleet properties faults'.split(' ');
 
 const [name, ...args] = process.argv.slice(2);
 if (name === 'all') runAll();

@@ -9,7 +9,14 @@ import { eventually } from '../../src/time-log/contract/eventually.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';
-import { afterRestore, entities, migrations, openDatabaseForCommand, restore } from '../support/compiled.js';
+import {
+  afterRestore,
+  EMBEDDED_DATABASES,
+  entities,
+  migrations,
+  openDatabaseForCommand,
+  restore,
+} from '../support/compiled.js';
 import { useFolder } from '../support/fixtures.js';
 import { create, list, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
@@ -18,7 +25,11 @@ import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '.
 /** Does something on the embedded database of a directory, which runs meanwhile. */
 async function withSqlIn<T>(dataDir: string, act: (sql: DataSource) => Promise<T>): Promise<T> {
   const none = { databaseUrl: undefined, migrationDatabaseUrl: undefined };
-  const database = await openDatabaseForCommand({ ...none, dataDir, log: () => undefined });
+  const database = await openDatabaseForCommand(EMBEDDED_DATABASES, {
+    ...none,
+    dataDir,
+    log: () => undefined,
+  });
   try {
     return await withSql(database.url, act);
   } finally {

@@ -8,6 +8,7 @@ import type * as ApiDocs from '../../src/api-docs/index.js';
 import type * as App from '../../src/app.module.js';
 import type * as Backup from '../../libs/backup/src/index.js';
 import type { Command } from '../../src/commands/run-command.js';
+import type * as Packages from '../../src/packages.js';
 import type * as RunCommand from '../../src/commands/run-command.js';
 import type * as Config from '../../src/process/config.js';
 import type * as DatabaseSetup from '../../src/database/setup/index.js';
@@ -45,6 +46,7 @@ const from = {
   databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
   largeAnswers: (await compiled('src/time-log/wire/large-answers.js')) as typeof LargeAnswersFile,
+  packages: (await compiled('src/packages.js')) as typeof Packages,
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
   serving: (await compiled('src/process/serving.js')) as typeof Serving,
   timeLog: (await compiled('src/time-log/index.js')) as typeof TimeLog,
@@ -59,6 +61,7 @@ export const { backup, checkBackup, restore } = from.backup;
 export const { loadConfig } = from.config;
 export const { Database } = from.database;
 export const { migrate, openDatabaseForCommand, plainOptions } = from.databaseSetup;
+export const { EMBEDDED_DATABASES } = from.packages;
 export const { EdgeAdapter, UnreadAnswers } = from.httpEdge;
 export const { LargeAnswers } = from.largeAnswers;
 export const { execute } = from.runCommand;

@@ -4,6 +4,7 @@ export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.
 export { AUTH_HEADERS, AuthModule } from './auth.module.js';
 export { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
+export { ByFormVerifier } from './by-form.verifier.js';
 export { type Caller, callerOf, type CallerOf, MessageCaller } from './caller.js';
 export { DescribesGuarded, withoutRateLimit } from './describes-guarded.decorator.js';
 export { Open, OpenRoute } from './open.decorator.js';

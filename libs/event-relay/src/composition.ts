@@ -1,4 +1,5 @@
 import type { DynamicModule, Type } from '@nestjs/common';
+import { connectionOf } from '../../messages/src/index.js';
 import { timeLogs } from '../../../src/time-log/composition.js';
 import { EventRelayModule } from './event-relay.module.js';
 import { eventRelayEntities, eventRelayMigrations } from './index.js';
@@ -13,6 +14,7 @@ export const eventRelay = {
   over: timeLogs,
   bind: ({ eventsUrl }: Settings, logs: Type | DynamicModule) =>
     eventsUrl === undefined ? undefined : EventRelayModule.over(logs, () => sinkOf(eventsUrl)),
+  connection: ({ eventsUrl }: Settings) => connectionOf('events', 'EVENTS_URL', eventsUrl),
   entities: eventRelayEntities,
   migrations: eventRelayMigrations,
 };

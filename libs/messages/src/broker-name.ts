@@ -11,6 +11,11 @@ export function natsOptionsOf({ hostname, port, username, password }: URL) {
   };
 }
 
+/** Says whether and where a setting with such a URL connects the service, without a password. */
+export function connectionOf(name: string, setting: string, url: string | undefined): string {
+  return `${name}: ${url === undefined ? `none (${setting})` : brokerName(new URL(url))}`;
+}
+
 /**
  * Names the place that a `nats`, `amqp` or `tcp` URL leads to: without user and password, and in one way however the
  * URL is written.

@@ -3,5 +3,10 @@ export { Durability } from './durability.js';
 export { codeOf, INSUFFICIENT_PRIVILEGE, messageOf } from './message.js';
 export { migrate } from './migrate.js';
 export { openDataSource } from './open-data-source.js';
-export { openDatabase, openDatabaseForCommand, type OpenDatabase } from './open-database.js';
+export {
+  type EmbeddedDatabases,
+  openDatabase,
+  openDatabaseForCommand,
+  type OpenDatabase,
+} from './open-database.js';
 export { requireAllRows } from './row-security.js';

@@ -1,6 +1,5 @@
 import { lchown, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 import { addressOf } from './connection-fault.js';
 
 /** A database that is ready for connections. */
@@ -17,6 +16,26 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
+/** A PostgreSQL server of the service's own. */
+interface EmbeddedServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+interface EmbeddedOptions {
+  readonly dataDirectory: string;
+  readonly log: (line: string) => void;
+  readonly onFailure?: (error: Error) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Starts such servers. */
+export interface EmbeddedDatabases {
+  start(options: EmbeddedOptions): Promise<EmbeddedServer>;
+  /** Uses a server that runs already, and leaves it running. */
+  attachOrStart(options: EmbeddedOptions): Promise<EmbeddedServer & { readonly created: boolean }>;
+}
+
 export interface OpenDatabaseOptions {
   readonly databaseUrl: string | undefined;
   readonly migrationDatabaseUrl: string | undefined;
@@ -26,28 +45,33 @@ export interface OpenDatabaseOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The database of DATABASE_URL; without that setting the embedded one, started for the service. */
-export function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
-  return open(options, (embedded) => EmbeddedPostgres.start(embedded));
+/** Opens the database of DATABASE_URL; without that setting the embedded one, started for the service. */
+export function openDatabase(
+  databases: EmbeddedDatabases | undefined,
+  options: OpenDatabaseOptions,
+): Promise<OpenDatabase> {
+  return open(options, databases && ((embedded) => databases.start(embedded)));
 }
 
-/** The same for a command. An embedded database that runs already is used and left running. */
+/** Does the same for a command. An embedded database that runs already is used and left running. */
 export function openDatabaseForCommand(
+  databases: EmbeddedDatabases | undefined,
   options: OpenDatabaseOptions & {
     /** Told where the embedded database was made just now. The command may have another DATA_DIR than the service. */
     readonly onNew?: (dataDir: string) => void;
   },
 ): Promise<OpenDatabase> {
-  return open(options, async (embedded) => {
-    const server = await EmbeddedPostgres.attachOrStart(embedded);
+  const attach = async (start: EmbeddedDatabases, embedded: EmbeddedOptions) => {
+    const server = await start.attachOrStart(embedded);
     if (server.created) options.onNew?.(options.dataDir);
     return server;
-  });
+  };
+  return open(options, databases && ((embedded) => attach(databases, embedded)));
 }
 
 async function open(
   { databaseUrl, migrationDatabaseUrl, dataDir, ...rest }: OpenDatabaseOptions,
-  start: typeof EmbeddedPostgres.start,
+  start: EmbeddedDatabases['start'] | undefined,
 ): Promise<OpenDatabase> {
   if (databaseUrl !== undefined) {
     const { name, server } = addressOf(databaseUrl);
@@ -60,6 +84,7 @@ async function open(
       close: async () => undefined,
     };
   }
+  if (!start) throw new Error('there is no embedded database in this build: set DATABASE_URL');
   const { log, onFailure, signal } = rest;
   const dataDirectory = join(dataDir, 'postgres');
   const server = await start({

@@ -1,14 +1,42 @@
-import type { DynamicModule, Type } from '@nestjs/common';
+import type { DynamicModule, INestApplication, LoggerService, Type } from '@nestjs/common';
+import { UnreadAnswers } from '../../../libs/http-edge/src/index.js';
+import { connectionOf } from '../../../libs/messages/src/index.js';
+import { connectMessages, type ConnectOptions } from '../../../libs/messages/src/transports/index.js';
 import { timeLogs } from '../composition.js';
+import { MESSAGE_QUEUE } from './time-log-messages.controller.js';
 import { type MessageOptions, TimeLogMessagesModule } from './time-log-messages.module.js';
 
-interface Settings extends MessageOptions {
-  readonly messagesUrl?: string | undefined;
+interface Settings {
+  readonly messagesUrl: string | undefined;
+  readonly messagesReplyQueues: string | undefined;
+  readonly limits: { readonly bodyLimit: number; readonly writeQueue: number };
+}
+
+interface Process extends Pick<ConnectOptions, 'tracing'> {
+  readonly logger: LoggerService;
 }
 
 /** Time logs over messages, as the service binds them. */
 export const timeLogMessages = {
   over: timeLogs,
-  bind: ({ messagesUrl, onMessage }: Settings, logs: Type | DynamicModule) =>
+  bind: ({ messagesUrl, onMessage }: Settings & MessageOptions, logs: Type | DynamicModule) =>
     messagesUrl === undefined ? undefined : TimeLogMessagesModule.over(logs, { onMessage }),
+  connection: ({ messagesUrl }: Settings) => connectionOf('messages', 'MESSAGES_URL', messagesUrl),
+  connect: async (
+    app: INestApplication,
+    { messagesUrl, messagesReplyQueues, limits }: Settings,
+    process: Process,
+  ) => {
+    if (messagesUrl === undefined) return;
+    await connectMessages(app, {
+      ...process,
+      url: messagesUrl,
+      setting: 'MESSAGES_URL',
+      queue: MESSAGE_QUEUE,
+      bodyLimit: limits.bodyLimit,
+      mostUnderWay: limits.writeQueue,
+      replyQueues: messagesReplyQueues,
+      unread: app.get(UnreadAnswers),
+    });
+  },
 };

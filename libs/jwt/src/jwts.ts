@@ -1,0 +1,15 @@
+import { hasJwtForm } from './jwt-form.js';
+import { JwtModule, type JwtOptions } from './jwt.module.js';
+import { JwtVerifier } from './jwt.verifier.js';
+
+interface Settings {
+  /** Undefined: no JWT is accepted. */
+  readonly jwt: Omit<JwtOptions, 'cacheSize'> | undefined;
+  readonly limits: { readonly tokenCache: number };
+}
+
+/** JWTs, as the service binds them. */
+export const jwts = {
+  bind: ({ jwt, limits }: Settings) => jwt && JwtModule.forRoot({ ...jwt, cacheSize: limits.tokenCache }),
+  verifier: { provide: JwtVerifier, accepts: hasJwtForm },
+};

@@ -1,0 +1,117 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { environment } from '../../support/environment.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+
+const PROJECT = join(import.meta.dirname, '..', '..', '..');
+const LIBS = ['auth', 'batching', 'errors', 'http-edge', 'measures', 'open-api', 'strict-request'];
+/** What belongs to packages, apart from their folders in libs. */
+const OF_PACKAGES =
+  /src\/(commands\/(backup|restore)\.command\.ts|time-log\/(messages|testing|contract)(\/.*)?)$/;
+const NO_PACKAGES = `export const PACKAGES = [];\nexport const EMBEDDED_DATABASES = undefined;\n`;
+const TOKEN = 'a-token-of-the-core-that-is-long-enough';
+const LOG = { projectId: '0a000000-0000-4000-8000-000000000001', duration: 1.5, description: 'Work' };
+
+const run = promisify(execFile);
+
+/** The core without any package, in a folder of its own: compiled there, and started from there. */
+describe('the core alone', () => {
+  let folder: string;
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'time-logs-core-'));
+    const isOfCore = (path: string) => !OF_PACKAGES.test(path);
+    await cp(join(PROJECT, 'src'), join(folder, 'src'), { recursive: true, filter: isOfCore });
+    for (const lib of LIBS)
+      await cp(join(PROJECT, 'libs', lib), join(folder, 'libs', lib), { recursive: true });
+    for (const file of ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'run.mjs'])
+      await cp(join(PROJECT, file), join(folder, file));
+    await writeFile(join(folder, 'src', 'packages.ts'), NO_PACKAGES);
+    await linkModules();
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true });
+    await database.drop();
+  });
+
+  /** All modules but those of packages. */
+  async function linkModules(): Promise<void> {
+    const modules = join(PROJECT, 'node_modules');
+    await mkdir(join(folder, 'node_modules'));
+    for (const name of await readdir(modules))
+      if (name !== '@time-logs') await symlink(join(modules, name), join(folder, 'node_modules', name));
+  }
+
+  it('compiles', async () => {
+    const config = { extends: './tsconfig.json', include: ['src', 'libs'], exclude: ['**/*.spec.ts'] };
+    await writeFile(join(folder, 'tsconfig.core.json'), JSON.stringify(config));
+    const tsc = join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc');
+    const { stdout } = await run(process.execPath, [tsc, '-p', 'tsconfig.core.json'], { cwd: folder }).catch(
+      (error: unknown) => error as { stdout: string },
+    );
+    expect(stdout).toBe('');
+    for (const name of ['api-docs', 'time-log/infrastructure/schema'])
+      await cp(join(folder, 'src', name), join(folder, 'dist', 'src', name), {
+        recursive: true,
+        filter: (path) => !path.endsWith('.ts'),
+      });
+  });
+
+  it('records, lists, sums and reports its health', async () => {
+    const service = spawn(process.execPath, ['dist/src/main.js'], {
+      cwd: folder,
+      env: environment({ HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url, ACCESS_TOKEN: TOKEN }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const port = await portOf(service.stdout);
+      const send = async (path: string, body?: object) => {
+        const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+          headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+          ...(body && { method: 'POST', body: JSON.stringify(body) }),
+        });
+        return { status: response.status, body: (await response.json()) as { data: object } };
+      };
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      expect((await fetch(`http://127.0.0.1:${port}/health`, { headers })).status).toBe(200);
+      const created = await send('/api/v1/time-logs', { ...LOG, date: '2026-01-31' });
+      expect(created).toMatchObject({ status: 201, body: { data: LOG } });
+      expect(await send('/api/v1/time-logs')).toMatchObject({
+        status: 200,
+        body: { data: [{ duration: LOG.duration }], meta: { total: 1 } },
+      });
+      expect(await send('/api/v1/time-logs/totals')).toMatchObject({ status: 200 });
+    } finally {
+      service.kill('SIGKILL');
+      await once(service, 'exit');
+    }
+  });
+
+  it('says that it has no database of its own', async () => {
+    const failed = await run(process.execPath, ['dist/src/main.js'], {
+      cwd: folder,
+      env: environment({}),
+    }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no embedded database in this build: set DATABASE_URL'),
+    });
+  });
+});
+
+async function portOf(output: NodeJS.ReadableStream): Promise<string> {
+  let printed = '';
+  for await (const chunk of output) {
+    printed += String(chunk);
+    const listening = /listening on port (\d+)/.exec(printed);
+    if (listening) return listening[1]!;
+  }
+  throw new Error(`it ended: ${printed}`);
+}
