@@ -9,7 +9,6 @@ import {
   rateLimit,
   type TokenVerifier,
 } from '../libs/auth/src/index.js';
-import { ERROR_KINDS } from '../libs/errors/src/index.js';
 import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/index.js';
 import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';
@@ -61,12 +60,7 @@ export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ 
 export const firstScopes = scopes
   .filter(({ isDefault, isOfFirstToken }) => isDefault === true || isOfFirstToken === true)
   .map(({ name }) => name);
-/** Every error that the service answers with, by their statuses. */
-export const errors = [...Object.values(ERROR_KINDS), ...MODULES.flatMap(({ errors = [] }) => errors)].sort(
-  (a, b) => a.status - b.status,
-);
 const headers = [AUTH_HEADERS, ...MODULES.map(({ headers = {} }) => headers)];
-export const tags = MODULES.flatMap(({ tags = [] }) => tags);
 
 export interface AppOptions {
   readonly config: Config;

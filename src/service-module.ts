@@ -1,9 +1,7 @@
 import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import type { TokenVerifier } from '../libs/auth/src/index.js';
-import type { ErrorKind } from '../libs/errors/src/index.js';
 import type { CorsHeaders } from '../libs/http-edge/src/index.js';
-import type { TagObject } from '../libs/open-api/src/index.js';
 import type { Config } from './process/config.js';
 import type { LoggedMessage, ServiceLogger } from './process/logging.js';
 import type { Tracing } from './process/tracing.js';
@@ -35,20 +33,15 @@ export interface ServiceModule {
   readonly note?: (runner: QueryRunner) => Promise<Notes>;
   /** What must follow where rows have come from another server, in the transaction of a restore. */
   readonly afterRestore?: (runner: QueryRunner, notes: Notes) => Promise<void>;
-  /** The scopes that a token can have, and what each allows. New tokens get the default ones unless told otherwise. */
+  /** The scopes that a token can have. New tokens get the default ones unless others are named. */
   readonly scopes?: readonly {
     readonly name: string;
-    readonly allows: string;
     readonly isDefault?: boolean;
     /** The first token of an embedded database has it too: it is for who runs the service. */
     readonly isOfFirstToken?: boolean;
   }[];
-  /** The errors that only it answers with. */
-  readonly errors?: readonly ErrorKind[];
   /** The names of the headers of its routes that pages of other origins may send and read. */
   readonly headers?: Partial<CorsHeaders>;
-  /** The tag of its operations in the documentation. */
-  readonly tags?: readonly TagObject[];
   /** The verifier of bearer tokens that its Nest module exports, and which tokens it gets. */
   readonly verifier?: { readonly provide: Type<TokenVerifier>; readonly accepts: (token: string) => boolean };
   /** Connects it to the outside once the service listens for HTTP. Throws an Error with one line that says what to do. */

@@ -37,8 +37,14 @@ const PEERS = {
   typeorm: '^0.3.20 || ^1.0.0',
 };
 
-/** Needed by one entry alone, or by one of the brokers: who does not use it goes without. */
-const OPTIONAL_PEERS = ['@nats-io/jetstream', '@nats-io/transport-node', '@nestjs/microservices', 'amqplib'];
+/** A host needs these for one entry, one broker, or pages of API documentation; no other code imports them. */
+const OPTIONAL_PEERS = [
+  '@nats-io/jetstream',
+  '@nats-io/transport-node',
+  '@nestjs/microservices',
+  '@nestjs/swagger',
+  'amqplib',
+];
 
 /** The builds, by the condition that leads to each. */
 const BUILDS = {
@@ -111,6 +117,7 @@ function compile({ type, folder }) {
   // TypeScript compiles a file to what the manifest above it says.
   host.readFile = (file) => {
     if (file.endsWith('/infrastructure/schema/texts.ts')) return textsIn(dirname(file));
+    if (file.endsWith('/time-log/api/document.ts')) return documentText();
     const text = ts.sys.readFile(file);
     const isOurs = file.endsWith('/package.json') && !relative(PROJECT, file).includes('node_modules');
     return text !== undefined && isOurs ? json({ ...JSON.parse(text), type }) : text;
@@ -131,6 +138,12 @@ function textsIn(folder) {
     .sort()
     .map((file) => [file.slice(0, -4).replaceAll('\\', '/'), readFileSync(join(folder, file), 'utf8')]);
   return `export const TEXTS: Readonly<Record<string, string>> = ${json(Object.fromEntries(texts))}`;
+}
+
+/** A module with the OpenAPI document. */
+function documentText() {
+  const text = readFileSync(join(PROJECT, 'src', 'api-docs', 'openapi.json'), 'utf8');
+  return `export const DOCUMENT_TEXT: string = ${json(text)}`;
 }
 
 function fail(diagnostic) {
@@ -154,7 +167,8 @@ function reachable(compiled, from, form) {
 
 function manifest(packages) {
   const { name, version, description, license, type, engines } = project;
-  const shared = Object.keys(PEERS).filter((peer) => packages.has(peer));
+  // The metadata for @nestjs/swagger fits these versions, though nothing imports the package.
+  const shared = Object.keys(PEERS).filter((peer) => packages.has(peer) || peer === '@nestjs/swagger');
   const own = [...packages].filter((dependency) => !(dependency in PEERS)).sort();
   const files = ({ folder }, entry) => ({
     types: `./${folder}/${entry}.d.ts`,

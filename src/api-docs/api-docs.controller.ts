@@ -4,8 +4,6 @@ import { applyDecorators, Controller, Get, Header, Req, Res, UseFilters, UseGuar
 import type { Request, Response } from 'express';
 import { BearerAuthGuard, Open } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { NotDescribed } from '../../libs/open-api/src/index.js';
-import { DocumentDocumentation } from './api-docs.documentation.js';
 import { CONTENT_SECURITY_POLICY, FILES_PATH, ownFile, PAGE, swaggerUi } from './docs-files.js';
 import { encoded } from './encoded.js';
 
@@ -16,20 +14,16 @@ const PageFile = (name: string, type: string) =>
   applyDecorators(
     Get(`${FILES_PATH}/${name}`),
     Open(),
-    NotDescribed(),
     Header('Content-Type', type),
     Header('Cache-Control', 'public, max-age=31536000, immutable'),
   );
-
-/** The document that `npm run openapi` has made from the routes. */
-export const DOCUMENT_FILE = 'openapi.json';
 
 /** Serves the OpenAPI document and a page to read and try it, without a token. No part of a request names a file. */
 @Controller()
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class ApiDocsController {
-  private readonly sendDocument = encoded(() => readFileSync(join(import.meta.dirname, DOCUMENT_FILE)));
+  private readonly sendDocument = encoded(() => readFileSync(join(import.meta.dirname, 'openapi.json')));
   private readonly sendPageScript = ownFile('page.js');
   private readonly sendSamples = ownFile('samples.js');
   private readonly sendPageStyle = ownFile('page.css');
@@ -38,7 +32,6 @@ export class ApiDocsController {
   private readonly sendIcon = swaggerUi('favicon-32x32.png');
 
   @Get('openapi.json')
-  @DocumentDocumentation
   @Open()
   @Header('Content-Type', 'application/json; charset=utf-8')
   document(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -47,7 +40,6 @@ export class ApiDocsController {
 
   @Get('docs')
   @Open()
-  @NotDescribed()
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   page(): string {

@@ -4,11 +4,6 @@ import { BearerAuthGuard, Open, Unlimited } from '../../libs/auth/src/index.js';
 import { withinDeadline } from '../../libs/strict-request/src/index.js';
 import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { Database } from '../database/index.js';
-import {
-  HealthDocumentation,
-  LivenessDocumentation,
-  ReadinessDocumentation,
-} from './health.documentation.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -24,7 +19,6 @@ export class HealthController implements OnModuleDestroy {
 
   /** The check of the contract. Needs a token, like every request, and a database that works. */
   @Get('health')
-  @HealthDocumentation
   @Unlimited()
   @Header('Content-Type', TEXT)
   async health(@Req() request: Request): Promise<string> {
@@ -34,7 +28,6 @@ export class HealthController implements OnModuleDestroy {
 
   /** For orchestrators, without a token: the process runs. It never asks the database: no restart would mend that. */
   @Get('livez')
-  @LivenessDocumentation
   @Open()
   @Header('Content-Type', TEXT)
   live(): string {
@@ -43,7 +36,6 @@ export class HealthController implements OnModuleDestroy {
 
   /** For load balancers, without a token: like `health`, but it refuses from the start of a shutdown. */
   @Get('readyz')
-  @ReadinessDocumentation
   @Open()
   @Header('Content-Type', TEXT)
   async ready(@Req() request: Request): Promise<string> {

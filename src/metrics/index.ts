@@ -1,6 +1,5 @@
-import { METRICS_TAG } from './metrics.documentation.js';
 import { MetricsModule } from './metrics.module.js';
 import { metricsScopes } from './metrics.scopes.js';
 
 /** The module, as the service binds it. */
-export const metrics = { bind: () => MetricsModule, scopes: metricsScopes, tags: [METRICS_TAG] };
+export const metrics = { bind: () => MetricsModule, scopes: metricsScopes };

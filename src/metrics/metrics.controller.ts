@@ -2,7 +2,6 @@ import { Controller, Get, Header, UseFilters, UseGuards } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { BearerAuthGuard, Scopes, Unlimited } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { MetricsDocumentation } from './metrics.documentation.js';
 import { READ_METRICS } from './metrics.scopes.js';
 
 /** The metrics of this process, in the text format of Prometheus. They have a scope of their own. */
@@ -13,7 +12,6 @@ export class MetricsController {
   constructor(private readonly registry: Registry) {}
 
   @Get()
-  @MetricsDocumentation
   @Scopes([READ_METRICS])
   @Unlimited()
   @Header('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)

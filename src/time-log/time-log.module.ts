@@ -77,7 +77,8 @@ function hostDocument(
   access?: HostAccess,
   filter?: ExceptionFilter,
   auth?: AuthOptions,
-): HostDocument {
+): HostDocument | false {
+  if (openApi === false) return false;
   const { securityScheme = SECURITY_SCHEME, rateLimit = access === undefined && auth?.admit !== undefined } =
     openApi;
   return { securityScheme, hasRateLimit: rateLimit, hasFilter: filter !== undefined, source, attributes };

@@ -38,8 +38,9 @@ export interface TimeLogOptions extends TimeLogCoreOptions {
    * `time-logs:write` and `time-logs:correct`.
    */
   readonly principal?: CallerOf | undefined;
-  /** What the OpenAPI document of the app says of our routes. */
+  /** What the OpenAPI document of the app says of our routes; `false`: the app makes no document. */
   readonly openApi?:
+    | false
     | {
         /** The name of the security scheme of callers; `bearer` unless given. */
         readonly securityScheme?: string | undefined;

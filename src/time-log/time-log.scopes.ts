@@ -6,9 +6,9 @@ export const WRITE = 'time-logs:write';
 /** The scope for correcting and deleting them. */
 export const CORRECT = 'time-logs:correct';
 
-/** The scopes of the module, and what each allows. New tokens get the default ones unless told otherwise. */
+/** The scopes of the module. The OpenAPI document says what each allows. New tokens get the default ones. */
 export const timeLogScopes = [
-  { name: READ, allows: 'list, get and sum time logs', isDefault: true },
-  { name: WRITE, allows: 'record time logs', isDefault: true },
-  { name: CORRECT, allows: 'correct and delete time logs', isOfFirstToken: true },
+  { name: READ, isDefault: true },
+  { name: WRITE, isDefault: true },
+  { name: CORRECT, isOfFirstToken: true },
 ];

@@ -3,7 +3,6 @@ import { get, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { FILES_PATH } from '../../src/api-docs/docs-files.js';
-import { errors, loadConfig, openApiText, scopes, tags } from '../support/compiled.js';
 import { REFUSED } from '../support/edge.js';
 import { DOCUMENT_TEXT, type OpenApiDocument } from '../support/open-api.js';
 import { create, outcome, send } from '../support/requests.js';
@@ -42,12 +41,6 @@ async function undecoded(path: string, accepted?: string) {
 describe('GET /openapi.json', () => {
   it('answers the committed document', async () => {
     expect((await send(app, '/openapi.json')).text).toBe(DOCUMENT_TEXT);
-  });
-
-  it('is what `npm run openapi` writes: what the routes say of themselves', async () => {
-    const { limits } = loadConfig({}, false);
-    const { version } = (JSON.parse(DOCUMENT_TEXT) as OpenApiDocument).info;
-    expect(DOCUMENT_TEXT).toBe(await openApiText(app.app, { version, errors, scopes, tags, limits }));
   });
 
   it('names every route of the service but those of the page, and no other', () => {

@@ -108,6 +108,26 @@ describe('the OpenAPI document of a host', () => {
     expect(JSON.stringify(named)).not.toContain('bearer');
   });
 
+  it('shows no other scope in the examples of a route than its own', async () => {
+    for (const { security, responses } of operationsOf(await documentOf([TimeLogModule.forRoot(ours)]))) {
+      const text = JSON.stringify(responses[403]!.content);
+      const shown = [...text.matchAll(/"message":"the token lacks the scope ([^"]+)"/g)].map(
+        ([, name]) => name,
+      );
+      expect(shown).toEqual(Object.values(security[0]!).flat());
+    }
+  });
+
+  it('says nothing of our routes if the host makes none of them', async () => {
+    const document = await documentOf([TimeLogModule.forRoot({ ...ours, openApi: false })]);
+    expect(
+      operationsOf(document).flatMap(({ responses }) =>
+        Object.values(responses).map(({ content }) => content),
+      ),
+    ).toEqual(operationsOf(document).map(() => undefined));
+    expect(document.components!.schemas).toEqual({});
+  });
+
   it('tells of a limit of requests where there is one', async () => {
     const verifier = { verify: () => Promise.resolve(undefined) };
     const auth = (admit?: () => void) =>

@@ -1,7 +1,22 @@
+import { STATUS_CODES } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS } from '../../libs/errors/src/index.js';
-import { timeLogs } from '../../src/time-log/composition.js';
-import { PAGE_LIMIT, TimeLog } from '../../src/time-log/index.js';
+import { DEPTH_LIMIT } from '../../libs/strict-request/src/index.js';
+import { loadConfig } from '../../src/process/config.js';
+import { FEED_REFUSED, PROJECT_REFUSED } from '../../src/time-log/domain/access.js';
+import {
+  IDEMPOTENCY_KEY_LENGTH,
+  IDEMPOTENCY_KEY_REUSED,
+  idempotencyKeyFault,
+} from '../../src/time-log/domain/idempotency-key.js';
+import { DEFAULT_PAGE, PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page.js';
+import { EVENT_ID_FORM, FEED_GONE } from '../../src/time-log/domain/time-log-event.js';
+import { TIME_LOG_FIELDS, TimeLog } from '../../src/time-log/domain/time-log.js';
+import { DESCRIPTION_LENGTH, descriptionFault, UUID_FORM } from '../../src/time-log/domain/time-log.rules.js';
+import { GROUPINGS } from '../../src/time-log/domain/totals.js';
+import { EVENT_SOURCE } from '../../src/time-log/wire/cloud-event.js';
+import { LISTED_FIELDS } from '../../src/time-log/wire/time-log-bodies.js';
+import { scopes } from '../support/compiled.js';
 import { DOCUMENT_TEXT, type OpenApiDocument, type Operation, type Response } from '../support/open-api.js';
 
 const openApiDocument = JSON.parse(DOCUMENT_TEXT) as OpenApiDocument;
@@ -31,7 +46,12 @@ const FURTHER_STATUSES: Readonly<Record<string, number[]>> = {
   'get /api/v1/time-logs/events': [410],
 };
 
-const kinds = [...Object.values(ERROR_KINDS), ...timeLogs.errors];
+const kinds = [...Object.values(ERROR_KINDS), FEED_GONE, IDEMPOTENCY_KEY_REUSED].toSorted(
+  (a, b) => a.status - b.status,
+);
+/** The error of a status. */
+const responseOf = (status: number) =>
+  openApiDocument.components.responses[STATUS_CODES[status]!.replaceAll(' ', '')]!;
 
 describe('the OpenAPI document', () => {
   it('refers to nothing that is not there, and names nothing that is not used but 405', () => {
@@ -56,8 +76,92 @@ describe('the OpenAPI document', () => {
       expect(answer).toHaveProperty('$ref');
       expect(Object.keys(answer).filter((key) => key !== '$ref' && key !== 'description')).toEqual([]);
     }
-    for (const { code, status } of kinds)
-      expect(openApiDocument.info.description).toContain(`| ${status} | \`${code}\` | `);
+    const rows = kinds.map(
+      ({ code, status }) => `| ${status} | \`${code}\` | ${responseOf(status).description} |`,
+    );
+    expect(openApiDocument.info.description.split('\n').filter((line) => /^\| \d/.test(line))).toEqual(rows);
+    const { error } = openApiDocument.components.schemas.ErrorBody!.properties as { error: object };
+    expect(error).toHaveProperty(
+      'enum',
+      kinds.map(({ code }) => code),
+    );
+  });
+
+  it('names every scope, and every path that is open', () => {
+    const { description } = openApiDocument.components.securitySchemes.bearer!;
+    const named = [...description.matchAll(/^- `(.+)`: ./gm)].map(([, name]) => name);
+    expect(named).toEqual(scopes.map(({ name }) => name));
+    const open = operations
+      .filter(([, { security }]) => security?.length === 0)
+      .map(([name]) => `\`${name.split(' ')[1]}\``);
+    expect(openApiDocument.info.description).toContain(`Open are only ${open.join(', ')} and \`/docs\`.`);
+  });
+
+  it('has the limits of a deployment without settings', () => {
+    const { headersTimeout, requestTimeout, bodyLimit, headersLimit } = loadConfig({}, false).limits;
+    const [body, headers] = [`${bodyLimit / 1024} KiB, unless`, `${headersLimit / 1024} KiB, unless`];
+    const [first, all] = [headersTimeout / 1000, requestTimeout / 1000];
+    expect(responseOf(408).description).toContain(
+      `within ${first} seconds, or the request within ${all}, unless`,
+    );
+    expect(responseOf(413).description).toContain(`over ${body}`);
+    expect(JSON.stringify(responseOf(413))).toContain(`must be at most ${bodyLimit} bytes`);
+    expect(responseOf(431).description).toContain(`over ${headers}`);
+    const bodies = operations.flatMap(([, { requestBody }]) => requestBody ?? []);
+    expect(bodies.length).toBeGreaterThan(1);
+    for (const { description } of bodies) {
+      expect(description).toMatch(new RegExp(`^At most ${body} `));
+      expect(description).toContain(`nested at most ${DEPTH_LIMIT} levels deep`);
+    }
+  });
+
+  it('has the members, limits and forms of the code', () => {
+    const { schemas } = openApiDocument.components;
+    const fields = Object.keys(TIME_LOG_FIELDS);
+    expect(Object.keys(schemas.NewTimeLog!.properties!)).toEqual(fields);
+    for (const [name, members] of [
+      ['RecordedTimeLog', ['id', ...fields, 'createdAt']],
+      ['TimeLog', ['id', ...LISTED_FIELDS, 'createdAt']],
+    ] as const)
+      for (const named of [Object.keys(schemas[name]!.properties!), schemas[name]!.required])
+        expect(named).toEqual(members);
+    const text = JSON.stringify(openApiDocument);
+    const every = (key: string) =>
+      [...new Set([...text.matchAll(new RegExp(`"${key}":(\\d+)`, 'g'))].map(([, one]) => Number(one)))].sort(
+        (a, b) => a - b,
+      );
+    expect(every('maxItems')).toEqual([PAGE_LIMIT]);
+    expect(every('maximum')).toEqual([PAGE_LIMIT, Number.MAX_SAFE_INTEGER]);
+    expect(every('default')).toEqual([DEFAULT_PAGE.number, DEFAULT_PAGE.limit]);
+    expect(every('maxLength')).toEqual([IDEMPOTENCY_KEY_LENGTH, DESCRIPTION_LENGTH]);
+    expect(text.split(`at most ${DESCRIPTION_LENGTH} characters (code points)`).length).toBe(4);
+    expect(text).toContain(
+      `that it can be repeated: 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`,
+    );
+    const ids = [...text.matchAll(/"pattern":"(?=[^"]*\[0-9A-Fa-f\])\^([^"]+)\$"/g)].map(([, form]) => form);
+    expect(new Set(ids)).toEqual(new Set([UUID_FORM, EVENT_ID_FORM]));
+    expect(text).toContain(`"name":"by","required":false,"in":"query"`);
+    expect(text).toContain(`"enum":${JSON.stringify(GROUPINGS)}`);
+    for (const name of ['TimeLogStored', 'TimeLogDeleted'])
+      expect(schemas[name]!.properties).toHaveProperty('source.const', EVENT_SOURCE);
+  });
+
+  it('shows messages as the code says them', () => {
+    const faults = [
+      pageLimitFault('0'),
+      descriptionFault('x'.repeat(DESCRIPTION_LENGTH + 1)),
+      idempotencyKeyFault(''),
+    ];
+    const messages = [
+      ...faults,
+      PROJECT_REFUSED,
+      FEED_REFUSED,
+      FEED_GONE.message,
+      IDEMPOTENCY_KEY_REUSED.message,
+    ];
+    expect(messages).not.toContain(undefined);
+    const shown = DOCUMENT_TEXT.match(/(?<="message": ").+(?=")/g)!.join('\n');
+    expect(messages.filter((message) => !shown.includes(message!))).toEqual([]);
   });
 
   it('gives every operation a name of its own, and a tag that is described', () => {
@@ -112,6 +216,25 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(operations)(
+    'has the parameters and headers of every route, or of its rate limit: %s',
+    (_name, operation) => {
+      expect(operation.parameters).toContainEqual({ $ref: '#/components/parameters/X-Request-Id' });
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const names = Object.keys(resolved(response).headers);
+        const isLimited = '429' in operation.responses && /^2|429/.test(status);
+        expect(names.filter((name) => /^(RateLimit|X-Request|Retry|WWW)/.test(name)).toSorted()).toEqual(
+          [
+            ...(isLimited ? ['RateLimit', 'RateLimit-Policy'] : []),
+            ...(/429|503/.test(status) ? ['Retry-After'] : []),
+            ...(/401|403/.test(status) ? ['WWW-Authenticate'] : []),
+            'X-Request-Id',
+          ].toSorted(),
+        );
+      }
+    },
+  );
+
+  it.each(operations)(
     'has an example of every answer to %s, an error under its own code',
     (_name, operation) => {
       for (const [status, response] of Object.entries(operation.responses)) {
@@ -155,7 +278,6 @@ describe('the OpenAPI document', () => {
     expect(sum).not.toHaveProperty('format');
     expect(sum).toHaveProperty('description', expect.stringContaining('never rounded'));
     expect(openApiDocument.paths['/readyz']!.get!.description).toContain('`503` without it');
-    expect(openApiDocument.info.description).toContain('Open are only `/livez`, `/readyz`, `/openapi.json`');
     expect(JSON.stringify(get!.parameters)).toContain(`"maximum":${PAGE_LIMIT}`);
   });
 });

@@ -4,7 +4,6 @@ import type * as TypeOrm from 'typeorm';
 import type * as HttpEdge from '../../libs/http-edge/src/index.js';
 import type * as Transports from '../../libs/messages/src/transports/index.js';
 import type * as AccessToken from '../../src/access-token/index.js';
-import type * as ApiDocs from '../../src/api-docs/index.js';
 import type * as App from '../../src/app.module.js';
 import type * as Backup from '../../libs/backup/src/index.js';
 import type { Command } from '../../src/commands/run-command.js';
@@ -38,7 +37,6 @@ export const { DataSource } = (await importOnce('typeorm')) as typeof TypeOrm;
 
 const from = {
   accessToken: (await compiled('src/access-token/index.js')) as typeof AccessToken,
-  apiDocs: (await compiled('src/api-docs/index.js')) as typeof ApiDocs,
   app: (await compiled('src/app.module.js')) as typeof App,
   backup: (await compiled('libs/backup/src/index.js')) as typeof Backup,
   config: (await compiled('src/process/config.js')) as typeof Config,
@@ -54,9 +52,7 @@ const from = {
 };
 
 export const { accessTokens, AccessTokenService, AccessTokenVerifier } = from.accessToken;
-export const { openApiText } = from.apiDocs;
-export const { afterRestore, AppModule, defaultScopes, entities, errors, migrations, note, scopes, tags } =
-  from.app;
+export const { afterRestore, AppModule, defaultScopes, entities, migrations, note, scopes } = from.app;
 export const { backup, checkBackup, restore } = from.backup;
 export const { loadConfig } = from.config;
 export const { Database } = from.database;
@@ -78,7 +74,7 @@ export const {
 } = from.timeLog;
 export const { connectMessages } = from.transports;
 
-const COMMANDS = ['backup', 'counts', 'drop', 'forget', 'migrate', 'openapi', 'restore', 'token'] as const;
+const COMMANDS = ['backup', 'counts', 'drop', 'forget', 'migrate', 'restore', 'token'] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
 /** The commands, by the names that npm knows them by. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The document that the service serves, as `npm run openapi` has written it. */
+/** The document that the service serves. */
 export const DOCUMENT_TEXT = readFileSync(
   join(import.meta.dirname, '..', '..', 'src', 'api-docs', 'openapi.json'),
   'utf8',
@@ -17,6 +17,7 @@ export interface OpenApiDocument {
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly responses: Readonly<Record<string, Response>>;
+    readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
   };
 }
 
@@ -26,11 +27,12 @@ export interface Operation {
   readonly description: string;
   readonly security?: readonly object[];
   readonly parameters: readonly (Parameter | Reference)[];
-  readonly requestBody?: { readonly content: Content };
+  readonly requestBody?: { readonly description: string; readonly content: Content };
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
 export interface Response {
+  readonly description: string;
   readonly headers: Readonly<Record<string, Header | Reference>>;
   /** Without it there is no body. */
   readonly content?: Content;
@@ -64,6 +66,7 @@ export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
   readonly properties?: object;
+  readonly required?: readonly string[];
   readonly additionalProperties?: boolean;
 }
 
@@ -80,12 +83,15 @@ export function pathOf(target: string, paths: readonly string[]): string | undef
     .find((template) => new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`, 'i').test(path));
 }
 
-/** A document in which what it refers to stands in the place of each reference. */
+/** A document in which the parts that it refers to replace the references; members next to a reference win. */
 export function dereferenced<T extends object>(document: T): T {
   const whole = (node: unknown): unknown => {
     if (typeof node !== 'object' || node === null) return node;
     if (Array.isArray(node)) return node.map(whole);
-    if ('$ref' in node) return whole(at(document, (node as Reference).$ref));
+    if ('$ref' in node) {
+      const { $ref, ...own } = node as Reference;
+      return { ...(whole(at(document, $ref)) as object), ...own };
+    }
     return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, whole(value)]));
   };
   return whole(document) as T;

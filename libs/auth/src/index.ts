@@ -6,7 +6,6 @@ export { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { ByFormVerifier } from './by-form.verifier.js';
 export { type Caller, callerOf, type CallerOf, MessageCaller } from './caller.js';
-export { DescribesGuarded, withoutRateLimit } from './describes-guarded.decorator.js';
 export { Open, OpenRoute } from './open.decorator.js';
 export { Scopes } from './scopes.decorator.js';
 export { MOST_PROJECTS, soundProjects } from './projects.js';

@@ -1,7 +1,4 @@
 import { Reflector } from '@nestjs/core';
 
-/**
- * For a route or a controller without a rate limit, such as a health check. Documentation (`DescribesGuarded`) knows
- * that of a route alone.
- */
+/** For a route or a controller without a rate limit, such as a health check. */
 export const Unlimited = Reflector.createDecorator({ key: 'time-logs.unlimited', transform: () => true });

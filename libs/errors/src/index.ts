@@ -4,7 +4,6 @@ export { DomainError } from './domain-error.js';
 export { answerForThrown } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 export { HOST_FILTER, HostErrorFilter } from './host-error.filter.js';
-export { ERROR_KINDS, type ErrorKind } from './error-kinds.js';
-export { errorAnswer, FAULT_ANSWERS, RETRY_AFTER_HEADER } from './error.documentation.js';
+export { ERROR_KINDS } from './error-kinds.js';
 export { reasonOf } from './reason.js';
 export { answerNodeErrors, type NodeErrorOptions, refuse } from './node-error-answers.js';

@@ -2,7 +2,6 @@
 
 export type { CorsHeaders } from './cors.js';
 export { EdgeAdapter } from './edge.adapter.js';
-export { type TellableLimits, withEdge } from './http-edge.documentation.js';
 export { HttpEdgeModule } from './http-edge.module.js';
 export type { HttpEdgeOptions, RequestLimits } from './http-edge.options.js';
 export { RequestObserver } from './request-observer.js';

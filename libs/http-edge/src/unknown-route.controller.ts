@@ -1,13 +1,11 @@
 import { All, Controller, Req, Res, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { NoneDescribed } from '../../open-api/src/index.js';
 import { methodsOf, routesOf } from './routes.js';
 import { UnknownRouteGuard } from './unknown-route.guard.js';
 
 /** Answers what no other controller does: 405 on a known path, else 404. Its module must be imported last. */
 @Controller()
-@NoneDescribed()
 @UseGuards(UnknownRouteGuard)
 export class UnknownRouteController {
   @All('{*path}')

@@ -1,24 +1,10 @@
-/* Without it the document is written by hand beside the routes, and they part. */
+/* Without it the pages of documentation of a host lack our routes, or each route is described a second time. */
 
+export { describeMembers, describeRoutes, DescribesSecurity } from './describe.js';
 export {
-  describeAnew,
-  describeMembers,
-  Describes,
-  DescribesSecurity,
-  NoneDescribed,
-  NotDescribed,
+  openApi30,
   type Operation,
-} from './describes.decorator.js';
-export type {
-  Headers,
-  OperationObject,
-  ParameterObject,
-  RequestBodyObject,
-  ResponseObject,
-  Responses,
-  SchemaObject,
-  TagObject,
-} from './open-api.js';
-export { openApi31, type OpenApiDocument } from './open-api-3-1.js';
-export { withExamples } from './schema-3-1.js';
-export { phraseOf } from './shared-errors.js';
+  type ResponseObject,
+  type SchemaObject,
+  type Schemas,
+} from './open-api-3-0.js';

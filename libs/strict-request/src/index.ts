@@ -4,7 +4,6 @@ export { changeOf, type NotedChange, noteChange } from './change-note.js';
 export { isOverdue, limitWaiting, withinDeadline } from './deadline.js';
 export { allowMember, type MemberVerdict, memberVerdictOf } from './further-member.js';
 export { DEPTH_LIMIT, isJsonObject, limitBody, parseJson } from './json-body.js';
-export { JSON_BODY_ANSWERS, JSON_BODY_TEXT } from './json-body.documentation.js';
 export { Omittable } from './omittable.decorator.js';
 export { Obeys } from './obeys.decorator.js';
 export { REQUEST_BOUNDS, type RequestBounds, RequestBoundsGuard } from './request-bounds.guard.js';

@@ -1,27 +1,23 @@
-import type { Operation, SchemaObject } from '../../../libs/open-api/src/index.js';
+import type { SchemaObject, Schemas } from '../../../libs/open-api/src/index.js';
 import type { AttributesSchema } from '../domain/attributes.js';
 
 type Direction = 'input' | 'output';
 
-/** The titles of schemas that have attributes: of what is sent, and of what is answered. */
+/** The named schemas that have attributes, in requests and in answers. */
 const WITH_ATTRIBUTES: Readonly<Record<string, Direction>> = {
   NewTimeLog: 'input',
   TimeLog: 'output',
   RecordedTimeLog: 'output',
 };
 
-/** An operation whose logs have attributes of this form. */
-export function withAttributesForm(operation: Operation, schema: AttributesSchema): Operation {
-  const forms = { input: formOf(schema, 'input'), output: formOf(schema, 'output') };
-  return JSON.parse(JSON.stringify(operation), (_name, part: SchemaObject | null) => {
-    if (typeof part?.title !== 'string') return part;
-    const direction = WITH_ATTRIBUTES[part.title];
-    if (direction === undefined) return part;
-    return { ...part, properties: { ...part.properties, attributes: forms[direction] } };
-  }) as Operation;
+/** Adds attributes of this form to the schemas of logs. */
+export function withAttributesForm(schemas: Schemas, schema: AttributesSchema): Schemas {
+  const changed = Object.entries(WITH_ATTRIBUTES).map(([name, direction]) => {
+    const { properties, ...log } = schemas[name]!;
+    return [name, { ...log, properties: { ...properties, attributes: formOf(schema, direction) } }];
+  });
+  return { ...schemas, ...(Object.fromEntries(changed) as Schemas) };
 }
-
-/** What the schema tells of its form, in the words of OpenAPI 3.0; else any object. */
 function formOf(schema: AttributesSchema, direction: Direction): SchemaObject {
   const any: SchemaObject = { type: 'object', additionalProperties: true };
   try {

@@ -1,21 +1,19 @@
 import {
-  describeAnew,
   describeMembers,
+  describeRoutes,
+  openApi30,
   type Operation,
-  type ParameterObject,
   type ResponseObject,
-  type Responses,
+  type Schemas,
 } from '../../../libs/open-api/src/index.js';
-import { withoutRateLimit } from '../../../libs/auth/src/index.js';
 import type { AttributesSchema } from '../domain/attributes.js';
 import { EVENT_SOURCE } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
-import { FILTER_PARAMETERS, pageParameters } from './time-log.documentation.js';
 import { withAttributesForm } from './attributes-form.js';
-import { BY_PARAMETER } from './time-log-totals.documentation.js';
-import { NEW_TIME_LOG } from './time-log.schemas.js';
+import { ROUTES, routesOf } from './chosen-routes.js';
+import { DOCUMENT_TEXT } from './document.js';
 
 /** What the OpenAPI document of an app has to know of one module. */
 export interface HostDocument {
@@ -31,50 +29,98 @@ export interface HostDocument {
   readonly attributes: AttributesSchema | undefined;
 }
 
-/** The HostDocument of a module. */
+/** The HostDocument of a module; `false`: its app makes no document. */
 export const HOST_DOCUMENT = Symbol.for('time-logs.HOST_DOCUMENT');
 
-/** What our decorators call the scheme. */
+/** The name of the scheme in our document. */
 export const SECURITY_SCHEME = 'bearer';
-const FIRST_ERROR = 400;
+/** The start of our paths in our document. */
+const PREFIX = '/api/v1';
+const FIRST_ERROR_STATUS = 400;
+/** Statuses, headers and parameters that belong to the HTTP edge of the service. */
+const OF_EDGE = ['408', '417', '431', 'X-Request-Id'];
+/** Statuses and headers of a rate limit. */
+const OF_RATE_LIMIT = ['429', 'RateLimit', 'RateLimit-Policy'];
+const MISSING_SCOPE = 'the token lacks the scope ';
 
 /** Describes the routes of one controller as they are in its app. */
 export function describeIn(document: HostDocument, controller: object): void {
-  const { securityScheme, hasRateLimit, hasFilter, source, attributes } = document;
-  const isOurs = securityScheme === SECURITY_SCHEME && source === EVENT_SOURCE && attributes === undefined;
-  if (isOurs && hasRateLimit && !hasFilter) return;
-  describeAnew(controller, {
-    securityScheme,
-    change: (operation) => {
-      const limited = hasRateLimit ? operation.responses : withoutRateLimit(operation.responses);
-      const responses = hasFilter ? withoutErrorBodies(limited) : limited;
-      const told = withSource({ ...operation, responses }, source);
-      return attributes === undefined ? told : withAttributesForm(told, attributes);
-    },
+  const { source, attributes } = document;
+  const { paths, components } = openApi30(documentWith(source));
+  const operations = routesOf(controller).map((name) => {
+    const [method, path] = ROUTES[name].split(' ') as [string, string];
+    return [name, operationIn(document, paths[PREFIX + path]![method.toLowerCase()]!)];
   });
+  const schemas = withoutErrorCodes(components.schemas);
+  describeRoutes(
+    controller,
+    Object.fromEntries(operations) as Record<string, Operation>,
+    attributes === undefined ? schemas : withAttributesForm(schemas, attributes),
+  );
 }
 
-function withoutErrorBodies(answers: Responses): Responses {
-  const told = Object.entries(answers).map(([status, { content, ...answer }]: [string, ResponseObject]) => [
+function operationIn(
+  { securityScheme, hasRateLimit, hasFilter }: HostDocument,
+  operation: Operation,
+): Operation {
+  const absent = hasRateLimit ? OF_EDGE : [...OF_EDGE, ...OF_RATE_LIMIT];
+  const scopes = operation.security[0]![SECURITY_SCHEME]!;
+  const present = <Value>(parts: Readonly<Record<string, Value>> = {}) =>
+    Object.entries(parts).filter(([name]) => !absent.includes(name));
+  const responses = present(operation.responses).map(([status, { headers, content, ...response }]) => [
     status,
-    Number(status) >= FIRST_ERROR || content === undefined ? answer : { ...answer, content },
+    {
+      ...response,
+      headers: Object.fromEntries(present(headers)),
+      ...(content &&
+        !(hasFilter && Number(status) >= FIRST_ERROR_STATUS) && { content: withScopes(scopes, content) }),
+    },
   ]);
-  return Object.fromEntries(told) as Responses;
+  return {
+    ...operation,
+    security: [{ [securityScheme]: scopes }],
+    parameters: operation.parameters.filter(({ name }) => !absent.includes(name)),
+    responses: Object.fromEntries(responses) as Operation['responses'],
+  };
 }
 
-function withSource(operation: Operation, source: string): Operation {
-  return JSON.parse(JSON.stringify(operation), (_name, value: unknown) =>
+/** Returns our document with this source of events. */
+function documentWith(source: string): object {
+  return JSON.parse(DOCUMENT_TEXT, (_name, value: unknown) =>
     value === EVENT_SOURCE ? source : value,
-  ) as Operation;
+  ) as object;
 }
 
-const membersOf = (parameters: readonly ParameterObject[]) =>
-  Object.fromEntries(parameters.map(({ name, description, schema }) => [name, { ...schema, description }]));
+/** Returns a body without the examples of other scopes: our document has the examples of an error in one place. */
+function withScopes(scopes: readonly string[], content: Content): Content {
+  return JSON.parse(JSON.stringify(content), (_name, value: { readonly summary?: string } | null) => {
+    const { summary } = value ?? {};
+    const isOther = summary?.startsWith(MISSING_SCOPE) && summary !== MISSING_SCOPE + scopes.join(' ');
+    return isOther ? undefined : value;
+  }) as Content;
+}
+
+type Content = NonNullable<ResponseObject['content']>;
+
+/** Leaves the list of all codes out: a guard of the host may answer with others. */
+function withoutErrorCodes(schemas: Schemas): Schemas {
+  const { ErrorBody } = schemas;
+  const error = { ...ErrorBody!.properties!.error, enum: undefined };
+  return {
+    ...schemas,
+    ErrorBody: { ...ErrorBody, properties: { ...ErrorBody!.properties, error } },
+  } as Schemas;
+}
 
 // For documents of hosts that take our DTOs in routes of their own, or extend them.
-describeMembers(CreateTimeLogDto, NEW_TIME_LOG.properties!, NEW_TIME_LOG.required);
-describeMembers(ListTimeLogsDto, membersOf([...FILTER_PARAMETERS, ...pageParameters('logs')]));
-describeMembers(
-  TotalTimeLogsDto,
-  membersOf([...FILTER_PARAMETERS, BY_PARAMETER, ...pageParameters('groups')]),
-);
+const { paths, components } = openApi30(documentWith(EVENT_SOURCE));
+const { properties, required } = components.schemas.NewTimeLog!;
+describeMembers(CreateTimeLogDto, properties!, required);
+for (const [dto, path] of [
+  [ListTimeLogsDto, '/time-logs'],
+  [TotalTimeLogsDto, '/time-logs/totals'],
+] as const) {
+  const query = paths[PREFIX + path]!.get!.parameters.filter((parameter) => parameter.in === 'query');
+  const members = query.map(({ name, description, schema }) => [name, { ...schema, description }]);
+  describeMembers(dto, Object.fromEntries(members) as Record<string, object>);
+}

@@ -42,10 +42,6 @@ import { CHOSEN_ROUTES, type ChosenRoutes, leaveOut } from './chosen-routes.js';
 import { describeIn, HOST_DOCUMENT, type HostDocument } from './host-document.js';
 import { nextEventsLink, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
-import { CorrectDocumentation, DeleteDocumentation } from './time-log-corrections.documentation.js';
-import { EventsDocumentation } from './time-log-events.documentation.js';
-import { TotalsDocumentation } from './time-log-totals.documentation.js';
-import { GetDocumentation, ListDocumentation, RecordDocumentation } from './time-log.documentation.js';
 import { sendJson } from './send-json.js';
 import { sendList } from './send-list.js';
 
@@ -58,15 +54,14 @@ export class TimeLogController {
     private readonly timeLogs: TimeLogUseCases,
     private readonly largeAnswers: LargeAnswers,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
-    @Inject(HOST_DOCUMENT) document: HostDocument,
+    @Inject(HOST_DOCUMENT) document: HostDocument | false,
     @Optional() @Inject(CHOSEN_ROUTES) routes: ChosenRoutes = {},
   ) {
     leaveOut(this, routes);
-    describeIn(document, this);
+    if (document) describeIn(document, this);
   }
 
   @Get()
-  @ListDocumentation
   @Scopes([READ])
   async list(
     @StrictQuery(ListTimeLogsDto) query: ListTimeLogsDto,
@@ -87,7 +82,6 @@ export class TimeLogController {
 
   // Before routes that are asked for less: Express tries them in this order.
   @Post()
-  @RecordDocumentation
   @Scopes([WRITE])
   async record(
     @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
@@ -113,7 +107,6 @@ export class TimeLogController {
 
   // `totals` and `events` come before the route of an id, which would take them.
   @Get('totals')
-  @TotalsDocumentation
   @Scopes([READ])
   async totals(
     @StrictQuery(TotalTimeLogsDto) query: TotalTimeLogsDto,
@@ -131,7 +124,6 @@ export class TimeLogController {
   }
 
   @Get('events')
-  @EventsDocumentation
   @Scopes([READ])
   async events(
     @StrictQuery(ListEventsDto) query: ListEventsDto,
@@ -153,7 +145,6 @@ export class TimeLogController {
   }
 
   @Get(':id')
-  @GetDocumentation
   @Scopes([READ])
   async get(
     @StrictPath('id', idFault) id: string,
@@ -168,7 +159,6 @@ export class TimeLogController {
   }
 
   @Put(':id')
-  @CorrectDocumentation
   @Scopes([CORRECT])
   async correct(
     @StrictPath('id', idFault) id: string,
@@ -183,7 +173,6 @@ export class TimeLogController {
   }
 
   @Delete(':id')
-  @DeleteDocumentation
   @Scopes([CORRECT])
   async delete(
     @StrictPath('id', idFault) id: string,

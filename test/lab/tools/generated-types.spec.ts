@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
 
 describe('the types of the client', () => {
-  it('are those that `npm run openapi` makes of the OpenAPI document', async () => {
+  it('are those that `npm run openapi` makes from the OpenAPI document', async () => {
     const { scripts } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
