@@ -118,7 +118,7 @@ describe('the OpenAPI document of a host', () => {
     }
   });
 
-  it('says nothing of our routes if the host makes none of them', async () => {
+  it('describes no route of ours if the host says that it makes no document', async () => {
     const document = await documentOf([TimeLogModule.forRoot({ ...ours, openApi: false })]);
     expect(
       operationsOf(document).flatMap(({ responses }) =>
