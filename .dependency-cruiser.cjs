@@ -82,11 +82,12 @@ module.exports = {
       to: { path: '^src/[^/]+/api/' },
     },
     {
-      name: 'infrastructure-not-api',
-      comment: 'Rule 5: infrastructure/ not api.',
+      name: 'infrastructure-not-api-or-wire',
+      comment:
+        'Rule 5: infrastructure/ imports neither api/ nor wire/. JSON leaves a store through a port of domain/.',
       severity: 'error',
       from: { path: '^src/[^/]+/infrastructure/' },
-      to: { path: '^src/[^/]+/api/' },
+      to: { path: '^src/[^/]+/(api|wire)/' },
     },
     {
       name: 'modules-through-their-index',

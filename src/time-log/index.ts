@@ -29,6 +29,7 @@ export {
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
+export { type TimeLogItems } from './domain/time-log-item.js';
 export { type Attributes, TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { type Grouping, type PeriodSum, type ProjectSum, type Sum, type Totals } from './domain/totals.js';
 export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';

@@ -30,13 +30,16 @@ const made: UsedDatabase[] = [];
 afterAll(() => Promise.all(made.map((database) => database.end())));
 
 /** Over a database of its own, as the service connects, but with more time. */
-async function makeRepository(attributes?: TimeLogAttributes): Promise<TypeOrmTimeLogRepository> {
+async function makeRepository(
+  attributes?: TimeLogAttributes,
+  Repository = TypeOrmTimeLogRepository,
+): Promise<TypeOrmTimeLogRepository> {
   const database = new UsedDatabase();
   await database.begin();
   made.push(database);
   const patient = { ...limits, deadline: 10 * limits.deadline };
   const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, patient));
-  return new TypeOrmTimeLogRepository(new Database(dataSource), undefined, attributes);
+  return new Repository(new Database(dataSource), undefined, attributes);
 }
 
 const inMemory = { make: () => new InMemoryTimeLogRepository() };
@@ -50,6 +53,21 @@ describe.each<[string, readonly ContractCase[]]>([
   ],
 ])('%s', (_name, cases) => {
   it.each(cases.map((one) => [one.name, one] as const))('%s', (_case, one) => one.run());
+});
+
+it('lists what a host finds that extends TypeOrmTimeLogRepository', async () => {
+  class WithoutSecrets extends TypeOrmTimeLogRepository {
+    override async find(...asked: Parameters<TypeOrmTimeLogRepository['find']>) {
+      const { logs, total } = await super.find(...asked);
+      return { logs: logs.map((log) => Object.assign(log, { description: '' })), total };
+    }
+  }
+  const repository = await makeRepository(undefined, WithoutSecrets);
+  const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
+  const log = TimeLog.record({ ...values, description: 'secret' }, '019c1370-4e1b-7000-8000-000000000001');
+  await repository.add(log);
+  const { items } = await repository.items({ period: Period.of() }, Page.of(1, 1), ALL_PROJECTS);
+  expect([...items].map((item) => JSON.parse(item) as object)).toMatchObject([{ description: '' }]);
 });
 
 it.each(['totals are read', 'a list fails'])('what SQL has written is folded as soon as %s', async (read) => {

@@ -374,8 +374,8 @@ describe('a host with messages over TCP', () => {
     it('makes one big list at a time, for messages and requests, which wait for their turn', async () => {
       const service = late.app.get(TimeLogUseCases);
       const held = newGate();
-      const list = service.list.bind(service);
-      const made = jest.spyOn(service, 'list').mockImplementation(async (filter, page, access) => {
+      const list = service.items.bind(service);
+      const made = jest.spyOn(service, 'items').mockImplementation(async (filter, page, access) => {
         if (page.limit > 100) await held.opened;
         return list(filter, page, access);
       });

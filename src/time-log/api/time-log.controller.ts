@@ -74,7 +74,7 @@ export class TimeLogController {
       limit: page.limit,
       weigh: () => this.timeLogs.weigh(filter, page, call),
       make: async () => {
-        const found = await this.timeLogs.list(filter, page, call);
+        const found = await this.timeLogs.items(filter, page, call);
         return { list: listJson(found, page), link: pageLinks(pathOf(request), filter, page, found.total) };
       },
     });

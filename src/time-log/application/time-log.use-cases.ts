@@ -7,6 +7,7 @@ import type { Page } from '../domain/page.js';
 import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
+import type { TimeLogItems } from '../domain/time-log-item.js';
 import { normalizedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Call } from './call.js';
@@ -124,6 +125,12 @@ export class TimeLogUseCases {
   async list(filter: TimeLogFilter, page: Page, { access, caller }: Call): Promise<TimeLogPage> {
     this.requireFilter(filter, access);
     return this.timeLogs.find(filter, page, access, caller?.id);
+  }
+
+  /** The same page as the JSON of its items. Throws like `list`. */
+  async items(filter: TimeLogFilter, page: Page, { access, caller }: Call): Promise<TimeLogItems> {
+    this.requireFilter(filter, access);
+    return this.timeLogs.items(filter, page, access, caller?.id);
   }
 
   /**

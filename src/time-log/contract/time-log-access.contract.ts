@@ -62,6 +62,8 @@ export function describeAccess(suite: ContractSuite, { repository, newLog }: Con
       for (const access of [[own], [own, other], []]) {
         const filter = { ...everything, projectId: foreign };
         deepEqual(await find(repository(), filter, ALL, access), { logs: [], total: 0 });
+        const { items, total } = await repository().items(filter, ALL, access);
+        deepEqual([[...items], total], [[], 0]);
         for (const grouping of [undefined, 'project', 'month'] as const) {
           deepEqual(await repository().totals(filter, grouping, ALL, access), {
             whole: { count: 0, duration: '0' },

@@ -4,9 +4,8 @@ import { ALL_PROJECTS } from '../domain/access.js';
 import { Page } from '../domain/page.js';
 import { Period } from '../domain/period.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
+import { itemsOf } from '../domain/time-log-item.js';
 import { type Attributes, normalizedValues, TimeLog } from '../domain/time-log.js';
-import { itemOf } from '../wire/time-log-bodies.js';
-import { listJson } from '../wire/time-log-json.js';
 import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
 import { eventually } from './eventually.js';
 import { find } from './find.js';
@@ -91,11 +90,11 @@ export function timeLogAttributesContract({ make }: ContractOptions): readonly C
     const projectId = randomUUID();
     const logs = [...SOME.map(([, attributes]) => newLog({ attributes, projectId })), newLog({ projectId })];
     for (const log of logs) await repository.add(log);
-    const page = await repository.find({ projectId, period: Period.of() }, PAGE, ALL_PROJECTS);
-    const items = [...listJson(page, PAGE).items].map((item) => JSON.parse(item) as unknown);
-    const expected = logs.toReversed().map((log) => JSON.parse(JSON.stringify(itemOf(log))) as unknown);
-    deepEqual(items, expected);
-    deepEqual(page.logs, logs.toReversed());
+    const asked = [{ projectId, period: Period.of() }, PAGE, ALL_PROJECTS] as const;
+    const { items, total } = await repository.items(...asked);
+    const parsed = (texts: Iterable<string>) => Array.from(texts, (text) => JSON.parse(text) as unknown);
+    deepEqual(parsed(items), parsed(itemsOf(logs.toReversed())));
+    deepEqual(await find(repository, ...asked), { logs: logs.toReversed(), total });
   });
 
   suite.it('corrects them, also alone, and tells it', async () => {

@@ -5,9 +5,8 @@ import { Page } from '../domain/page.js';
 import { Period } from '../domain/period.js';
 import { placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLogFilter, TimeLogRepository } from '../domain/time-log.repository.js';
+import { itemsOf } from '../domain/time-log-item.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
-import { itemOf } from '../wire/time-log-bodies.js';
-import { listJson } from '../wire/time-log-json.js';
 import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
 import { eventually } from './eventually.js';
 import { newLog } from './new-log.js';
@@ -63,10 +62,9 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
       ...numbers.map((duration) => ({ duration })),
     ];
     const { logs, filter } = await addAll(values);
-    const page = await repository.find(filter, Page.of(1, 50), ALL_PROJECTS);
-    const items = logs.toReversed().map((log) => JSON.stringify(itemOf(log)));
-    deepEqual([...listJson(page, Page.of(1, 50)).items], items);
-    deepEqual(page.logs, logs.toReversed());
+    const { items, total } = await repository.items(filter, Page.of(1, 50), ALL_PROJECTS);
+    deepEqual([...items], [...itemsOf(logs.toReversed())]);
+    deepEqual(await listed(filter), { logs: logs.toReversed(), total });
   });
 
   suite.it('gets a log by its id, and nothing under an id that none has', async () => {

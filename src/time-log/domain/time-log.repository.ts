@@ -4,6 +4,7 @@ import type { IdempotencyKey } from './idempotency-key.js';
 import type { Page } from './page.js';
 import type { Period } from './period.js';
 import type { FeedPlace, TimeLogEvent } from './time-log-event.js';
+import { itemsOf, type TimeLogItems } from './time-log-item.js';
 import type { TimeLog } from './time-log.js';
 import type { Grouping, Totals } from './totals.js';
 import type { Transaction } from './transaction.js';
@@ -111,6 +112,12 @@ export abstract class TimeLogRepository {
 
   /** Newest work first: by date, then by creation, both descending. */
   abstract find(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<TimeLogPage>;
+
+  /** Finds the same page, as the JSON of its items. An adapter overrides it if it needs no logs for that. */
+  async items(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<TimeLogItems> {
+    const { logs, total } = await this.find(filter, page, access, caller);
+    return { items: itemsOf(logs), total };
+  }
 
   /**
    * How many logs match, and the exact sum of their durations: of all, and of the groups of a page. Projects come in

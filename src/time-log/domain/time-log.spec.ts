@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { expectedValues } from '../../../test/support/expected-logs.js';
+import { expectedLog, expectedValues } from '../../../test/support/expected-logs.js';
 import { TimeLog, type TimeLogValues } from './time-log.js';
 
 const ID = '019c1370-4e1b-7abc-8def-0123456789ab';
@@ -73,6 +73,18 @@ describe('TimeLog.restore', () => {
     expect(log).toBeInstanceOf(TimeLog);
     expect(log.createdAt.toISOString()).toBe('2026-01-31T09:30:00.123Z');
     expect(log).toEqual({ id: idAt(INSTANT), ...expectedValues(values) });
+  });
+});
+
+describe('a TimeLog as JSON', () => {
+  it('has all its values, and when it was recorded', () => {
+    const [log] = JSON.parse(JSON.stringify([TimeLog.record(values, idAt(INSTANT))])) as unknown[];
+    expect(log).toEqual(expectedLog(values, { id: idAt(INSTANT), createdAt: '2026-01-31T09:30:00.123Z' }));
+  });
+
+  it('has what a query has brought, even without the id', () => {
+    const part = Object.assign(TimeLog.blank(), { duration: 2 });
+    expect(JSON.parse(JSON.stringify(part))).toEqual({ duration: 2 });
   });
 });
 

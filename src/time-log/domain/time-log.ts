@@ -1,6 +1,7 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { hasInput, inputOf, keepInput } from './attribute-input.js';
 import type { CalendarDate } from './calendar-date.js';
+import { isoText } from './iso-text.js';
 import { dateFault, descriptionFault, durationFault, projectIdFault } from './time-log.rules.js';
 
 /** What a log has beside its own values, in the form that a host has chosen: JSON. */
@@ -124,6 +125,12 @@ export class TimeLog implements AllTimeLogValues {
   /** The moment inside the id, UTC, in milliseconds. A second look at the clock could differ. */
   get createdAt(): Date {
     return new Date(createdAtOf(this.id));
+  }
+
+  /** Returns all that a host's log has, and `createdAt`, unless a query has left out the id. */
+  toJSON(): object {
+    const stored: { readonly id?: string } = { ...(this as object) };
+    return stored.id === undefined ? stored : { ...stored, createdAt: isoText(createdAtOf(this.id)) };
   }
 }
 

@@ -1,7 +1,6 @@
 import type { TextRow } from '../../database/index.js';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
-import { LISTED_FIELDS } from '../wire/time-log-bodies.js';
-import { itemJson } from '../wire/time-log-json.js';
+import { ITEM_VALUES, itemJson } from '../domain/time-log-item.js';
 import { COLUMN_TEXTS, type ColumnTexts, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
 const asItIs = (value: unknown) => value;
@@ -28,8 +27,8 @@ const ID = COLUMNS.findIndex(({ field }) => field === 'id');
 /** How logs are rows. Where they have no attributes, statements know nothing of that column. */
 export class TimeLogRows {
   private readonly columns: Columns;
-  /** Where a row has the listed values, and what stands before each in an item. */
-  private readonly listed: readonly (Columns[number] & { readonly index: number; readonly before: string })[];
+  /** The columns of `ITEM_VALUES` and their indexes in a row, -1 for one that rows lack. */
+  private readonly listed: readonly { readonly index: number; readonly json: (text: string) => string }[];
   /** The names of the columns, as a list of SQL. */
   readonly names: string;
   /** The parameters of a statement that writes logs, for `unnest`: from `$1` on, one for each column. */
@@ -43,11 +42,10 @@ export class TimeLogRows {
   constructor(haveAttributes: boolean) {
     const columns = haveAttributes ? COLUMNS : COLUMNS.filter(({ field }) => field !== 'attributes');
     this.columns = columns;
-    const listed = haveAttributes ? [...LISTED_FIELDS, 'attributes'] : LISTED_FIELDS;
-    this.listed = listed.map((name, number) => {
-      const index = columns.findIndex(({ field }) => field === name);
-      return { ...columns[index]!, index, before: `${number === 0 ? '' : ','}"${name}":` };
-    });
+    this.listed = ITEM_VALUES.map((name) => ({
+      index: columns.findIndex(({ field }) => field === name),
+      json: COLUMN_TEXTS[TIME_LOG_COLUMNS[name].type].json,
+    }));
     this.names = namesOf(columns);
     this.arrays = columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
     this.nextParameter = columns.length + 1;
@@ -93,15 +91,16 @@ export class TimeLogRows {
     return log;
   }
 
-  /** The JSON of the item of a row. */
-  item(row: TextRow): string {
-    let listed = '';
-    for (const { index, before, json } of this.listed) {
-      const text = row[index];
-      if (text !== null) listed += before + json(text!);
-    }
-    return itemJson(row[ID]!, listed);
+  /** Yields the JSON of the item of each row. No log is made for it. */
+  *items(rows: readonly TextRow[]): Generator<string> {
+    for (const row of rows) yield itemJson(row[ID]!, row, this.valueJson);
   }
+
+  private readonly valueJson = (row: TextRow, index: number): string | undefined => {
+    const { index: place, json } = this.listed[index]!;
+    const text = place < 0 ? null : row[place]!;
+    return text === null ? undefined : json(text);
+  };
 }
 
 function namesOf(columns: Columns): string {

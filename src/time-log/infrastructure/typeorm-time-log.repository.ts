@@ -29,7 +29,7 @@ import {
   TimeLogRepository,
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
-import { LazyPage } from '../wire/lazy-page.js';
+import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
 import type { Transaction } from '../domain/transaction.js';
@@ -82,7 +82,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly changes: FairQueue;
   private readonly transactions: TransactionOptions;
   private readonly rows: TimeLogRows;
-  private readonly making: ConstructorParameters<typeof LazyPage<TextRow>>[2];
   private page: PreparedStatement | undefined;
   private insertion: LoneChange | undefined;
 
@@ -97,7 +96,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     super();
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
-    this.making = { log: (row) => rows.log(row), item: (row) => rows.item(row) };
     const limits = { batch: BATCH, queue, wait };
     this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
@@ -233,12 +231,24 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return row && this.rows.log(row);
   }
 
-  override async find(
+  override async find(...asked: Parameters<TimeLogRepository['find']>): Promise<TimeLogPage> {
+    const { rows, total } = await this.readPage(...asked);
+    return { logs: rows.map((row) => this.rows.log(row)), total };
+  }
+
+  override async items(...asked: Parameters<TimeLogRepository['find']>): Promise<TimeLogItems> {
+    // A host that extends this class may override `find`, and lists must not show what that leaves out.
+    if (this.find !== TypeOrmTimeLogRepository.prototype.find) return super.items(...asked);
+    const { rows, total } = await this.readPage(...asked);
+    return { items: this.rows.items(rows), total };
+  }
+
+  private async readPage(
     filter: TimeLogFilter,
     page: Page,
     access: Access,
     caller?: string,
-  ): Promise<TimeLogPage> {
+  ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
     const projects = projectsOf(filter, access);
     // One statement, so that page and total come from one snapshot.
     const statement = (this.page ??= new PreparedStatement(
@@ -249,7 +259,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     // Also if the read fails: that too much waits may be why.
     this.sweep.begin();
     const [first, ...rows] = await this.reads.run(caller, costOf(projects, filter, page), read);
-    return new LazyPage(Number(first!.at(-1)), rows, this.making);
+    return { rows, total: Number(first!.at(-1)) };
   }
 
   override totals(

@@ -19,9 +19,8 @@ import { callOf } from '../wire/access-of.js';
 import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { LargeAnswers } from '../wire/large-answers.js';
-import { listResponse, logResponse } from '../wire/time-log-bodies.js';
-import { listJson } from '../wire/time-log-json.js';
+import { type Grow, LargeAnswers } from '../wire/large-answers.js';
+import { itemsResponse, logResponse } from '../wire/time-log-bodies.js';
 import { totalsJson, totalsResponse } from '../wire/time-log-totals.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { keyOf } from '../domain/idempotency-key.js';
@@ -56,13 +55,12 @@ export class TimeLogMessagesController {
     const { filter, page } = criteriaOf(query);
     const call = callOf(caller);
     if (!this.largeAnswers.mayBeLarge(page.limit))
-      return listResponse(await this.timeLogs.list(filter, page, call), page);
+      return itemsResponse(await this.timeLogs.items(filter, page, call), page);
     return this.largeAnswers.make(data, outletOf(data), {
       weigh: () => this.timeLogs.weigh(filter, page, call),
       make: async (grow) => {
-        const found = await this.timeLogs.list(filter, page, call);
-        for (const item of listJson(found, page).items) grow(Buffer.byteLength(item));
-        return listResponse(found, page);
+        const { items, total } = await this.timeLogs.items(filter, page, call);
+        return itemsResponse({ items: growing(items, grow), total }, page);
       },
     });
   }
@@ -99,5 +97,13 @@ export class TimeLogMessagesController {
     if (isReplay) return { ...logResponse(log), replayed: true };
     noteChange(data, 'record', log.id);
     return logResponse(log);
+  }
+}
+
+/** Yields the same items, and reports the bytes of each before. */
+function* growing(items: Iterable<string>, grow: Grow): Generator<string> {
+  for (const item of items) {
+    grow(Buffer.byteLength(item));
+    yield item;
   }
 }

@@ -1,6 +1,6 @@
+import { isoText } from '../domain/iso-text.js';
 import type { DeletedTimeLog, TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLog } from '../domain/time-log.js';
-import { isoText } from './iso-text.js';
 import { bodyOf, type TimeLogBody } from './time-log-bodies.js';
 
 /** The same wherever the module is mounted: source and id together name an event (CloudEvents 1.0, section 3.1). */

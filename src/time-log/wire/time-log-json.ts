@@ -1,11 +1,9 @@
 import type { Page } from '../domain/page.js';
-import { createdAtOf, type TimeLog } from '../domain/time-log.js';
+import type { TimeLog } from '../domain/time-log.js';
 import type { TimeLogEvent } from '../domain/time-log-event.js';
-import type { TimeLogPage } from '../domain/time-log.repository.js';
+import type { TimeLogItems } from '../domain/time-log-item.js';
 import { cloudEventOf } from './cloud-event.js';
-import { isoText } from './iso-text.js';
-import { LazyPage } from './lazy-page.js';
-import { itemOf, logResponse, metaOf } from './time-log-bodies.js';
+import { logResponse, metaOf } from './time-log-bodies.js';
 
 /** A JSON array that is written item by item, and what stands around it. */
 export interface JsonList {
@@ -20,11 +18,11 @@ export function logJson(log: TimeLog): string {
 }
 
 /** The JSON of `listResponse`. */
-export function listJson(found: TimeLogPage, page: Page): JsonList {
+export function listJson({ items, total }: TimeLogItems, page: Page): JsonList {
   return {
     before: '{"success":true,"data":[',
-    items: LazyPage.itemsOf(found) ?? each(found.logs, (log) => JSON.stringify(itemOf(log))),
-    after: `],"meta":${JSON.stringify(metaOf(found.total, page))}}`,
+    items,
+    after: `],"meta":${JSON.stringify(metaOf(total, page))}}`,
   };
 }
 
@@ -32,7 +30,7 @@ export function listJson(found: TimeLogPage, page: Page): JsonList {
 export function eventsJson(events: readonly TimeLogEvent[], source: string): JsonList {
   return {
     before: '[',
-    items: each(events, (event) => JSON.stringify(cloudEventOf(event, source))),
+    items: eventTexts(events, source),
     after: ']',
   };
 }
@@ -48,11 +46,6 @@ export function textOf({ before, items, after }: JsonList): string {
   return text + after;
 }
 
-/** The JSON of an item: of the id of its log, and the JSON members of the listed values. */
-export function itemJson(id: string, listed: string): string {
-  return `{"id":"${id}",${listed},"createdAt":"${isoText(createdAtOf(id))}"}`;
-}
-
-function* each<From>(all: readonly From[], make: (one: From) => string): Generator<string> {
-  for (const one of all) yield make(one);
+function* eventTexts(events: readonly TimeLogEvent[], source: string): Generator<string> {
+  for (const event of events) yield JSON.stringify(cloudEventOf(event, source));
 }

@@ -1,6 +1,7 @@
 import { expect, jest } from '@jest/globals';
 import { MessagesUnderWay } from '../../../libs/messages/src/index.js';
 import { TimeLogUseCases } from '../../../src/time-log/application/time-log.use-cases.js';
+import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
 import { TimeLog } from '../../../src/time-log/index.js';
 import { type Gate, newGate } from '../../support/gate.js';
 import { LOG } from '../../support/requests.js';
@@ -36,9 +37,9 @@ export function holdLists(): HeldLists {
     '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d70',
   );
   const logs = Array<TimeLog>(45).fill(log);
-  const list = jest.spyOn(TimeLogUseCases.prototype, 'list').mockImplementation(async () => {
+  const list = jest.spyOn(TimeLogUseCases.prototype, 'items').mockImplementation(async () => {
     await gate.opened;
-    return { logs, total: logs.length };
+    return { items: itemsOf(logs), total: logs.length };
   });
   const end = jest.spyOn(MessagesUnderWay.prototype, 'end');
   return {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { DataSource } from 'typeorm';
 import { MessagesUnderWay } from '../../../libs/messages/src/index.js';
 import { TimeLogUseCases } from '../../../src/time-log/application/time-log.use-cases.js';
+import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
 import { TimeLog } from '../../../src/time-log/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
 import { eventually } from '../../../src/time-log/contract/eventually.js';
@@ -202,8 +203,8 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
           { ...LOG, description: 'x'.repeat(5_000) },
           '019c1370-4e1b-7000-8000-000000000001',
         );
-        const list = { logs: Array<TimeLog>(4_000).fill(log), total: 4_000 };
-        const spy = jest.spyOn(host.app.get(TimeLogUseCases), 'list').mockResolvedValueOnce(list);
+        const list = { items: itemsOf(Array<TimeLog>(4_000).fill(log)), total: 4_000 };
+        const spy = jest.spyOn(host.app.get(TimeLogUseCases), 'items').mockResolvedValueOnce(list);
         expect(outcomeOf(await sender.ask(LIST))).toMatchObject({ error: { error: 'PAYLOAD_TOO_LARGE' } });
         expect(spy).toHaveBeenCalledTimes(1);
         expect(outcomeOf(await sender.ask(LIST))).toMatchObject(SUCCESS);
