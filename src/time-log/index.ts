@@ -11,9 +11,9 @@ export {
   type TimeLogResponse,
 } from './wire/time-log-bodies.js';
 export { type ChosenRoutes } from './api/chosen-routes.js';
-export { type TimeLogCaller } from './application/call.js';
+export { type CallOptions, type RecordOptions, type TimeLogCaller } from './application/call.js';
 export { type TimeLogChange, type TimeLogHooks } from './application/time-log-hooks.js';
-export { type CallOptions, type RecordOptions, TimeLogService } from './application/time-log.service.js';
+export { TimeLogService } from './application/time-log.service.js';
 export { type Access, ALL_PROJECTS } from './domain/access.js';
 export { type AttributesSchema } from './domain/attributes.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';

@@ -2,7 +2,6 @@ import { Logger, Module, type ModuleMetadata } from '@nestjs/common';
 import { DEPTH_LIMIT, REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
 import { TimeLogService } from './application/time-log.service.js';
-import { TimeLogUseCases } from './application/time-log.use-cases.js';
 import { type AttributesSchema, TimeLogAttributes } from './domain/attributes.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
@@ -29,7 +28,6 @@ export const CORE = {
   imports: [DatabaseModule],
   providers: [
     TimeLogService,
-    TimeLogUseCases,
     // One for requests and messages: they share the memory.
     {
       provide: LargeAnswers,
@@ -84,7 +82,6 @@ export const CORE = {
   ],
   exports: [
     TimeLogService,
-    TimeLogUseCases,
     TimeLogRepository,
     TypeOrmTimeLogRepository,
     TimeLogAttributes,

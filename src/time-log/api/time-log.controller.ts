@@ -25,10 +25,10 @@ import {
   withinDeadline,
 } from '../../../libs/strict-request/src/index.js';
 import { CORRECT, READ, WRITE } from '../time-log.scopes.js';
-import { TimeLogUseCases } from '../application/time-log.use-cases.js';
+import { TimeLogService } from '../application/time-log.service.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
-import { accessOf, callOf } from '../wire/access-of.js';
+import { callOf } from '../wire/call-of.js';
 import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
 import { EVENTS_TYPE, SOURCE_OF_EVENTS } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
@@ -51,7 +51,7 @@ import { sendList } from './send-list.js';
 @UseFilters(HostErrorFilter)
 export class TimeLogController {
   constructor(
-    private readonly timeLogs: TimeLogUseCases,
+    private readonly timeLogs: TimeLogService,
     private readonly largeAnswers: LargeAnswers,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
     @Inject(HOST_DOCUMENT) document: HostDocument | false,
@@ -131,12 +131,12 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const limit = Number(query.limit);
-    const access = accessOf(callerOf(request));
+    const call = callOf(callerOf(request));
     await sendList(this.largeAnswers, request, response, {
       limit,
-      weigh: () => this.timeLogs.weighEvents(query.lastEventId, limit, access),
+      weigh: () => this.timeLogs.weighEvents(query.lastEventId, limit, call),
       make: async () => {
-        const events = await this.timeLogs.events(query.lastEventId, limit, access);
+        const events = await this.timeLogs.events(query.lastEventId, limit, call);
         const last = events.at(-1)?.id ?? query.lastEventId;
         return { list: eventsJson(events, this.source), link: nextEventsLink(pathOf(request), last, limit) };
       },

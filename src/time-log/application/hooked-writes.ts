@@ -1,55 +1,94 @@
+import type { Access } from '../domain/access.js';
+import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { TimeLogRepository, TimeLogWrites } from '../domain/time-log.repository.js';
-import type { TimeLog } from '../domain/time-log.js';
+import { normalizedValues, type TimeLog } from '../domain/time-log.js';
 import type { Transaction } from '../domain/transaction.js';
-import type { Call } from './call.js';
+import type { RecordOptions } from './call.js';
 import type { TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
 
-/** A change, with what makes it. */
-interface Write<Outcome> {
-  readonly change: TimeLogChange;
-  /** Writes it, and resolves with what became of it. */
-  readonly write: (writes: TimeLogWrites) => Promise<Outcome>;
-  /** The log that was written or deleted; undefined: none was. */
-  readonly written: (outcome: Outcome) => TimeLog | undefined;
-  /** Changes with one turn come one after the other. */
-  readonly turn?: string;
-}
-
-/** A change without a key is made each time that somebody asks for it. */
-const never = () => Promise.resolve(false);
-
-/** Writes changes of logs between the hooks of a host. Without a hook `within` they share commits. */
-export class HookedWrites {
+/**
+ * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. Without a hook
+ * `within` the changes share commits.
+ */
+export class HookedWrites implements TimeLogWrites {
   constructor(
-    private readonly timeLogs: TimeLogRepository,
+    /** Stores the changes in the transaction of the call if it has one. */
+    private readonly writes: TimeLogWrites,
+    private readonly timeLogs: Pick<TimeLogRepository, 'transact' | 'within'>,
     private readonly hooks: TimeLogHooks,
+    private readonly call: RecordOptions,
   ) {}
 
-  /** Asks the hook, unless the change was made before. Throws what the hook throws. */
-  async before(
-    { transaction }: Call,
-    change: TimeLogChange,
-    wasMade: () => Promise<boolean> = never,
-  ): Promise<void> {
-    if (this.hooks.before && !(await wasMade())) await this.hooks.before(change, transaction);
+  async add(log: TimeLog): Promise<void> {
+    const change = this.changeOf('record', { values: normalizedValues(log) });
+    await this.before(change);
+    await this.write(
+      change,
+      (writes) => writes.add(log),
+      () => log,
+    );
   }
 
-  /** Writes a change, in the transaction of the call if it has one. Throws what the write and the hook throw. */
-  run<Outcome>(call: Call, { change, write, written, turn }: Write<Outcome>): Promise<Outcome> {
-    if (!this.hooks.within) return write(this.writesOf(call));
+  async addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
+    const change = this.changeOf('record', { values: normalizedValues(log) });
+    if (this.hooks.before && (await this.known(log, key)) === undefined) await this.before(change);
+    return this.write(
+      change,
+      (writes) => writes.addOnce(log, key),
+      (id) => (id === log.id ? log : undefined),
+      JSON.stringify([key.principal, key.text]),
+    );
+  }
+
+  known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
+    return this.writes.known(log, key);
+  }
+
+  async correct(log: TimeLog, access: Access, caller?: string): Promise<boolean> {
+    const change = this.changeOf('correct', { id: log.id, values: normalizedValues(log) });
+    await this.before(change);
+    return this.write(
+      change,
+      (writes) => writes.correct(log, access, caller),
+      (wasThere) => (wasThere ? log : undefined),
+      log.id,
+    );
+  }
+
+  async delete(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+    const change = this.changeOf('delete', { id });
+    await this.before(change);
+    return this.write(
+      change,
+      (writes) => writes.delete(id, access, caller),
+      (log) => log,
+      id,
+    );
+  }
+
+  private changeOf(kind: TimeLogChange['kind'], more: Partial<TimeLogChange>): TimeLogChange {
+    return { kind, ...more, caller: this.call.caller };
+  }
+
+  private async before(change: TimeLogChange): Promise<void> {
+    await this.hooks.before?.(change, this.call.manager);
+  }
+
+  /** `written` returns the log that was written or deleted; undefined: none was. Changes with one turn are serialized. */
+  private write<Outcome>(
+    change: TimeLogChange,
+    write: (writes: TimeLogWrites) => Promise<Outcome>,
+    written: (outcome: Outcome) => TimeLog | undefined,
+    turn?: string,
+  ): Promise<Outcome> {
+    if (!this.hooks.within) return write(this.writes);
     const inside = async (transaction: Transaction) => {
       const outcome = await write(this.timeLogs.within(transaction));
       const log = written(outcome);
       if (log) await this.hooks.within!({ ...change, id: log.id, log }, transaction);
       return outcome;
     };
-    return call.transaction
-      ? inside(call.transaction)
-      : this.timeLogs.transact(inside, turn, call.caller?.id);
-  }
-
-  /** What writes in the transaction of a call, or in one of its own. */
-  writesOf({ transaction }: Call): TimeLogWrites {
-    return transaction === undefined ? this.timeLogs : this.timeLogs.within(transaction);
+    const { manager, caller } = this.call;
+    return manager ? inside(manager) : this.timeLogs.transact(inside, turn, caller?.id);
   }
 }

@@ -1,105 +1,203 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { type Access, ALL_PROJECTS } from '../domain/access.js';
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { type Access, ALL_PROJECTS, FEED_REFUSED, requireProject } from '../domain/access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
-import type { IdempotencyKey } from '../domain/idempotency-key.js';
+import { type IdempotencyKey, requireKey } from '../domain/idempotency-key.js';
 import { DEFAULT_PAGE, Page } from '../domain/page.js';
-import type { TimeLogEvent } from '../domain/time-log-event.js';
+import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
-import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
-import type { TimeLog, TimeLogValues } from '../domain/time-log.js';
+import type { TimeLogItems } from '../domain/time-log-item.js';
+import {
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+  type TimeLogWrites,
+} from '../domain/time-log.repository.js';
+import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
-import type { Transaction } from '../domain/transaction.js';
-import type { Call, TimeLogCaller } from './call.js';
+import type { CallOptions, RecordOptions } from './call.js';
+import { HookedWrites } from './hooked-writes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './time-log-hooks.js';
-import { TimeLogUseCases } from './time-log.use-cases.js';
-
-/** For whom something is done. */
-export interface CallOptions {
-  /** All projects, unless it says otherwise: the code of a host is trusted. */
-  readonly access?: Access | undefined;
-  /** The caller, for hooks. Costly reads and changes run for the callers in rotation, by their ids. */
-  readonly caller?: TimeLogCaller | undefined;
-}
-
-/** How a log is recorded, corrected or deleted. */
-export interface RecordOptions extends CallOptions {
-  /**
-   * A transaction of the caller: the change is committed or rolled back with it, and shares no commit with others. Its
-   * isolation level is READ COMMITTED, or it may fail where others change logs at the same time.
-   */
-  readonly manager?: Transaction | undefined;
-}
-
-function callOf({ access = ALL_PROJECTS, manager, caller }: RecordOptions): Call {
-  return { access, caller, transaction: manager };
-}
 
 /**
- * The use cases of time logs, for the code of a host. Each does what it does in TimeLogUseCases, and throws the same.
+ * The use cases of time logs, for HTTP, messages and the code of a host. A project beyond the access of a call is
+ * DomainError FORBIDDEN if the caller names it; a log beyond it counts as missing. A change also throws what a hook
+ * throws.
  */
 @Injectable()
 export class TimeLogService {
-  private readonly useCases: TimeLogUseCases;
-
   constructor(
-    timeLogs: TimeLogRepository,
-    ids: TimeLogIds,
-    @Optional() @Inject(TIME_LOG_HOOKS) hooks?: TimeLogHooks,
-    @Optional() attributes?: TimeLogAttributes,
-  ) {
-    this.useCases = new TimeLogUseCases(timeLogs, ids, hooks, attributes);
+    private readonly timeLogs: TimeLogRepository,
+    private readonly ids: TimeLogIds,
+    @Optional() @Inject(TIME_LOG_HOOKS) private readonly hooks?: TimeLogHooks,
+    @Optional() private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
+  ) {}
+
+  /**
+   * Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. Throws
+   * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
+   */
+  async record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
+    const log = TimeLog.record(await this.attributes.applyTo(values), this.ids.next());
+    requireProject(accessOf(options), log.projectId);
+    await this.writesOf(options).add(log);
+    return log;
   }
 
-  /** Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. */
-  record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
-    return this.useCases.record(values, callOf(options));
-  }
-
-  /** Records a log, unless the key has recorded one before: then it returns that one. Resolves like `record`. */
-  recordOnce(
+  /**
+   * Records a log, unless the key has recorded one before: then it returns that one as it was recorded, even if it has
+   * changed since. Resolves like `record`. Throws like `record`, also for an invalid key, and DomainError
+   * IDEMPOTENCY_KEY_REUSED if the key has recorded other values.
+   */
+  async recordOnce(
     values: TimeLogValues,
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
-    return this.useCases.recordOnce(values, key, callOf(options));
+    requireKey(key);
+    const applied = await this.attributes.applyTo(values);
+    const log = TimeLog.record(applied, this.ids.next());
+    requireProject(accessOf(options), log.projectId);
+    const id = await this.writesOf(options).addOnce(log, key);
+    // The key was given with these values the first time too, so the first answer is made without a look at the log.
+    return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(applied, id), isReplay: true };
   }
 
-  /** Gives the log with an id other values, all of them. Resolves like `record`, also where nothing changes. */
-  correct(id: string, values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
-    return this.useCases.correct(id, values, callOf(options));
+  /**
+   * Gives the log with an id other values, all of them: a description that is left out becomes empty. Id and creation
+   * stay. Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError NOT_FOUND.
+   */
+  async correct(id: string, values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
+    const log = TimeLog.record(await this.attributes.applyTo(values), id.toLowerCase());
+    const access = accessOf(options);
+    requireProject(access, log.projectId);
+    await this.requireReach(log.id, options);
+    if (!(await this.writesOf(options).correct(log, access, options.caller?.id))) throw noSuchLog();
+    return log;
   }
 
-  /** Removes the log with an id. Resolves like `record`. */
-  delete(id: string, options: RecordOptions = {}): Promise<void> {
-    return this.useCases.delete(id, callOf(options));
+  /**
+   * Removes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE, or CONFLICT
+   * if tables of a host refer to it.
+   */
+  async delete(id: string, options: RecordOptions = {}): Promise<void> {
+    await this.requireReach(id, options);
+    const writes = this.writesOf(options);
+    const deleted = await writes.delete(id.toLowerCase(), accessOf(options), options.caller?.id);
+    if (deleted === undefined) throw noSuchLog();
   }
 
-  /** The log with an id, in upper or lower case. */
-  get(id: string, options: CallOptions = {}): Promise<TimeLog> {
-    return this.useCases.get(id, callOf(options));
+  /** Returns the log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
+  async get(id: string, options: CallOptions = {}): Promise<TimeLog> {
+    const access = accessOf(options);
+    this.requireObedience(access);
+    const log = await this.timeLogs.get(id.toLowerCase(), access, options.caller?.id);
+    if (log === undefined) throw noSuchLog();
+    return log;
   }
 
-  /** One page of the logs that match, newest work first, and their total. */
-  list(filter: TimeLogFilter, page: Page, options: CallOptions = {}): Promise<TimeLogPage> {
-    return this.useCases.list(filter, page, callOf(options));
+  /**
+   * Returns one page of the logs that match, newest work first, and their total. Throws DomainError FORBIDDEN or
+   * SERVICE_UNAVAILABLE.
+   */
+  async list(filter: TimeLogFilter, page: Page, options: CallOptions = {}): Promise<TimeLogPage> {
+    return this.timeLogs.find(filter, page, this.accessTo(filter, options), options.caller?.id);
   }
 
-  /** How many logs match, and the exact sum of their durations: of all, and of the groups of a page. */
-  totals(
+  /** Returns the same page as the JSON of its items. Throws like `list`. */
+  async items(filter: TimeLogFilter, page: Page, options: CallOptions = {}): Promise<TimeLogItems> {
+    return this.timeLogs.items(filter, page, this.accessTo(filter, options), options.caller?.id);
+  }
+
+  /**
+   * Returns how many logs match, and the exact sum of their durations: of all, and of the groups of a page if a
+   * grouping is given. Throws like `list`.
+   */
+  async totals(
     filter: TimeLogFilter,
     by?: Grouping,
     page: Page = Page.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
     options: CallOptions = {},
   ): Promise<Totals> {
-    return this.useCases.totals(filter, by, page, callOf(options));
+    return this.timeLogs.totals(filter, by, page, this.accessTo(filter, options), options.caller?.id);
   }
 
-  /** The next events after the one with an id, or from the beginning, oldest first. */
-  events(
+  /**
+   * Returns at least how many bytes such a page has, for less than it costs to read it; undefined if the store does
+   * not know. Throws like `list`.
+   */
+  async weigh(filter: TimeLogFilter, page: Page, options: CallOptions = {}): Promise<number | undefined> {
+    return this.timeLogs.weigh?.(filter, page, this.accessTo(filter, options), options.caller?.id);
+  }
+
+  /** Returns the same of the next events. Throws like `events`. */
+  async weighEvents(
     lastEventId: string | undefined,
     limit: number,
-    { access = ALL_PROJECTS }: CallOptions = {},
-  ): Promise<readonly TimeLogEvent[]> {
-    return this.useCases.events(lastEventId, limit, access);
+    options: CallOptions = {},
+  ): Promise<number | undefined> {
+    return this.timeLogs.weighEvents?.(feedPlaceOf(lastEventId, accessOf(options)), limit);
   }
+
+  /**
+   * Returns the next events after the one with an id, or from the beginning, oldest first. Throws DomainError
+   * VALIDATION_ERROR if no event can have this id, FORBIDDEN for callers who are bound to projects, or
+   * SERVICE_UNAVAILABLE.
+   */
+  async events(
+    lastEventId: string | undefined,
+    limit: number,
+    options: CallOptions = {},
+  ): Promise<readonly TimeLogEvent[]> {
+    return this.timeLogs.eventsAfter(feedPlaceOf(lastEventId, accessOf(options)), limit);
+  }
+
+  /** Returns what stores the changes of a call, in its transaction if it has one. */
+  private writesOf(options: RecordOptions): TimeLogWrites {
+    const { timeLogs, hooks } = this;
+    const writes = options.manager === undefined ? timeLogs : timeLogs.within(options.manager);
+    return hooks ? new HookedWrites(writes, timeLogs, hooks, options) : writes;
+  }
+
+  /**
+   * Refuses a log beyond the access before the change enters the queue, where it would delay changes by other callers
+   * and reveal them by its own delay. The statement that changes the log decides again. In a transaction of the caller
+   * there is no queue, and the log may be visible only there.
+   */
+  private async requireReach(id: string, options: RecordOptions): Promise<void> {
+    const access = accessOf(options);
+    if (access === ALL_PROJECTS || options.manager) this.requireObedience(access);
+    else await this.get(id, options);
+  }
+
+  /** Returns the access of a call that reads with this filter. Throws DomainError FORBIDDEN. */
+  private accessTo({ projectId }: TimeLogFilter, options: CallOptions): Access {
+    const access = accessOf(options);
+    if (projectId !== undefined) requireProject(access, projectId);
+    this.requireObedience(access);
+    return access;
+  }
+
+  /** An adapter that ignores the access would show everybody everything. */
+  private requireObedience(access: Access): void {
+    if (access === ALL_PROJECTS || this.timeLogs.obeysAccess) return;
+    throw new Error(
+      `${this.timeLogs.constructor.name} must obey the access of callers, and say so by TimeLogRepository.obeysAccess`,
+    );
+  }
+}
+
+function accessOf({ access = ALL_PROJECTS }: CallOptions): Access {
+  return access;
+}
+
+function noSuchLog(): DomainError {
+  return new DomainError('NOT_FOUND', 'there is no time log with this id');
+}
+
+/** The place after an event. The feed has the logs of all projects, so it refuses callers who are bound to some. */
+function feedPlaceOf(lastEventId: string | undefined, access: Access): FeedPlace | undefined {
+  const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
+  if (access === ALL_PROJECTS) return place;
+  throw new DomainError('FORBIDDEN', FEED_REFUSED);
 }

@@ -15,7 +15,7 @@ import {
   noteChange,
   StrictMessage,
 } from '../../../libs/strict-request/src/index.js';
-import { callOf } from '../wire/access-of.js';
+import { callOf } from '../wire/call-of.js';
 import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
@@ -24,7 +24,7 @@ import { itemsResponse, logResponse } from '../wire/time-log-bodies.js';
 import { totalsJson, totalsResponse } from '../wire/time-log-totals.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { keyOf } from '../domain/idempotency-key.js';
-import { TimeLogUseCases } from '../application/time-log.use-cases.js';
+import { TimeLogService } from '../application/time-log.service.js';
 import { ListTimeLogsMessage, StrictQueryMessage, TotalTimeLogsMessage } from './query.message.js';
 import { READ, WRITE } from '../time-log.scopes.js';
 import { RecordTimeLogMessage } from './record-time-log.message.js';
@@ -41,7 +41,7 @@ const TO_ONE = { queue: MESSAGE_QUEUE };
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {
   constructor(
-    private readonly timeLogs: TimeLogUseCases,
+    private readonly timeLogs: TimeLogService,
     private readonly largeAnswers: LargeAnswers,
   ) {}
 

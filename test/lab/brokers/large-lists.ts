@@ -1,6 +1,6 @@
 import { expect, jest } from '@jest/globals';
 import { MessagesUnderWay } from '../../../libs/messages/src/index.js';
-import { TimeLogUseCases } from '../../../src/time-log/application/time-log.use-cases.js';
+import { TimeLogService } from '../../../src/time-log/application/time-log.service.js';
 import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
 import { TimeLog } from '../../../src/time-log/index.js';
 import { type Gate, newGate } from '../../support/gate.js';
@@ -37,7 +37,7 @@ export function holdLists(): HeldLists {
     '019c1363-4a3b-7c4e-9b1d-2f6a8e3c5d70',
   );
   const logs = Array<TimeLog>(45).fill(log);
-  const list = jest.spyOn(TimeLogUseCases.prototype, 'items').mockImplementation(async () => {
+  const list = jest.spyOn(TimeLogService.prototype, 'items').mockImplementation(async () => {
     await gate.opened;
     return { items: itemsOf(logs), total: logs.length };
   });

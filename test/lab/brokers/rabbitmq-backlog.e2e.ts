@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { MessagesUnderWay } from '../../../libs/messages/src/index.js';
-import { TimeLogUseCases } from '../../../src/time-log/application/time-log.use-cases.js';
+import { TimeLogService } from '../../../src/time-log/application/time-log.service.js';
 import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
 import { TimeLog } from '../../../src/time-log/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
@@ -136,7 +136,7 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
       /** Starts a host whose records wait for a gate, and sends it 100 messages, the first of which has begun. */
       async function hold(at = url) {
         const host = await startHost(at, { writeQueue: 1, deadline: 600_000 });
-        const service = host.app.get(TimeLogUseCases);
+        const service = host.app.get(TimeLogService);
         const recordNow = service.record.bind(service);
         const gate = newGate();
         // A host that ends waits for what is under way.
@@ -204,7 +204,7 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
           '019c1370-4e1b-7000-8000-000000000001',
         );
         const list = { items: itemsOf(Array<TimeLog>(4_000).fill(log)), total: 4_000 };
-        const spy = jest.spyOn(host.app.get(TimeLogUseCases), 'items').mockResolvedValueOnce(list);
+        const spy = jest.spyOn(host.app.get(TimeLogService), 'items').mockResolvedValueOnce(list);
         expect(outcomeOf(await sender.ask(LIST))).toMatchObject({ error: { error: 'PAYLOAD_TOO_LARGE' } });
         expect(spy).toHaveBeenCalledTimes(1);
         expect(outcomeOf(await sender.ask(LIST))).toMatchObject(SUCCESS);
