@@ -1,4 +1,4 @@
-/** On values whose attributes a schema has put out, and on the log that they make, whichever build did it. */
+/** Marks values that are checked, and logs whose attributes a schema has changed; builds share it. */
 const INPUT = Symbol.for('time-logs.input of attributes');
 
 interface WithInput {
@@ -11,7 +11,7 @@ export function keepInput(values: object, input: unknown): void {
   Object.defineProperty(values, INPUT, { value: { input } });
 }
 
-/** Whether the attributes of these values are what a schema has put out. It must not be given its own output. */
+/** Returns whether what the schema was given is noted. It must not be given its own output. */
 export function hasInput(values: object): boolean {
   return INPUT in values;
 }

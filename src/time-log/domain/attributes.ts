@@ -1,8 +1,15 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { hasInput, keepInput } from './attribute-input.js';
 import { issueTexts, type SchemaIssue } from './attribute-issues.js';
 import { frozen, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
-import { type Attributes, faultsOf, requireObject, TimeLog, type TimeLogValues } from './time-log.js';
+import {
+  areChecked,
+  type Attributes,
+  check,
+  type CheckedValues,
+  faultsOf,
+  requireObject,
+  type TimeLogValues,
+} from './time-log.js';
 
 /** The form of what a host keeps with its logs: a Standard Schema (https://standardschema.dev), such as one of zod. */
 export interface AttributesSchema {
@@ -58,16 +65,15 @@ export class TimeLogAttributes {
   }
 
   /**
-   * Values with their attributes as the schema puts them out. Throws DomainError VALIDATION_ERROR with the faults of
-   * all, and what `check` throws.
+   * Checks values that code of a host gives, and returns them with their attributes as the schema puts them out. Throws
+   * DomainError VALIDATION_ERROR with the faults of all, and what `check` throws.
    */
-  async applyTo(values: TimeLogValues): Promise<TimeLogValues> {
+  async applyTo(values: TimeLogValues): Promise<CheckedValues> {
     requireObject(values);
-    // A log that comes as values is what somebody sends.
-    if (hasInput(values) && !(values instanceof TimeLog)) return values;
-    if (!this.areKnown && values.attributes === undefined) return values;
+    if (areChecked(values)) return values;
+    if (!this.areKnown && values.attributes === undefined) return check(values, undefined);
     const checked = await this.check(values.attributes);
-    if (checked.faults.length === 0) return withAttributes(values, checked);
+    if (checked.faults.length === 0) return check({ ...values, attributes: checked.output }, checked.input);
     const own = faultsOf(values);
     throw new DomainError('VALIDATION_ERROR', [...own, ...checked.faults].join('; '), {
       logged: [...own, ...(checked.logged ?? checked.faults)].join('; '),
@@ -92,14 +98,4 @@ export class TimeLogAttributes {
   private objectFault(value: unknown): string | undefined {
     return isPlainObject(value) ? jsonFault(value, this.bounds) : 'must be an object';
   }
-}
-
-/** Values with attributes that a schema has put out. It is not asked about them again. */
-export function withAttributes(
-  values: TimeLogValues,
-  { input, output }: Pick<CheckedAttributes, 'input' | 'output'>,
-): TimeLogValues {
-  const applied: TimeLogValues = { ...values, attributes: output };
-  keepInput(applied, input);
-  return applied;
 }

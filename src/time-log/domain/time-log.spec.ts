@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { expectedLog, expectedValues } from '../../../test/support/expected-logs.js';
-import { TimeLog, type TimeLogValues } from './time-log.js';
+import { takeChecked, TimeLog, type TimeLogValues } from './time-log.js';
 
 const ID = '019c1370-4e1b-7abc-8def-0123456789ab';
 const INSTANT = Date.UTC(2026, 0, 31, 9, 30, 0, 123);
@@ -47,6 +47,12 @@ describe('TimeLog.record', () => {
   it('keeps nothing beside the values of a log', () => {
     const more = { ...values, id: 'other', createdAt: 'other', owner: 'other' };
     expect(TimeLog.record(more, ID)).toEqual({ id: ID, ...expectedValues(values) });
+  });
+
+  it('checks no values that are checked, but their copy', () => {
+    const checked = takeChecked({ ...values, duration: -1 });
+    expect(TimeLog.record(checked, ID)).toMatchObject({ duration: -1 });
+    expect(refusalOf(checked)).toBeInstanceOf(DomainError);
   });
 
   it('names every failing value, in the order of the fields', () => {

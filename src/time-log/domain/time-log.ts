@@ -29,6 +29,10 @@ export type AllTimeLogValues = {
   readonly [Name in keyof OwnValues]-?: Exclude<OwnValues[Name], undefined>;
 } & Pick<TimeLogValues, 'attributes'>;
 
+declare const CHECKED: unique symbol;
+/** All values of a log, checked once and in the form in which they are stored. `check` and `takeChecked` make them. */
+export type CheckedValues = AllTimeLogValues & { readonly [CHECKED]: true };
+
 /** The stored form of a log. */
 export type StoredTimeLog = AllTimeLogValues & Pick<TimeLog, 'id'>;
 
@@ -101,14 +105,14 @@ export class TimeLog implements AllTimeLogValues {
   }
 
   /**
-   * A log with these values, new or corrected, under a UUIDv7. Its attributes are stored as they are: the schema of the
-   * host has decided about them before. Throws DomainError VALIDATION_ERROR with one message for each wrong value.
+   * Returns a log with these values, new or corrected, under a UUIDv7. Attributes are stored as they are: the schema of
+   * the host has decided about them before. Throws like `check`, unless the values are checked.
    */
   static record(values: TimeLogValues, id: string): TimeLog {
-    const faults = faultsOf(values);
-    if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
-    const log = TimeLog.restore({ id, ...normalizedValues(values) });
-    if (hasInput(values)) keepInput(log, inputOf(values));
+    const checked = areChecked(values) ? values : check(values, inputOf(values));
+    const log = Object.assign(new TimeLog(), { id }, checked);
+    const input = inputOf(checked);
+    if (input !== log.attributes) keepInput(log, input);
     return log;
   }
 
@@ -144,6 +148,28 @@ export function requireObject(values: unknown): void {
   if (typeof values !== 'object' || values === null) {
     throw new DomainError('VALIDATION_ERROR', 'the values of a time log must be an object');
   }
+}
+
+/**
+ * Checks values but their attributes, for which the schema was given this input. Throws DomainError VALIDATION_ERROR
+ * with one message for each wrong value.
+ */
+export function check(values: TimeLogValues, input: unknown): CheckedValues {
+  const faults = faultsOf(values);
+  if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
+  return takeChecked(values, input);
+}
+
+/** Marks and normalizes values that a DTO has checked by the rules of `TIME_LOG_FIELDS`. A copy has no mark. */
+export function takeChecked(values: TimeLogValues, input?: unknown): CheckedValues {
+  const checked = normalizedValues(values);
+  keepInput(checked, input);
+  return checked as CheckedValues;
+}
+
+/** Returns whether values need no further check. Those of a log do: a host may have changed its attributes. */
+export function areChecked(values: TimeLogValues): values is CheckedValues {
+  return hasInput(values) && !(values instanceof TimeLog);
 }
 
 /** One message for each wrong value. Attributes are not looked at. */

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { allowMember, type MemberVerdict } from '../../../libs/strict-request/src/index.js';
-import { type CheckedAttributes, TimeLogAttributes, withAttributes } from '../domain/attributes.js';
-import type { TimeLogValues } from '../domain/time-log.js';
+import { type CheckedAttributes, TimeLogAttributes } from '../domain/attributes.js';
+import { type CheckedValues, takeChecked, type TimeLogValues } from '../domain/time-log.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 
 /** Lets everybody pass. Where the host has a schema for them, a log that is sent may have attributes. */
@@ -19,6 +19,8 @@ export class AttributesGuard implements CanActivate {
 }
 
 /** The values of a body, and its attributes as the schema has put them out while the body was checked. */
-export function valuesOf(body: CreateTimeLogDto, verdict: MemberVerdict | undefined): TimeLogValues {
-  return verdict === undefined ? body : withAttributes(body, verdict as CheckedAttributes);
+export function valuesOf(body: CreateTimeLogDto, verdict: MemberVerdict | undefined): CheckedValues {
+  if (verdict === undefined) return takeChecked(body);
+  const { input, output } = verdict as CheckedAttributes;
+  return takeChecked({ ...(body as TimeLogValues), attributes: output }, input);
 }
