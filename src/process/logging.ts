@@ -2,7 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Principal } from '../../libs/auth/src/index.js';
-import { changeOf, type NotedChange } from '../../libs/strict-request/src/index.js';
+import { type NotedChange, stateOf } from '../../libs/strict-request/src/index.js';
 import type { Tracing } from './tracing.js';
 
 /** A message that was answered. */
@@ -65,7 +65,7 @@ export class ServiceLogger implements LoggerService {
    * changes, and nothing else that was sent.
    */
   logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
-    const change = changeOf(request);
+    const { change } = stateOf(request);
     const level = levelFor(response.statusCode, change);
     if (!this.pino.isLevelEnabled(level)) return;
     const { id: requestId, method } = request;

@@ -1,32 +1,19 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { type Caller, stateOf } from '../../strict-request/src/index.js';
 import { soundProjects } from './projects.js';
 
-/** Who acts through a request or a message. */
-export interface Caller {
-  /** A stable identifier. Without one the caller cannot own idempotency keys. */
-  readonly id?: string | undefined;
-  readonly scopes: readonly string[];
-  /** The projects that the caller is bound to, as UUIDs; undefined: all. */
-  readonly projects?: readonly string[] | undefined;
-}
+export type { Caller };
 
 /** Finds the caller of a request or message, which another guard has let pass. Undefined: it is nobody's. */
 export type CallerOf = (context: ExecutionContext) => Caller | undefined | Promise<Caller | undefined>;
-
-const CALLER = Symbol.for('time-logs.caller');
-
-interface Called {
-  [CALLER]?: Caller;
-}
 
 /**
  * Keeps the caller with the request, or with the data of the message. Returns whom it has kept: one with a sound set of
  * projects, whatever a host gave.
  */
 export function keepCaller<C extends Caller>(context: ExecutionContext, caller: C): C {
-  const called = context.getArgByIndex<Called>(0);
   const kept = caller.projects === undefined ? caller : bound(caller);
-  called[CALLER] = kept;
+  stateOf(context.getArgByIndex<object>(0)).caller = kept;
   return kept;
 }
 
@@ -38,7 +25,7 @@ function bound<C extends Caller>(caller: C): C {
 
 /** The caller that a guard has kept with a request or with the data of a message. */
 export function callerOf(called: object): Caller | undefined {
-  return (called as Called)[CALLER];
+  return stateOf(called).caller;
 }
 
 /** The caller of a message. */

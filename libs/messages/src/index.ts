@@ -1,6 +1,5 @@
 /* Without it messages have none of the bounds of HTTP: one sender takes all memory, and a shutdown loses answers. */
 
-export { outletOf } from './answer-outlet.js';
 export { brokerName, connectionOf, natsOptionsOf } from './broker-name.js';
 export { MessageErrorFilter } from './message-error.filter.js';
 export { MessageGate, MessageGuarded } from './message-gate.js';

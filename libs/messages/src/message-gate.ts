@@ -10,15 +10,14 @@ import { from, lastValueFrom, type Observable, tap } from 'rxjs';
 import { DomainError } from '../../errors/src/index.js';
 import {
   isJsonObject,
-  limitWaiting,
+  limitRequest,
   REQUEST_BOUNDS,
   type RequestBounds,
   requireBoundedMessage,
+  stateOf,
   withinDeadline,
 } from '../../strict-request/src/index.js';
-import { keepOutlet } from './answer-outlet.js';
 import { MessagesUnderWay } from './messages-under-way.js';
-import { requireRead } from './packet.js';
 
 /**
  * Every message passes it, as a guard before authentication and as an interceptor after it. It limits bytes, depth and
@@ -36,7 +35,7 @@ export class MessageGate implements CanActivate, NestInterceptor {
     const data: unknown = context.switchToRpc().getData();
     if (!isJsonObject(data)) throw new DomainError('UNAUTHORIZED');
     if (!this.underWay.begin(context)) throw new DomainError('SERVICE_UNAVAILABLE');
-    limitWaiting(data, this.bounds.deadline);
+    limitRequest(data, this.bounds);
     return true;
   }
 
@@ -47,8 +46,9 @@ export class MessageGate implements CanActivate, NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const data: object = context.switchToRpc().getData();
     this.underWay.enter(context);
-    requireRead(data);
-    keepOutlet(data, this.underWay.outletOf(context));
+    const state = stateOf(data);
+    if (state.fault) throw state.fault;
+    state.outlet = this.underWay.outletOf(context);
     requireBoundedMessage(data, this.bounds.bodyLimit);
     // What fails ends in the filter.
     return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(

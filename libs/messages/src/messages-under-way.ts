@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ArgumentsHost,
@@ -6,9 +7,7 @@ import {
   Injectable,
   Optional,
 } from '@nestjs/common';
-import { callerOf } from '../../auth/src/index.js';
-import { changeOf, Drainable, type NotedChange, type Outlet } from '../../strict-request/src/index.js';
-import { outletTo } from './answer-outlet.js';
+import { Drainable, type NotedChange, type Outlet, stateOf } from '../../strict-request/src/index.js';
 import { messageIdOf, messageOf, patternOf, socketOf } from './rpc-message.js';
 
 /** The most milliseconds that a shutdown waits for the answers to messages. */
@@ -166,5 +165,16 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
 
 function notesOf(data: unknown): Pick<AnsweredMessage, 'caller' | 'change'> {
   if (typeof data !== 'object' || data === null) return { caller: undefined };
-  return { caller: callerOf(data)?.id, change: changeOf(data) };
+  const { caller, change } = stateOf(data);
+  return { caller: caller?.id, change };
+}
+
+/** The outlet of a client with a connection of its own. */
+function outletTo(socket: Socket): Outlet {
+  return {
+    isClosed: () => socket.destroyed,
+    // It is written after all that waits.
+    sent: () => new Promise((resolve) => socket.write('', resolve)),
+    close: () => socket.destroy(),
+  };
 }

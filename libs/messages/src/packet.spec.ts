@@ -1,19 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../errors/src/index.js';
-import { LARGEST_MESSAGE, readPacket, requireRead } from './packet.js';
+import { stateOf } from '../../strict-request/src/index.js';
+import { LARGEST_MESSAGE, readPacket } from './packet.js';
 
 const LIMIT = 65_536;
 const PATTERN = 'thing.record.v1';
 
 /** The fault of data that a token alone was read of. */
 function faultIn(data: unknown): unknown {
-  try {
-    requireRead(data as object);
-    return undefined;
-  } catch (error) {
-    const { code, message } = error as DomainError;
-    return [code, message];
-  }
+  const { fault } = stateOf(data as object);
+  return fault && [fault.code, fault.message];
 }
 
 const text = (data: unknown) => JSON.stringify({ pattern: PATTERN, data, id: 'one' });

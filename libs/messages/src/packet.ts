@@ -1,5 +1,5 @@
 import { DomainError } from '../../errors/src/index.js';
-import { isJsonObject, messageTooLarge, parseJson } from '../../strict-request/src/index.js';
+import { isJsonObject, messageTooLarge, parseJson, stateOf } from '../../strict-request/src/index.js';
 
 /** The most bytes of a message beside its data: its pattern, its id, the trace that it belongs to. */
 const AROUND = 4_096;
@@ -16,8 +16,6 @@ export interface Packet {
   readonly pattern?: unknown;
   readonly data?: unknown;
 }
-
-const FAULT = Symbol.for('time-logs.fault of a message');
 
 /**
  * The packet that bytes say as JSON. Whoever sends it must show a token before its faults are told: where bytes are no
@@ -38,12 +36,6 @@ export function readPacket(bytes: Buffer, bodyLimit: number): Packet {
   return withAnId(packet);
 }
 
-/** Throws the DomainError that `readPacket` has left in the data of a message. */
-export function requireRead(data: object): void {
-  const fault = (data as { readonly [FAULT]?: DomainError })[FAULT];
-  if (fault) throw fault;
-}
-
 function invalid(message: string): DomainError {
   return new DomainError('VALIDATION_ERROR', message);
 }
@@ -52,11 +44,9 @@ function invalid(message: string): DomainError {
 function unread(bytes: Buffer, fault: DomainError): Packet {
   const { pattern, id, accessToken } = skim(bytes);
   if (!pattern) throw fault;
-  return withAnId({
-    pattern: valueOf(pattern),
-    ...(id && { id: valueOf(id) }),
-    data: { ...(accessToken && { accessToken: valueOf(accessToken) }), [FAULT]: fault },
-  });
+  const data = { ...(accessToken && { accessToken: valueOf(accessToken) }) };
+  stateOf(data).fault = fault;
+  return withAnId({ pattern: valueOf(pattern), ...(id && { id: valueOf(id) }), data });
 }
 
 /** The id goes back with the answer, so it must be of a form that any sender can have. */

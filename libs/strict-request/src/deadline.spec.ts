@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { isOverdue, limitWaiting, withinDeadline } from './deadline.js';
+import { isOverdue, withinDeadline } from './deadline.js';
+import { stateOf } from './request-state.js';
 
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 const never = new Promise<never>(() => undefined);
@@ -33,7 +34,7 @@ describe('the deadline of a request', () => {
 
   it('refuses when the time is up', async () => {
     const request = {};
-    limitWaiting(request, 30);
+    stateOf(request).timeLeft = 30;
     expect(isOverdue(request)).toBe(false);
     await expectRefused(request, 30);
     expect(isOverdue(request)).toBe(true);
@@ -41,22 +42,15 @@ describe('the deadline of a request', () => {
 
   it('is one for all waits of a request', async () => {
     const request = {};
-    limitWaiting(request, 400);
+    stateOf(request).timeLeft = 400;
     await expectAnswer(request, 250);
     await expectRefused(request, 150, after(300));
     await expectRefused(request, 0);
   });
 
-  it('is the first that is set', async () => {
-    const request = {};
-    limitWaiting(request, 30);
-    limitWaiting(request, 60_000);
-    await expectRefused(request, 30);
-  });
-
   it('does not count what happens between two waits', async () => {
     const request = {};
-    limitWaiting(request, 200);
+    stateOf(request).timeLeft = 200;
     await expectAnswer(request, 150);
     await jest.advanceTimersByTimeAsync(1_000);
     await expectAnswer(request, 49);
@@ -64,7 +58,7 @@ describe('the deadline of a request', () => {
 
   it('belongs to one request alone', async () => {
     const request = {};
-    limitWaiting(request, 0);
+    stateOf(request).timeLeft = 0;
     await expectAnswer({}, 20);
     await expectRefused(request, 0);
   });

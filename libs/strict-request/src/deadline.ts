@@ -1,12 +1,5 @@
 import { DomainError } from '../../errors/src/index.js';
-
-const LEFT = Symbol.for('time-logs.milliseconds left');
-
-/** Sets how many milliseconds a request may wait in all. Call it before the first wait; only the first call counts. */
-export function limitWaiting(request: object, milliseconds: number): void {
-  const waiting: WaitingRequest = request;
-  waiting[LEFT] ??= milliseconds;
-}
+import { stateOf } from './request-state.js';
 
 /**
  * Waits for something that a request needs from elsewhere. All waits of one request share one deadline. The time in
@@ -15,18 +8,18 @@ export function limitWaiting(request: object, milliseconds: number): void {
  * a limit.
  */
 export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<T> {
-  const waiting = request as WaitingRequest;
-  const left = waiting[LEFT];
-  if (left === undefined) return answer;
+  const state = stateOf(request);
+  const { timeLeft } = state;
+  if (timeLeft === undefined) return answer;
   const begun = performance.now();
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      waiting[LEFT] = 0;
+      state.timeLeft = 0;
       reject(new DomainError('SERVICE_UNAVAILABLE'));
-    }, left);
+    }, timeLeft);
     const end = () => {
       clearTimeout(timer);
-      waiting[LEFT] = left - (performance.now() - begun);
+      state.timeLeft = timeLeft - (performance.now() - begun);
     };
     // First, so that the caller goes on with what is left.
     answer.then(end, end);
@@ -34,11 +27,8 @@ export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<
   });
 }
 
-/** Whether the time of a request is up: it has been refused, and nobody waits for what it needs. */
-export function isOverdue(request: WaitingRequest): boolean {
-  return request[LEFT] !== undefined && request[LEFT] <= 0;
-}
-
-interface WaitingRequest {
-  [LEFT]?: number | undefined;
+/** Returns whether the time of a request is up: it has been refused, and its answer is no longer needed. */
+export function isOverdue(request: object): boolean {
+  const { timeLeft } = stateOf(request);
+  return timeLeft !== undefined && timeLeft <= 0;
 }

@@ -2,20 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
+import { stateOf } from './request-state.js';
 
-const LIMIT = Symbol.for('time-logs.bytes of the body');
 /** Levels of objects and arrays, the outermost counted. */
 export const DEPTH_LIMIT = 8;
-
-/** Sets how many bytes the body of a request may have. Only the first call counts. */
-export function limitBody(request: object, bytes: number): void {
-  const limited: LimitedRequest = request;
-  limited[LIMIT] ??= bytes;
-}
-
-interface LimitedRequest {
-  [LIMIT]?: number | undefined;
-}
 
 /**
  * The JSON object in the body of a request. Reads the body, unless a body parser of the host has read it already.
@@ -74,9 +64,9 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   }
 }
 
-function readBody(request: IncomingMessage & LimitedRequest): Promise<Buffer> {
-  const limit = request[LIMIT];
-  if (limit === undefined) throw new Error('limitBody must be called before a body is read');
+function readBody(request: IncomingMessage): Promise<Buffer> {
+  const limit = stateOf(request).bodyLimit;
+  if (limit === undefined) throw new Error('limitRequest must be called before a body is read');
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
-import { limitWaiting, withinDeadline } from './deadline.js';
-import { limitBody, readJsonObject } from './json-body.js';
-import { RequestBoundsGuard } from './request-bounds.guard.js';
+import { withinDeadline } from './deadline.js';
+import { readJsonObject } from './json-body.js';
+import { limitRequest, RequestBoundsGuard } from './request-bounds.guard.js';
+import { stateOf } from './request-state.js';
 
 const guard = new RequestBoundsGuard({ bodyLimit: 10, deadline: 30 });
 const unavailable = { code: 'SERVICE_UNAVAILABLE' };
@@ -38,16 +39,15 @@ describe('RequestBoundsGuard', () => {
 
   it('leaves the bounds that the app has set', async () => {
     const [small, large] = [newRequest(), newRequest()];
-    limitBody(small, 11);
-    limitBody(large, 12);
-    limitWaiting(large, 0);
+    limitRequest(small, { bodyLimit: 11, deadline: 1 });
+    limitRequest(large, { bodyLimit: 12, deadline: 0 });
     for (const request of [small, large]) pass(request);
     await expect(readJsonObject(small)).rejects.toMatchObject(tooLarge(11));
     expect(await readJsonObject(large)).toEqual({ a: 12345 });
-    await expect(withinDeadline(large, new Promise(() => undefined))).rejects.toMatchObject(unavailable);
+    expect([small, large].map((request) => stateOf(request).timeLeft)).toEqual([1, 0]);
   });
 });
 
 it('a body is not read without a limit', async () => {
-  await expect(readJsonObject(newRequest())).rejects.toThrow('limitBody must be called');
+  await expect(readJsonObject(newRequest())).rejects.toThrow('limitRequest must be called');
 });

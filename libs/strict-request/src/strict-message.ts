@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
-import { memberVerdictOf, withFurtherMember } from './further-member.js';
+import { withFurtherMember } from './further-member.js';
 import { DEPTH_LIMIT, isDeeperThan, isJsonObject } from './json-body.js';
 import { check, type Naming, requireFaultless } from './validated.js';
 
@@ -43,20 +43,12 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   },
 );
 
-/** The data of a message itself: what its deadline belongs to. */
-export const MessageData: () => ParameterDecorator = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) => context.switchToRpc().getData<object>(),
-);
-
 /**
- * Gives the verdict on the further member of a message, once the message is validated. It is a function, which no pipe
- * of a host rebuilds.
+ * Returns a function that returns the data of the message, to which its state belongs. A pipe of a host may rebuild the
+ * data, but not a function.
  */
-export const MessageMemberVerdict: () => ParameterDecorator = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) => {
-    const data = context.switchToRpc().getData<object>();
-    return () => memberVerdictOf(data);
-  },
+export const MessageData: () => ParameterDecorator = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => () => context.switchToRpc().getData<object>(),
 );
 
 /** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR for a message over the bounds of a request. */

@@ -15,9 +15,8 @@ import type { Request, Response } from 'express';
 import { AccessGuard, callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { HostErrorFilter } from '../../../libs/errors/src/index.js';
 import {
-  memberVerdictOf,
-  noteChange,
   RequestBoundsGuard,
+  stateOf,
   StrictBody,
   StrictHeaders,
   StrictPath,
@@ -90,18 +89,18 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const call = callOf(callerOf(request));
-    const values = valuesOf(body, memberVerdictOf(request));
+    const values = valuesOf(body, stateOf(request).memberVerdict);
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
-      noteChange(request, 'record', log.id);
+      stateOf(request).change = { kind: 'record', id: log.id };
       sendJson(response, 201, logJson(log));
       return;
     }
     const key = keyOf(call.caller?.id, text);
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(values, key, call));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    else noteChange(request, 'record', log.id);
+    else stateOf(request).change = { kind: 'record', id: log.id };
     sendJson(response, 201, logJson(log));
   }
 
@@ -166,8 +165,8 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    noteChange(request, 'correct', id.toLowerCase());
-    const values = valuesOf(body, memberVerdictOf(request));
+    stateOf(request).change = { kind: 'correct', id: id.toLowerCase() };
+    const values = valuesOf(body, stateOf(request).memberVerdict);
     const corrected = this.timeLogs.correct(id, values, callOf(callerOf(request)));
     sendJson(response, 200, logJson(await withinDeadline(request, corrected)));
   }
@@ -179,7 +178,7 @@ export class TimeLogController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    noteChange(request, 'delete', id.toLowerCase());
+    stateOf(request).change = { kind: 'delete', id: id.toLowerCase() };
     await withinDeadline(request, this.timeLogs.delete(id, callOf(callerOf(request))));
     response.writeHead(204).end();
   }

@@ -5,16 +5,9 @@ import {
   MessageErrorFilter,
   MessageGate,
   MessageGuarded,
-  outletOf,
   written,
 } from '../../../libs/messages/src/index.js';
-import {
-  MessageData,
-  MessageMemberVerdict,
-  type MemberVerdict,
-  noteChange,
-  StrictMessage,
-} from '../../../libs/strict-request/src/index.js';
+import { MessageData, stateOf, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import { callOf } from '../wire/call-of.js';
 import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
@@ -49,14 +42,15 @@ export class TimeLogMessagesController {
   @Scopes([READ])
   async list(
     @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
-    @MessageData() data: object,
+    @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object | undefined> {
     const { filter, page } = criteriaOf(query);
     const call = callOf(caller);
     if (!this.largeAnswers.mayBeLarge(page.limit))
       return itemsResponse(await this.timeLogs.items(filter, page, call), page);
-    return this.largeAnswers.make(data, outletOf(data), {
+    const data = (dataOf as () => object)();
+    return this.largeAnswers.make(data, stateOf(data).outlet!, {
       weigh: () => this.timeLogs.weigh(filter, page, call),
       make: async (grow) => {
         const { items, total } = await this.timeLogs.items(filter, page, call);
@@ -81,21 +75,21 @@ export class TimeLogMessagesController {
   async record(
     @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
     { idempotencyKey: text, timeLog }: RecordTimeLogMessage,
-    @MessageData() data: object,
+    @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
-    @MessageMemberVerdict() verdict: object,
   ): Promise<object> {
     const call = callOf(caller);
-    const values = valuesOf(timeLog, (verdict as () => MemberVerdict | undefined)());
+    const state = stateOf((dataOf as () => object)());
+    const values = valuesOf(timeLog, state.memberVerdict);
     if (text === undefined) {
       const log = await this.timeLogs.record(values, call);
-      noteChange(data, 'record', log.id);
+      state.change = { kind: 'record', id: log.id };
       return logResponse(log);
     }
     const key = keyOf(caller?.id, text);
     const { log, isReplay } = await this.timeLogs.recordOnce(values, key, call);
     if (isReplay) return { ...logResponse(log), replayed: true };
-    noteChange(data, 'record', log.id);
+    state.change = { kind: 'record', id: log.id };
     return logResponse(log);
   }
 }

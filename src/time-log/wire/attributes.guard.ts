@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { allowMember, type MemberVerdict } from '../../../libs/strict-request/src/index.js';
+import { type MemberVerdict, stateOf } from '../../../libs/strict-request/src/index.js';
 import { type CheckedAttributes, TimeLogAttributes } from '../domain/attributes.js';
 import { type CheckedValues, takeChecked, type TimeLogValues } from '../domain/time-log.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
@@ -12,7 +12,7 @@ export class AttributesGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (this.attributes.areKnown) {
       const rule = (value: unknown) => this.attributes.check(value);
-      allowMember(context.getArgByIndex<object>(0), { dto: CreateTimeLogDto, name: 'attributes', rule });
+      stateOf(context.getArgByIndex<object>(0)).member = { dto: CreateTimeLogDto, name: 'attributes', rule };
     }
     return true;
   }

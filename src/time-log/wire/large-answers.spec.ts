@@ -1,15 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { limitWaiting, type Outlet } from '../../../libs/strict-request/src/index.js';
+import { type Outlet, stateOf } from '../../../libs/strict-request/src/index.js';
 import { type Gate, newGate } from '../../../test/support/gate.js';
 import { type Grow, LargeAnswers } from './large-answers.js';
 
-const CALLER = Symbol.for('time-logs.caller');
 const unavailable: unknown = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
 
 /** Nobody knows the weight: then an answer waits for its turn. */
 const weigh = async () => undefined;
-const requestOf = (id: string | undefined) => ({ [CALLER]: { id, scopes: [] } });
+function requestOf(id: string | undefined): object {
+  const request = {};
+  stateOf(request).caller = { id, scopes: [] };
+  return request;
+}
 
 /** A client that takes its answer when its gate opens. */
 function newClient(): Outlet & { readonly taken: Gate; isCut: boolean } {
@@ -83,7 +86,7 @@ describe('LargeAnswers', () => {
     let [making, most] = [0, 0];
     const ask = (id: string) => {
       const request = requestOf(id);
-      limitWaiting(request, 600_000);
+      stateOf(request).timeLeft = 600_000;
       return answers.make(request, newClient(), {
         weigh: async () => 10,
         make: async (grow) => {
@@ -174,7 +177,7 @@ describe('LargeAnswers', () => {
     const made: string[] = [];
     const ask = (name: string, client = newClient(), wait?: number) => {
       const request = requestOf('one');
-      if (wait !== undefined) limitWaiting(request, wait);
+      if (wait !== undefined) stateOf(request).timeLeft = wait;
       const make = async (grow: Grow) => {
         made.push(name);
         if (name === 'held') await held.opened;
