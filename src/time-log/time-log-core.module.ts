@@ -1,5 +1,5 @@
 import { Logger, Module, type ModuleMetadata } from '@nestjs/common';
-import { DEPTH_LIMIT, REQUEST_BOUNDS, type RequestBounds } from '../../libs/strict-request/src/index.js';
+import { DEPTH_LIMIT, REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { type AttributesSchema, TimeLogAttributes } from './domain/attributes.js';
@@ -14,6 +14,7 @@ import {
 } from './infrastructure/typeorm-time-log.repository.js';
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf, QUEUE_SHARE } from './time-log.limits.js';
+import { attributesMember } from './wire/attributes-member.js';
 import { SOURCE_OF_EVENTS, sourceOf } from './wire/cloud-event.js';
 import { LargeAnswers } from './wire/large-answers.js';
 import {
@@ -31,8 +32,8 @@ export const CORE = {
     // One for requests and messages: they share the memory.
     {
       provide: LargeAnswers,
-      inject: [REQUEST_BOUNDS],
-      useFactory: ({ deadline }: RequestBounds) => new LargeAnswers({ wait: QUEUE_SHARE * deadline }),
+      inject: [REQUEST_RULES],
+      useFactory: ({ deadline }: RequestRules) => new LargeAnswers({ wait: QUEUE_SHARE * deadline }),
     },
     TimeLogMeasures,
     SchemaCheck,
@@ -46,9 +47,12 @@ export const CORE = {
       },
     },
     {
-      provide: REQUEST_BOUNDS,
-      inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ limits }: TimeLogCoreOptions): RequestBounds => limitsOf(limits),
+      provide: REQUEST_RULES,
+      inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
+      useFactory: ({ limits }: TimeLogCoreOptions, attributes: TimeLogAttributes): RequestRules => {
+        const { bodyLimit, deadline } = limitsOf(limits);
+        return { bodyLimit, deadline, member: attributesMember(attributes) };
+      },
     },
     {
       provide: SOURCE_OF_EVENTS,
@@ -57,11 +61,13 @@ export const CORE = {
     },
     {
       provide: TimeLogAttributes,
-      inject: [{ token: ATTRIBUTES_SCHEMA, optional: true }, REQUEST_BOUNDS],
-      useFactory: (schema: AttributesSchema | undefined, { bodyLimit }: RequestBounds) =>
+      inject: [{ token: ATTRIBUTES_SCHEMA, optional: true }, TIME_LOG_OPTIONS],
+      useFactory: (schema: AttributesSchema | undefined, { limits }: TimeLogCoreOptions) =>
         // The object around them is one level.
-        new TimeLogAttributes(schema, { depth: DEPTH_LIMIT - 1, bytes: bodyLimit }, (fault) =>
-          new Logger(TimeLogAttributes.name).error(fault),
+        new TimeLogAttributes(
+          schema,
+          { depth: DEPTH_LIMIT - 1, bytes: limitsOf(limits).bodyLimit },
+          (fault) => new Logger(TimeLogAttributes.name).error(fault),
         ),
     },
     {
@@ -85,7 +91,7 @@ export const CORE = {
     TimeLogRepository,
     TypeOrmTimeLogRepository,
     TimeLogAttributes,
-    REQUEST_BOUNDS,
+    REQUEST_RULES,
     LargeAnswers,
     SOURCE_OF_EVENTS,
   ],

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { DomainError } from '../../errors/src/index.js';
-import { limitRequest } from '../../strict-request/src/index.js';
+import { applyRules } from '../../strict-request/src/index.js';
 import { requestIdOf } from './common-headers.js';
 import type { HttpEdgeOptions, IdentifiedRequest, RequestLimits } from './http-edge.options.js';
 
@@ -22,7 +22,7 @@ export function firstMiddleware({
 }: FirstMiddlewareOptions) {
   return (request: Request, response: Response, next: NextFunction): void => {
     (request as IdentifiedRequest).id = requestIdOf(request);
-    limitRequest(request, limits);
+    applyRules(request, limits);
     const begun = performance.now();
     response.once('close', () => onClose(request as IdentifiedRequest, response, performance.now() - begun));
     const headers = headersOf(request);

@@ -9,10 +9,10 @@ import {
 import { from, lastValueFrom, type Observable, tap } from 'rxjs';
 import { DomainError } from '../../errors/src/index.js';
 import {
+  applyRules,
   isJsonObject,
-  limitRequest,
-  REQUEST_BOUNDS,
-  type RequestBounds,
+  REQUEST_RULES,
+  type RequestRules,
   requireBoundedMessage,
   stateOf,
   withinDeadline,
@@ -27,7 +27,7 @@ import { MessagesUnderWay } from './messages-under-way.js';
 export class MessageGate implements CanActivate, NestInterceptor {
   constructor(
     private readonly underWay: MessagesUnderWay,
-    @Inject(REQUEST_BOUNDS) private readonly bounds: RequestBounds,
+    @Inject(REQUEST_RULES) private readonly rules: RequestRules,
   ) {}
 
   /** Throws DomainError UNAUTHORIZED for data that is no object, SERVICE_UNAVAILABLE where no more are taken. */
@@ -35,7 +35,7 @@ export class MessageGate implements CanActivate, NestInterceptor {
     const data: unknown = context.switchToRpc().getData();
     if (!isJsonObject(data)) throw new DomainError('UNAUTHORIZED');
     if (!this.underWay.begin(context)) throw new DomainError('SERVICE_UNAVAILABLE');
-    limitRequest(data, this.bounds);
+    applyRules(data, this.rules);
     return true;
   }
 
@@ -49,7 +49,7 @@ export class MessageGate implements CanActivate, NestInterceptor {
     const state = stateOf(data);
     if (state.fault) throw state.fault;
     state.outlet = this.underWay.outletOf(context);
-    requireBoundedMessage(data, this.bounds.bodyLimit);
+    requireBoundedMessage(data, this.rules.bodyLimit);
     // What fails ends in the filter.
     return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(
       tap(() => this.underWay.end(context)),

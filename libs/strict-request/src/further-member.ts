@@ -1,15 +1,15 @@
-import type { Type } from '@nestjs/common';
 import { withinDeadline } from './deadline.js';
 import { stateOf } from './request-state.js';
-import type { Checked } from './validated.js';
+import { check, type Checked, type Naming } from './validated.js';
 
-/** Adds the verdict on the further member of an input to what was found out about its DTO: its faults come last. */
-export async function withFurtherMember<T>(
+/** Checks an input by its DTO, and its further member by the rule of that. Faults of the member come last. */
+export async function checkWithMember<T extends object>(
   request: object,
-  dto: Type<object>,
+  dto: new () => T,
   input: object,
-  checked: Checked<T>,
+  naming: Naming,
 ): Promise<Checked<T>> {
+  const checked = check(dto, input, naming);
   const state = stateOf(request);
   const { member } = state;
   if (member?.dto !== dto) return checked;

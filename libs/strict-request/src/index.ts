@@ -4,14 +4,16 @@ export { isOverdue, withinDeadline } from './deadline.js';
 export { DEPTH_LIMIT, isJsonObject, parseJson } from './json-body.js';
 export { Omittable } from './omittable.decorator.js';
 export { Obeys } from './obeys.decorator.js';
-export {
-  limitRequest,
-  REQUEST_BOUNDS,
-  type RequestBounds,
-  RequestBoundsGuard,
-} from './request-bounds.guard.js';
+export { applyRules, REQUEST_RULES, type RequestRules, RequestRulesGuard } from './request-rules.guard.js';
 export { wellFormedId } from './request-id.js';
-export { type Caller, type MemberVerdict, type NotedChange, type Outlet, stateOf } from './request-state.js';
+export {
+  type Caller,
+  type FurtherMember,
+  type MemberVerdict,
+  type NotedChange,
+  type Outlet,
+  stateOf,
+} from './request-state.js';
 export { StrictBody, StrictHeaders, StrictPath, StrictQuery } from './strict-request.decorators.js';
 export { MessageData, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
 export { Drainable } from './drainable.js';

@@ -66,7 +66,7 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
 
 function readBody(request: IncomingMessage): Promise<Buffer> {
   const limit = stateOf(request).bodyLimit;
-  if (limit === undefined) throw new Error('limitRequest must be called before a body is read');
+  if (limit === undefined) throw new Error('applyRules must be called before a body is read');
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

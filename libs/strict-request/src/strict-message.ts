@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
-import { withFurtherMember } from './further-member.js';
+import { checkWithMember } from './further-member.js';
 import { DEPTH_LIMIT, isDeeperThan, isJsonObject } from './json-body.js';
 import { check, type Naming, requireFaultless } from './validated.js';
 
@@ -27,9 +27,7 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   ) => {
     const data: Record<string, unknown> = context.switchToRpc().getData();
     const given = data[part] === undefined && isOptional ? {} : data[part];
-    const inner = isJsonObject(given)
-      ? await withFurtherMember(data, dto, given, check(dto, prepare(given), FIELD))
-      : undefined;
+    const inner = isJsonObject(given) ? await checkWithMember(data, dto, prepare(given), FIELD) : undefined;
     const outer = check(message, data, FIELD);
     requireFaultless(
       {

@@ -1,22 +1,24 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request } from 'express';
-import { withFurtherMember } from './further-member.js';
+import { checkWithMember } from './further-member.js';
 import { readHeaders } from './headers.js';
 import { readJsonObject } from './json-body.js';
 import { Obeys, type Rule } from './obeys.decorator.js';
 import { readQuery } from './query.js';
-import { check, fieldsOf, type Naming, requireFaultless, validated } from './validated.js';
+import { fieldsOf, type Naming, requireFaultless, validated } from './validated.js';
 
 // These are no pipes: a host's global pipes run before a parameter's own, and would get the whole request. Their
 // types are written out: those that Nest 12 gives them are unknown to Nest 11.
 
-/** The JSON body as a validated instance of the DTO. It is read after the guards have run. */
+/**
+ * The JSON body as a validated instance of the DTO, read after the guards have run. The body may have the further member
+ * of the module's RequestRules.
+ */
 export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   async (dto: Type<object>, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request>();
-    const input = await readJsonObject(request);
     const naming: Naming = { member: 'field' };
-    const checked = await withFurtherMember(request, dto, input, check(dto, input, naming));
+    const checked = await checkWithMember(request, dto, await readJsonObject(request), naming);
     requireFaultless(checked, naming);
     return checked.instance;
   },

@@ -15,7 +15,7 @@ import type { Request, Response } from 'express';
 import { AccessGuard, callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { HostErrorFilter } from '../../../libs/errors/src/index.js';
 import {
-  RequestBoundsGuard,
+  RequestRulesGuard,
   stateOf,
   StrictBody,
   StrictHeaders,
@@ -28,7 +28,7 @@ import { TimeLogService } from '../application/time-log.service.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { callOf } from '../wire/call-of.js';
-import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
+import { valuesOf } from '../wire/attributes-member.js';
 import { EVENTS_TYPE, SOURCE_OF_EVENTS } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
@@ -46,7 +46,7 @@ import { sendList } from './send-list.js';
 
 /** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so leaves other routes alone. */
 @Controller('time-logs')
-@UseGuards(RequestBoundsGuard, AccessGuard, AttributesGuard)
+@UseGuards(RequestRulesGuard, AccessGuard)
 @UseFilters(HostErrorFilter)
 export class TimeLogController {
   constructor(

@@ -9,7 +9,7 @@ import {
 } from '../../../libs/messages/src/index.js';
 import { MessageData, stateOf, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import { callOf } from '../wire/call-of.js';
-import { AttributesGuard, valuesOf } from '../wire/attributes.guard.js';
+import { valuesOf } from '../wire/attributes-member.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { type Grow, LargeAnswers } from '../wire/large-answers.js';
@@ -29,7 +29,7 @@ const TO_ONE = { queue: MESSAGE_QUEUE };
 
 /** Time logs over Nest's transports: the use cases, rules and errors of HTTP. */
 @Controller()
-@UseGuards(MessageGate, AccessGuard, AttributesGuard, MessageGuarded)
+@UseGuards(MessageGate, AccessGuard, MessageGuarded)
 @UseInterceptors(MessageGate)
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {

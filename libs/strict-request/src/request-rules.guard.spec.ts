@@ -4,10 +4,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
 import { withinDeadline } from './deadline.js';
 import { readJsonObject } from './json-body.js';
-import { limitRequest, RequestBoundsGuard } from './request-bounds.guard.js';
+import { applyRules, RequestRulesGuard } from './request-rules.guard.js';
 import { stateOf } from './request-state.js';
 
-const guard = new RequestBoundsGuard({ bodyLimit: 10, deadline: 30 });
+const guard = new RequestRulesGuard({ bodyLimit: 10, deadline: 30 });
 const unavailable = { code: 'SERVICE_UNAVAILABLE' };
 const tooLarge = (bytes: number) => ({
   code: 'PAYLOAD_TOO_LARGE',
@@ -28,8 +28,8 @@ function pass(request: IncomingMessage): boolean {
   return guard.canActivate({ switchToHttp: () => ({ getRequest: () => request }) } as ExecutionContext);
 }
 
-describe('RequestBoundsGuard', () => {
-  it('lets a request pass, within its bounds', async () => {
+describe('RequestRulesGuard', () => {
+  it('lets a request pass, within its limits', async () => {
     const request = newRequest();
     expect(pass(request)).toBe(true);
     await expect(readJsonObject(request)).rejects.toMatchObject(tooLarge(10));
@@ -37,10 +37,10 @@ describe('RequestBoundsGuard', () => {
     await expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
   });
 
-  it('leaves the bounds that the app has set', async () => {
+  it('leaves the limits that the app has set', async () => {
     const [small, large] = [newRequest(), newRequest()];
-    limitRequest(small, { bodyLimit: 11, deadline: 1 });
-    limitRequest(large, { bodyLimit: 12, deadline: 0 });
+    applyRules(small, { bodyLimit: 11, deadline: 1 });
+    applyRules(large, { bodyLimit: 12, deadline: 0 });
     for (const request of [small, large]) pass(request);
     await expect(readJsonObject(small)).rejects.toMatchObject(tooLarge(11));
     expect(await readJsonObject(large)).toEqual({ a: 12345 });
@@ -49,5 +49,5 @@ describe('RequestBoundsGuard', () => {
 });
 
 it('a body is not read without a limit', async () => {
-  await expect(readJsonObject(newRequest())).rejects.toThrow('limitRequest must be called');
+  await expect(readJsonObject(newRequest())).rejects.toThrow('applyRules must be called');
 });
