@@ -7,8 +7,7 @@ import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
 import { OpenRoute } from './open.decorator.js';
 import { keepCaller } from './caller.js';
-import { credentialsIn, credentialsOf } from './credentials.js';
-import { PassportCall, type Verdict } from './passport-call.js';
+import { Credentials, PassportCall, type Verdict } from './passport-call.js';
 import { missingScope } from './scopes.decorator.js';
 import type { Principal } from './token-verifier.js';
 
@@ -35,7 +34,9 @@ export class BearerAuthGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.reflector.get(OpenRoute, context.getHandler())) return true;
     const called = calledOf(context);
-    const credentials = isMessage(context) ? credentialsIn(called) : credentialsOf(called as Request);
+    const credentials = isMessage(context)
+      ? Credentials.ofMessage(called)
+      : Credentials.ofRequest(called as Request);
     this.judge(await withinDeadline(called, this.passport.verdictOn(credentials)), context);
     return true;
   }

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
 import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
-import type { Credentials } from './credentials.js';
+import type { Credentials } from './passport-call.js';
 import type { Principal } from './token-verifier.js';
 
 /** `Bearer` in any case, spaces, then what may be a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
@@ -27,8 +27,8 @@ class HeaderBearerStrategy extends Strategy<VerifyFunction> {
     this.name = `bearer:${randomUUID()}`;
   }
 
-  override authenticate(asked: object): void {
-    const { authorization = '', isRepeated = false } = asked as Credentials;
+  override authenticate(credentials: object): void {
+    const { authorization = '', isRepeated } = credentials as Credentials;
     const token = BEARER.exec(authorization)?.[1];
     if (token === undefined) {
       super.authenticate({ headers: {} } as never);

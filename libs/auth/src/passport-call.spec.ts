@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from '@jest/globals';
 import { BearerStrategy } from './bearer.strategy.js';
-import { PassportCall } from './passport-call.js';
+import { Credentials, PassportCall } from './passport-call.js';
 
 const ada = { id: 'ada', scopes: [] };
 const verifier = { verify: () => Promise.resolve(ada) };
@@ -25,7 +25,7 @@ it('shows passport objects of one hidden class, to which it adds properties fast
   const haveOneClass = runInNewContext('(a, b) => %HaveSameMap(a, b)') as (a: object, b: object) => boolean;
   const call = new WatchedCall(new BearerStrategy({ verifier, realm: 'test' }).name);
   for (let i = 0; i < CALLS; i++) {
-    const verdict = await call.verdictOn({ authorization });
+    const verdict = await call.verdictOn(new Credentials(authorization));
     expect(verdict).toEqual({ error: null, principal: ada, info: undefined });
   }
   const last = call.seen.at(-1)!;
