@@ -3,25 +3,24 @@ import { getMetadataStorage, type ValidationArguments, ValidationTypes } from 'c
 type Dto = new () => object;
 type Constraint = (value: unknown, args: ValidationArguments) => unknown;
 
-/** A property of a DTO: it is checked where all conditions hold, and must then meet all constraints. */
+/** A property of a DTO: it is checked if all conditions hold, and must then meet all constraints. */
 interface Property {
   readonly name: string;
   readonly conditions: ((dto: object, value: unknown) => boolean)[];
   readonly constraints: { readonly meets: Constraint; readonly values: unknown[] }[];
 }
 
+const newProperty = (name: string): Property => ({ name, conditions: [], constraints: [] });
 const propertiesByDto = new WeakMap<Dto, readonly Property[]>();
 
 /**
- * Whether an instance is known to meet all constraints that decorators have given its DTO. class-validator's own
- * `validateSync` looks for them among the classes of the whole process on each call: 2 µs alone, 44 beside 1,000 DTOs
- * of a host (class-validator#2686). Here its constraints are looked up once for each DTO. False also where they are of
- * a kind that only `validateSync` knows, such as nested ones.
+ * Returns whether an instance is known to meet all constraints that decorators have given its DTO. class-validator's own
+ * `validateSync` looks for them among the classes of the whole process on each call: 2 µs alone, 44 next to 1,000 DTOs
+ * of a host (class-validator#2686). Here its constraints are looked up once for each DTO. Returns false also if they are
+ * of a kind that only `validateSync` knows, such as nested ones.
  */
 export function meetsConstraints(dto: Dto, instance: object): boolean {
-  let properties = propertiesByDto.get(dto);
-  if (!properties) propertiesByDto.set(dto, (properties = propertiesOf(dto)));
-  return properties.every(({ name, conditions, constraints }) => {
+  return propertiesOf(dto).every(({ name, conditions, constraints }) => {
     const value = (instance as Record<string, unknown>)[name];
     if (!conditions.every((condition) => condition(instance, value))) return true;
     return constraints.every(({ meets, values }) => {
@@ -31,12 +30,21 @@ export function meetsConstraints(dto: Dto, instance: object): boolean {
   });
 }
 
-function propertiesOf(dto: Dto): readonly Property[] {
+/** Returns the decorated properties of a DTO, in the order of their declaration: inherited ones come first. */
+export function propertiesOf(dto: Dto): readonly Property[] {
+  let properties = propertiesByDto.get(dto);
+  if (!properties) propertiesByDto.set(dto, (properties = readProperties(dto)));
+  return properties;
+}
+
+function readProperties(dto: Dto): readonly Property[] {
   const storage = getMetadataStorage();
-  const properties = new Map<string, Property>();
+  const parent = Object.getPrototypeOf(dto) as Dto;
+  const inherited = parent.prototype === undefined ? [] : propertiesOf(parent);
+  const properties = new Map(inherited.map(({ name }) => [name, newProperty(name)]));
   for (const metadata of storage.getTargetValidationMetadatas(dto, '', false, false)) {
     const { propertyName: name, type, constraintCls, constraints: values } = metadata;
-    const property = properties.get(name) ?? { name, conditions: [], constraints: [] };
+    const property = properties.get(name) ?? newProperty(name);
     properties.set(name, property);
     const isPlain = !metadata.each && !metadata.validateIf;
     if (type === ValidationTypes.CONDITIONAL_VALIDATION) {

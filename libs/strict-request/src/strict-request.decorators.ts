@@ -1,11 +1,12 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request } from 'express';
+import { propertiesOf } from './constraints.js';
 import { checkWithMember } from './further-member.js';
 import { readHeaders } from './headers.js';
 import { readJsonObject } from './json-body.js';
 import { Obeys, type Rule } from './obeys.decorator.js';
 import { readQuery } from './query.js';
-import { fieldsOf, type Naming, requireFaultless, validated } from './validated.js';
+import { type Naming, requireFaultless, validated } from './validated.js';
 
 // These are no pipes: a host's global pipes run before a parameter's own, and would get the whole request. Their
 // types are written out: those that Nest 12 gives them are unknown to Nest 11.
@@ -51,7 +52,8 @@ export function StrictPath(name: string, rule: Rule): ParameterDecorator {
 /** The headers that the DTO names, as a validated instance of it. Other headers are ignored. */
 export const StrictHeaders: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
-    const { values, repeated } = readHeaders(context.switchToHttp().getRequest<Request>(), fieldsOf(dto));
+    const names = propertiesOf(dto).map(({ name }) => name);
+    const { values, repeated } = readHeaders(context.switchToHttp().getRequest<Request>(), names);
     if (Object.keys(values).length > 0) return validated(dto, values, { member: 'header', repeated });
     // Most requests have none of these headers. The check of that case runs once.
     const known = withoutHeaders.get(dto);

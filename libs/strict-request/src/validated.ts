@@ -1,6 +1,6 @@
-import { getMetadataStorage, type ValidationError, validateSync } from 'class-validator';
+import { type ValidationError, validateSync } from 'class-validator';
 import { DomainError } from '../../errors/src/index.js';
-import { meetsConstraints } from './constraints.js';
+import { meetsConstraints, propertiesOf } from './constraints.js';
 
 type Dto<T> = new () => T;
 
@@ -38,25 +38,25 @@ export function validated<T extends object>(dto: Dto<T>, input: object, naming: 
 
 /** The values of the input in an instance of the DTO, with their faults. */
 export function check<T extends object>(dto: Dto<T>, input: object, { repeated }: Naming): Checked<T> {
-  const fields = fieldsOf(dto);
+  const properties = propertiesOf(dto);
   const instance = new dto();
-  for (const field of fields) {
-    if (Object.hasOwn(input, field)) {
-      (instance as Record<string, unknown>)[field] = (input as Record<string, unknown>)[field];
+  for (const { name } of properties) {
+    if (Object.hasOwn(input, name)) {
+      (instance as Record<string, unknown>)[name] = (input as Record<string, unknown>)[name];
     }
   }
   const errors = meetsConstraints(dto, instance) ? [] : validateSync(instance, { stopAtFirstError: true });
   const faults: string[] = [];
-  for (const field of fields) {
-    const error = errors.find(({ property }) => property === field);
-    if (repeated?.has(field)) faults.push(`${field} must not be repeated`);
+  for (const { name } of properties) {
+    const error = errors.find(({ property }) => property === name);
+    if (repeated?.has(name)) faults.push(`${name} must not be repeated`);
     else if (error) faults.push(firstMessage(error));
   }
   return {
     instance,
     faults,
     logged: faults,
-    unknown: Object.keys(input).filter((key) => !fields.includes(key)),
+    unknown: Object.keys(input).filter((key) => !properties.some(({ name }) => name === key)),
   };
 }
 
@@ -73,20 +73,6 @@ export function requireFaultless(
     [...faults, ...names.map((name) => `${kind}: ${printable(name)}`)].join('; '),
     { logged: [...logged, ...names.map(() => kind)].join('; ') },
   );
-}
-
-const fieldsByDto = new WeakMap<object, readonly string[]>();
-
-/** The decorated properties of a DTO, in the order of their declaration: inherited ones come first. */
-export function fieldsOf(dto: Dto<object>): readonly string[] {
-  const known = fieldsByDto.get(dto);
-  if (known) return known;
-  const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-  const parent = Object.getPrototypeOf(dto) as Dto<object>;
-  const inherited = parent.prototype === undefined ? [] : fieldsOf(parent);
-  const fields = [...new Set([...inherited, ...metadata.map(({ propertyName }) => propertyName)])];
-  fieldsByDto.set(dto, fields);
-  return fields;
 }
 
 function firstMessage({ constraints, property }: ValidationError): string {
