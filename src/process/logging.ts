@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { Principal } from '../../libs/auth/src/index.js';
+import { type NotedChange, stateOf } from '../../libs/strict-request/src/index.js';
 import { type NotedChange, stateOf } from '../../libs/strict-request/src/index.js';
 import type { Tracing } from './tracing.js';
 
@@ -65,7 +65,7 @@ export class ServiceLogger implements LoggerService {
    * changes, and nothing else that was sent.
    */
   logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
-    const { change } = stateOf(request);
+    const { caller, change } = stateOf(request);
     const level = levelFor(response.statusCode, change);
     if (!this.pino.isLevelEnabled(level)) return;
     const { id: requestId, method } = request;
@@ -77,8 +77,8 @@ export class ServiceLogger implements LoggerService {
       // Set by the error filter.
       error: response.locals.error as string | undefined,
       reason: response.locals.reason as string | undefined,
-      // Set by the guard. It tells whom to help, and is not the token.
-      caller: (request.user as Principal | undefined)?.id,
+      // Names the caller who needs help. It is not the token.
+      caller: caller?.id,
       ...changed(change),
       milliseconds: Math.round(milliseconds),
       ...(!response.writableFinished && { aborted: true }),
