@@ -2,7 +2,6 @@ import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type NotedChange, stateOf } from '../../libs/strict-request/src/index.js';
-import { type NotedChange, stateOf } from '../../libs/strict-request/src/index.js';
 import type { Tracing } from './tracing.js';
 
 /** A message that was answered. */

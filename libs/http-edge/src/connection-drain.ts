@@ -1,7 +1,8 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type NodeErrorOptions, refuse } from '../../errors/src/index.js';
+import { type NodeErrorOptions, refuse } from './node-error-answers.js';
+import type { PipelineQueue } from './pipeline-queue.js';
 
 /** Milliseconds in which requests in flight must begin their answer. */
 const GRACE = 5_000;
@@ -18,11 +19,12 @@ const SWEEP = 50;
 
 /** Ends the connections of a server. Those at work finish first; requests that are too slow still get an answer. */
 export class ConnectionDrain {
-  private readonly sockets = new Set<AnsweringSocket>();
+  private readonly sockets = new Set<Socket>();
   private draining = false;
 
   constructor(
     private readonly server: Server,
+    private readonly queue: PipelineQueue,
     private readonly errors: NodeErrorOptions,
   ) {
     server.on('connection', (socket: Socket) => {
@@ -55,21 +57,15 @@ export class ConnectionDrain {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Closes connections without a request. Node also counts one as idle while it still sends a complete answer. */
+  /** Closes connections without a request. Node counts one as idle while a complete answer leaves it, so that ends first. */
   private closeIdle(): void {
-    const unsent = [...this.sockets]
-      .filter(({ writableLength }) => writableLength > 0)
-      .map(({ _httpMessage }) => _httpMessage)
-      .filter((answer) => answer?.writableEnded);
-    // closeIdleConnections() reads this flag.
-    for (const answer of unsent) Object.assign(answer!, { finished: false });
-    this.server.closeIdleConnections();
-    for (const answer of unsent) Object.assign(answer!, { finished: true });
+    if ([...this.sockets].every(({ writableLength }) => writableLength === 0))
+      this.server.closeIdleConnections();
   }
 
   private refuseTheRest(): void {
     for (const socket of this.sockets) {
-      const answer = socket._httpMessage;
+      const [answer] = this.queue.pendingOf(socket);
       // An answer that has begun is left to finish.
       if (answer?.headersSent || socket.writableLength > 0) continue;
       const error = answer?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT';
@@ -77,6 +73,3 @@ export class ConnectionDrain {
     }
   }
 }
-
-/** Node keeps the answer in progress here; its own default error handler reads it too. */
-type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };

@@ -10,18 +10,18 @@ import {
 } from '@nestjs/common';
 import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
-import { answerNodeErrors, ErrorEnvelopeFilter, type NodeErrorOptions } from '../../errors/src/index.js';
+import { ErrorEnvelopeFilter } from '../../errors/src/index.js';
 import { Drainable } from '../../strict-request/src/index.js';
 import { commonHeaders, requestIdOf } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { Cors } from './cors.js';
 import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
+import { answerNodeErrors, type NodeErrorOptions } from './node-error-answers.js';
+import { PipelineQueue } from './pipeline-queue.js';
 import { RequestObserver } from './request-observer.js';
 import { routable } from './request-target.js';
-import { PipelineQueue } from './pipeline-queue.js';
 import { preferFixedPaths } from './routes.js';
-import { limitServer } from './server-limits.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
 import { UnreadAnswers } from './unread-answers.js';
 
@@ -73,20 +73,18 @@ export class HttpEdgeModule
     app.disable('etag');
     app.set('query parser', false);
     const { limits } = this.options;
-    limitServer(server, limits);
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = limits;
+    // Bytes are the limit of headers. By a limit of their number Node would drop some, and so a second Authorization.
+    Object.assign(server, { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount: 0 });
     this.unread.watch(server);
-    const queue = new PipelineQueue(server, app);
+    const queue = new PipelineQueue(app);
     server.removeListener('request', app);
     server.on('request', (request, response) => {
       // Express would answer a target without a path by itself.
       request.url = routable(request.url ?? '');
       queue.take(request, response);
     });
-    answerNodeErrors(server, {
-      ...this.nodeErrors,
-      isHandled: (error, socket) => queue.takeError(error, socket),
-      endAfterWaiting: (socket) => queue.endAfterWaiting(socket),
-    });
+    answerNodeErrors(server, queue, this.nodeErrors);
     // 100 Continue goes out when somebody starts to read the body. A request that is refused by its headers never gets
     // it.
     server.on('checkContinue', (request, response) => {
@@ -95,7 +93,7 @@ export class HttpEdgeModule
     });
     // The first middleware refuses this request.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-    const connections = new ConnectionDrain(server, this.nodeErrors);
+    const connections = new ConnectionDrain(server, queue, this.nodeErrors);
     this.connections = connections;
     const observers = this.providersOf(RequestObserver);
     app.use(
@@ -103,7 +101,7 @@ export class HttpEdgeModule
         headers: (request) => this.headersFor(request),
         limits,
         // Only the last answer of a connection says so: requests that wait behind another one are served too.
-        endsConnection: ({ socket }) => connections.isDraining && !queue.isWaiting(socket),
+        endsConnection: ({ socket }) => connections.isDraining && queue.pendingOf(socket).length === 1,
         onClose: this.noteTo(observers),
       }),
     );

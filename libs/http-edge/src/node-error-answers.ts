@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { answerFor } from './error-envelope.js';
-import type { ErrorCode } from './error-kinds.js';
+import { answerFor, type ErrorCode } from '../../errors/src/index.js';
+import type { PipelineQueue } from './pipeline-queue.js';
 
 /** Milliseconds that a refused connection stays open. A client that is still sending can then read the answer. */
 const LINGER = 500;
@@ -14,48 +14,38 @@ const CODE_BY_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
 
 /** What the answers to errors of the parser need. */
 export interface NodeErrorOptions {
-  /** Makes the headers of one answer. `request` is undefined where its head was not received. */
+  /** Makes the headers of one answer. `request` is undefined if its head was not received. */
   readonly headers: (request: IncomingMessage | undefined) => Record<string, string>;
   /** Called for each refusal, for the log. */
   readonly onRefused?: (error: ErrorCode, headers: Readonly<Record<string, string>>) => void;
-  /** Whether the app has caused this error on purpose and deals with it. */
-  readonly isHandled?: (error: NodeJS.ErrnoException, socket: Duplex) => boolean;
-  /**
-   * Where requests of a connection still wait: ends the connection after them and returns true. Else returns false.
-   */
-  readonly endAfterWaiting?: (socket: Duplex) => boolean;
 }
 
 /**
- * Answers with the error envelope where Node's HTTP parser refuses a request before any handler runs: malformed HTTP,
- * too large headers, requests that do not arrive in time, CONNECT. By default Node's answers have an empty body.
+ * Answers with the error envelope if Node's HTTP parser refuses a request before any handler runs: malformed HTTP, too
+ * large headers, requests that do not arrive in time, CONNECT. By default Node's answers have an empty body.
  */
-export function answerNodeErrors(server: Server, options: NodeErrorOptions): void {
-  /** The last answer on each connection. */
-  const last = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', (request: IncomingMessage, response: ServerResponse) =>
-    last.set(request.socket, response),
-  );
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
-    if (options.isHandled?.(error, socket)) return;
-    const answer = socket._httpMessage;
+export function answerNodeErrors(server: Server, queue: PipelineQueue, options: NodeErrorOptions): void {
+  /** The last request of each connection. */
+  const last = new WeakMap<Duplex, IncomingMessage>();
+  server.on('request', (request: IncomingMessage) => last.set(request.socket, request));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const [answer] = queue.pendingOf(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    // The last request was answered before it had fully arrived, and its rest is missing or malformed. It got its
-    // answer.
-    else if (!answer && last.get(socket)?.req.complete === false) socket.destroy();
+    // The last request was answered before its end, which is missing or malformed.
+    else if (!answer && last.get(socket)?.complete === false) socket.destroy();
     else refuseNext(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', answer?.req);
   });
-  server.on('connect', (request: IncomingMessage, socket: AnsweringSocket) =>
+  server.on('connect', (request: IncomingMessage, socket: Duplex) =>
     refuseNext(socket, 'VALIDATION_ERROR', request),
   );
 
   /** Refuses the rest of a connection. Requests that were received in full get their own answers, and only those. */
-  function refuseNext(socket: AnsweringSocket, error: ErrorCode, request?: IncomingMessage): void {
-    const answer = socket._httpMessage;
-    if (options.endAfterWaiting?.(socket)) return;
-    if (answer?.req.complete) closeAfter(answer, socket);
+  function refuseNext(socket: Duplex, error: ErrorCode, request?: IncomingMessage): void {
+    const pending = queue.pendingOf(socket);
+    const whole = pending.findLast(({ req }) => req.complete);
+    if (whole) closeAfter(whole, socket);
     // The client would read a second answer as the body of the first.
-    else if (answer?.headersSent) socket.destroy();
+    else if (pending[0]?.headersSent) socket.destroy();
     else refuse(socket, error, options, request);
   }
 }
@@ -87,6 +77,3 @@ export function refuse(
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${text}`);
   setTimeout(() => socket.destroy(), LINGER).unref();
 }
-
-/** Node keeps the answer in progress here; its own default handler reads it too. */
-type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null };
