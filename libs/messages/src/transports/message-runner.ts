@@ -1,16 +1,16 @@
 import type { BaseRpcContext, MessageHandler } from '@nestjs/microservices';
-import { lastValueFrom, type Observable } from 'rxjs';
+import { isObservable, lastValueFrom } from 'rxjs';
 import { readPacket } from '../packet.js';
 import { bytesOf, packetOf, UNKNOWN_PATTERN } from './answer-packet.js';
 import { Turns } from './turns.js';
 
-/** What is used of a server of Nest. Most of it is hidden by Nest's types. */
+/** What a server of Nest has for its own subclasses, and gives to the runner. */
 interface NestServer {
-  readonly transportId: unknown;
-  readonly messageHandlers: ReadonlyMap<unknown, MessageHandler>;
-  onProcessingStartHook(transport: unknown, context: BaseRpcContext, handle: () => Promise<void>): unknown;
-  onProcessingEndHook?(transport: unknown, context: BaseRpcContext): void;
-  transformToObservable(answer: unknown): Observable<unknown>;
+  readonly handlers: ReadonlyMap<unknown, MessageHandler>;
+  /** Calls Nest's hook before a message is handled, which calls `handle`. */
+  begin(context: BaseRpcContext, handle: () => Promise<void>): void;
+  /** Calls Nest's hook after the answer. */
+  end(context: BaseRpcContext): void;
 }
 
 /** Makes Nest's context of a message with a pattern. */
@@ -22,14 +22,11 @@ type ContextOf = (pattern: string) => BaseRpcContext;
  */
 export class MessageRunner {
   private readonly turns = new Turns();
-  private readonly server: NestServer;
 
   constructor(
-    server: object,
+    private readonly server: NestServer,
     private readonly bodyLimit: number,
-  ) {
-    this.server = server as NestServer;
-  }
+  ) {}
 
   /**
    * Resolves with the answer to a message, in the form that Nest's clients take. It never rejects. The pattern is that
@@ -55,7 +52,7 @@ export class MessageRunner {
   private async runNow(bytes: Buffer, contextOf: ContextOf, known?: string): Promise<object> {
     try {
       const { id, pattern, data } = readPacket(bytes, this.bodyLimit);
-      const handler = this.server.messageHandlers.get(known ?? pattern);
+      const handler = this.server.handlers.get(known ?? pattern);
       const answer = handler
         ? await this.handle(handler, data, contextOf(known ?? (pattern as string)))
         : UNKNOWN_PATTERN;
@@ -68,15 +65,15 @@ export class MessageRunner {
   private handle(handler: MessageHandler, data: unknown, context: BaseRpcContext): Promise<object> {
     const { server } = this;
     return new Promise((resolve) => {
-      server.onProcessingStartHook(server.transportId, context, async () => {
+      server.begin(context, async () => {
         const packet = await handler(data, context)
-          .then((answer) => lastValueFrom(server.transformToObservable(answer)))
+          .then((answer: unknown) => (isObservable(answer) ? lastValueFrom(answer) : answer))
           .then(
             (response) => ({ response }),
             // The filter has made the body of all errors.
             (err: unknown) => ({ err }),
           );
-        server.onProcessingEndHook?.(server.transportId, context);
+        server.end(context);
         resolve({ ...packet, isDisposed: true });
       });
     });

@@ -1,4 +1,4 @@
-import { NatsContext, ServerNats } from '@nestjs/microservices';
+import { type BaseRpcContext, NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, map, type Observable } from 'rxjs';
 import { reasonOf } from '../../../errors/src/index.js';
 import { messageTooLarge } from '../../../strict-request/src/index.js';
@@ -58,7 +58,15 @@ export class NatsServer extends ServerNats implements BrokerServer {
       ignoreAuthErrorAbort: true,
       reconnectTimeWait: 1_000,
     });
-    this.runner = new MessageRunner(this, bodyLimit);
+    // Nest has none of its own.
+    this.setOnProcessingEndHook(() => undefined);
+    const nest = {
+      handlers: this.messageHandlers,
+      begin: (context: BaseRpcContext, handle: () => Promise<void>) =>
+        this.onProcessingStartHook(this.transportId, context, handle),
+      end: (context: BaseRpcContext) => this.onProcessingEndHook(this.transportId, context),
+    };
+    this.runner = new MessageRunner(nest, bodyLimit);
     this.budget = new MessageBudget(mostUnderWay);
     this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
     this.mayReplyTo = replyRule('_INBOX.', options);
@@ -68,7 +76,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
   async whyAway(): Promise<string> {
     try {
       const once = new ServerNats({ ...natsOptionsOf(this.url), reconnect: false, timeout: TRY_LIMIT });
-      const client = (await once.createNatsClient()) as unknown as { close(): Promise<void> };
+      const client = (await once.createNatsClient()) as { close(): Promise<void> };
       await client.close();
       return 'the connection was lost';
     } catch (error) {

@@ -10,6 +10,7 @@ const LARGEST_ANSWER = 16 * 1024 * 1024;
  */
 export interface Channels {
   on(event: 'error', listener: () => void): unknown;
+  listenerCount(event: 'error'): number;
   sendToQueue(queue: string, bytes: Buffer, options: object): Promise<unknown>;
   close(): Promise<void>;
 }

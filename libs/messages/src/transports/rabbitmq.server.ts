@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { RmqContext, ServerRMQ } from '@nestjs/microservices';
+import { type BaseRpcContext, RmqContext, ServerRMQ } from '@nestjs/microservices';
 import { filter, map, merge, type Observable, Subject } from 'rxjs';
 import { messageTooLarge } from '../../../strict-request/src/index.js';
 import { LARGEST_MESSAGE } from '../packet.js';
@@ -34,7 +34,7 @@ const MOST_UNDER_WAY = 400;
 export class RabbitServer extends ServerRMQ implements BrokerServer {
   readonly reach: Observable<Reach>;
   protected override readonly logger = SILENT as never;
-  private readonly consumer: string;
+  private readonly consumer = randomUUID();
   private readonly consuming = new Subject<Reach>();
   private readonly runner: MessageRunner;
   private readonly budget: MessageBudget;
@@ -49,14 +49,16 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
 
   constructor({ href }: URL, options: MessageServerOptions) {
     const { queue, bodyLimit, mostUnderWay } = options;
-    const consumerTag = randomUUID();
     // Nagle's algorithm would hold back each acknowledgement, for which a message waits.
     const socketOptions = { connectionOptions: { noDelay: true } };
-    super({ urls: [href], queue, consumerTag, prefetchCount: PREFETCH, socketOptions });
-    this.consumer = consumerTag;
+    super({ urls: [href], queue, socketOptions });
     for (const event of ['connectFailed', 'disconnect'])
       (this as Emitting).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
-    (this as Emitting).on('connect', ({ connection }) => bringUnreadable(connection!.connection));
+    // Nest has made the channels just before, at the first connection.
+    (this as Emitting).on('connect', ({ connection }) => {
+      bringUnreadable(connection!.connection);
+      this.watch(this.channel as Channels);
+    });
     this.logUnreadable = oncePerMinute((count) =>
       options.logger.error(
         `messages: ${count === 1 ? 'a message was' : `${count} messages were`} thrown away: the headers cannot be read`,
@@ -64,7 +66,15 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     );
     this.mayReplyTo = replyRule('amq.rabbitmq.reply-to.', options);
     this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
-    this.runner = new MessageRunner(this, bodyLimit);
+    // Nest has none of its own.
+    this.setOnProcessingEndHook(() => undefined);
+    const nest = {
+      handlers: this.messageHandlers,
+      begin: (context: BaseRpcContext, handle: () => Promise<void>) =>
+        this.onProcessingStartHook(this.transportId, context, handle),
+      end: (context: BaseRpcContext) => this.onProcessingEndHook(this.transportId, context),
+    };
+    this.runner = new MessageRunner(nest, bodyLimit);
     this.budget = new MessageBudget(Math.min(MOST_UNDER_WAY, mostUnderWay));
     this.replies = new RabbitReplies(() => this.channel as Channels, this.budget);
     const away = (this.status as Observable<string>).pipe(
@@ -74,35 +84,23 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     this.reach = merge(away, this.consuming);
   }
 
-  /** Without a listener, a channel that cannot be opened would end the process. */
-  override async createClient<T = Connection>(): Promise<T> {
-    const connection = await super.createClient<Connection>();
-    const create = connection.createChannel.bind(connection);
-    connection.createChannel = (options) => {
-      const channels = create(options);
-      channels.on('error', () => this.tryAgain(this.taking));
-      return channels;
-    };
-    return connection as T;
-  }
-
-  /** Called with a new channel after each connection. Nest would end the process, or be silent, where it is refused. */
+  /** Called with a new channel after each connection. Nest would end the process, or be silent, if it is refused. */
   override async setupChannel(channel: Channel, callback: () => void): Promise<void> {
     // What was under way is still answered over this channel.
     if (this.isStopping) return;
     channel.on('error', () => undefined);
     channel.on('close', () => this.tryAgain(channel));
-    const consume = channel.consume.bind(channel);
-    const consumed = new Promise<void>((resolve, reject) => {
-      channel.consume = (queue, take, options) =>
-        consume(queue, take, { ...options, noAck: false }).then(() => resolve(), reject);
-    });
     letGoLongContent(channel, LARGEST_MESSAGE);
     this.taking = channel;
     this.unbegun = new UnbegunMessages(channel, this.budget, (message) => void this.answer(message, channel));
     try {
-      await super.setupChannel(channel, callback);
-      await consumed;
+      await channel.assertQueue(this.queue);
+      await channel.prefetch(PREFETCH);
+      // It fails if the channel is closed meanwhile.
+      const take = (message: RabbitMessage | null) =>
+        void this.handleMessage(message, channel).catch(() => undefined);
+      await channel.consume(this.queue, take, { noAck: false, consumerTag: this.consumer });
+      callback();
       this.consuming.next('connected');
     } catch {
       this.consuming.next('queue refused');
@@ -171,6 +169,11 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
     await this.unbegun?.goOn();
   }
 
+  /** Without a listener, a channel that cannot be opened would end the process. */
+  private watch(channels: Channels): void {
+    if (channels.listenerCount('error') === 0) channels.on('error', () => this.tryAgain(this.taking));
+  }
+
   /** Where only the channel was closed, and not the connection, nobody else opens another one. */
   private tryAgain(closed: Channel | undefined): void {
     setTimeout(() => {
@@ -179,6 +182,7 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       const setup = (channel: Channel) => this.setupChannel(channel, () => undefined);
       const old = this.channel as Channels;
       this.channel = connection.createChannel({ json: false, setup });
+      this.watch(this.channel as Channels);
       void old.close();
     }, RETRY).unref();
   }
@@ -197,7 +201,8 @@ interface ConnectionEvent {
 /** What is used of a channel of amqplib. */
 interface Channel extends AcknowledgingChannel, FrameTaker {
   on(event: 'error' | 'close', listener: () => void): unknown;
-  consume(queue: unknown, take: unknown, options: object): Promise<unknown>;
+  assertQueue(queue: string): Promise<unknown>;
+  consume(queue: string, take: (message: RabbitMessage | null) => void, options: object): Promise<unknown>;
   cancel(consumerTag: string): Promise<unknown>;
 }
 
