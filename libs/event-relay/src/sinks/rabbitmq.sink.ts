@@ -14,10 +14,6 @@ const HEARTBEAT = 5;
 /** A message that no queue takes comes back with its id, before its confirmation (RabbitMQ, publisher confirms). */
 const unroutable = (key: string) => `no queue is bound to the exchange ${NAME} for ${key}: bind one`;
 
-interface Destroyable {
-  destroy(error: Error): void;
-}
-
 /** What is told about an event: nothing where a queue keeps it. */
 type Verdict = (fault?: string) => void;
 
@@ -27,6 +23,8 @@ export class RabbitMqSink extends EventSink {
   /** Counts `connect` and `close`: only the last one of them holds. */
   private turn = 0;
   private connection: ChannelModel | undefined;
+  /** Destroys the socket of the connection. */
+  private cutter = new AbortController();
   private channel: ConfirmChannel | undefined;
   /** Of the events under way, by id. */
   private readonly verdicts = new Map<string, Verdict>();
@@ -76,17 +74,22 @@ export class RabbitMqSink extends EventSink {
   private async open(turn: number): Promise<void> {
     const url = new URL(this.url);
     if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT));
-    const connection = await connect(url.href, {
+    const cutter = new AbortController();
+    // The signal is for the socket, whose options amqplib passes on.
+    const options = {
       timeout: LIMIT,
       clientProperties: { connection_name: NAME },
-    });
+      signal: cutter.signal,
+    };
+    const connection = await connect(url.href, options);
     // Whoever waits for a confirmation is told as well.
     connection.on('error', () => undefined);
     if (turn !== this.turn) {
-      end(connection);
+      end(connection, cutter);
       throw new Error(UNWANTED);
     }
     this.connection = connection;
+    this.cutter = cutter;
     connection.on('blocked', (reason) =>
       this.tellAll(`RabbitMQ takes nothing now (${reason}): see rabbitmqctl status`),
     );
@@ -111,12 +114,12 @@ export class RabbitMqSink extends EventSink {
     if (connection === undefined) return;
     this.connection = this.channel = undefined;
     this.tellAll('the connection to RabbitMQ is cut');
-    end(connection);
+    end(connection, this.cutter);
   }
 }
 
-function end(connection: ChannelModel): void {
+function end(connection: ChannelModel, cutter: AbortController): void {
   connection.close().catch(() => undefined);
-  // With an error, or the driver would not notice, and keep its timers for some seconds.
-  (connection.connection as unknown as { stream: Destroyable }).stream.destroy(new Error('cut'));
+  // Without an error the driver would not notice, and keep its timers for some seconds.
+  cutter.abort();
 }
