@@ -15,7 +15,7 @@ import { TIME_LOG_FIELDS, TimeLog } from '../../src/time-log/domain/time-log.js'
 import { DESCRIPTION_LENGTH, descriptionFault, UUID_FORM } from '../../src/time-log/domain/time-log.rules.js';
 import { GROUPINGS } from '../../src/time-log/domain/totals.js';
 import { EVENT_SOURCE } from '../../src/time-log/wire/cloud-event.js';
-import { LISTED_FIELDS } from '../../src/time-log/wire/time-log-bodies.js';
+import { LISTED_FIELDS } from '../../src/time-log/domain/time-log-item.js';
 import { scopes } from '../support/compiled.js';
 import { DOCUMENT_TEXT, type OpenApiDocument, type Operation, type Response } from '../support/open-api.js';
 
