@@ -95,8 +95,8 @@ it('one version stands everywhere', () => {
   expect(existsSync(join(ROOT, `test/upgrade/v${major}.${minor}.sql.gz`))).toBe(true);
 });
 
-it('README.md has at most 1,300 words', () => {
-  expect(read('README.md').trim().split(/\s+/).length).toBeLessThanOrEqual(1300);
+it('README.md has at most 1,200 words', () => {
+  expect(read('README.md').trim().split(/\s+/).length).toBeLessThanOrEqual(1200);
 });
 
 it.each(DOCUMENTS.filter((file) => file.startsWith('docker/')))(
