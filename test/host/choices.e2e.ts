@@ -183,6 +183,33 @@ describe('a host that chooses', () => {
     expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
   });
 
+  it('has values checked again that its pipe has changed', async () => {
+    const changes: Record<string, unknown> = {
+      date: { date: new Date(0) },
+      duration: { duration: '8' },
+      project: { projectId: 7 },
+      attributes: { attributes: { who: 'ada' } },
+      valid: { description: 'by the pipe' },
+    };
+    const pipe: PipeTransform<unknown> = {
+      transform: (value) =>
+        value instanceof CreateTimeLogDto ? Object.assign(value, changes[value.description]) : value,
+    };
+    await serve([
+      dataSource(),
+      wholeAppModule({ provide: APP_PIPE, useValue: pipe }),
+      TimeLogModule.forRoot({ principal: anybody }),
+    ]);
+    const changed = (description: string) => send('ada', { ...LOG, description });
+    const invalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
+    expect(await changed('date')).toEqual(invalid('date must be an existing day in the form YYYY-MM-DD'));
+    expect(await changed('duration')).toEqual(invalid('duration must be a positive number'));
+    expect(await changed('project')).toEqual(invalid('projectId must be a UUID'));
+    expect(await changed('attributes')).toEqual(invalid('unknown field: attributes'));
+    expect(await changed('valid')).toMatchObject([201, { data: { description: 'by the pipe' } }]);
+    expect(await changed('anything else')).toMatchObject([201, { data: { description: 'anything else' } }]);
+  });
+
   it('wraps no answer of our routes: its interceptor sees that one was sent, and nothing of it', async () => {
     const seen: unknown[] = [];
     const wrap: NestInterceptor = {

@@ -11,6 +11,7 @@ export async function checkWithMember<T extends object>(
 ): Promise<Checked<T>> {
   const checked = check(dto, input, naming);
   const state = stateOf(request);
+  state.checked = { ...(checked.instance as Record<string, unknown>) };
   const { member } = state;
   if (member?.dto !== dto) return checked;
   const { name, rule } = member;

@@ -12,6 +12,7 @@ export {
   type MemberVerdict,
   type NotedChange,
   type Outlet,
+  type RequestState,
   stateOf,
 } from './request-state.js';
 export { StrictBody, StrictHeaders, StrictPath, StrictQuery } from './strict-request.decorators.js';

@@ -53,6 +53,8 @@ export class RequestState {
   timeLeft: number | undefined = undefined;
   /** The member that its input may have in addition to the DTO. */
   member: FurtherMember | undefined = undefined;
+  /** The values of its input as they were checked, without that member. */
+  checked: Readonly<Record<string, unknown>> | undefined = undefined;
   /** The verdict on that member, once the input is checked. */
   memberVerdict: MemberVerdict | undefined = undefined;
   /** The change that it makes, for the access log. */
@@ -61,6 +63,17 @@ export class RequestState {
   outlet: Outlet | undefined = undefined;
   /** The fault of a message that was not read, which its caller learns after authentication. */
   fault: DomainError | undefined = undefined;
+
+  /** Returns whether an input still has the values that were checked: pipes of a host may have changed it since. */
+  isAsChecked(input: object): boolean {
+    const { checked } = this;
+    if (checked === undefined) return false;
+    const entries = Object.entries(input);
+    return (
+      entries.length === Object.keys(checked).length &&
+      entries.every(([name, value]) => Object.hasOwn(checked, name) && Object.is(value, checked[name]))
+    );
+  }
 }
 
 /** The same key in every build: a process may load ES modules and CommonJS. */

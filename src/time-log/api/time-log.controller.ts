@@ -89,7 +89,7 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     const call = callOf(callerOf(request));
-    const values = valuesOf(body, stateOf(request).memberVerdict);
+    const values = valuesOf(body, stateOf(request));
     const text = headers['Idempotency-Key'];
     if (text === undefined) {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
@@ -166,7 +166,7 @@ export class TimeLogController {
     @Res() response: Response,
   ): Promise<void> {
     stateOf(request).change = { kind: 'correct', id: id.toLowerCase() };
-    const values = valuesOf(body, stateOf(request).memberVerdict);
+    const values = valuesOf(body, stateOf(request));
     const corrected = this.timeLogs.correct(id, values, callOf(callerOf(request)));
     sendJson(response, 200, logJson(await withinDeadline(request, corrected)));
   }

@@ -80,7 +80,7 @@ export class TimeLogMessagesController {
   ): Promise<object> {
     const call = callOf(caller);
     const state = stateOf((dataOf as () => object)());
-    const values = valuesOf(timeLog, state.memberVerdict);
+    const values = valuesOf(timeLog, state);
     if (text === undefined) {
       const log = await this.timeLogs.record(values, call);
       state.change = { kind: 'record', id: log.id };

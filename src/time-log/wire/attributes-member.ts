@@ -1,6 +1,6 @@
-import type { FurtherMember, MemberVerdict } from '../../../libs/strict-request/src/index.js';
+import type { FurtherMember, RequestState } from '../../../libs/strict-request/src/index.js';
 import type { CheckedAttributes, TimeLogAttributes } from '../domain/attributes.js';
-import { type CheckedValues, takeChecked, type TimeLogValues } from '../domain/time-log.js';
+import { check, takeChecked, type TimeLogValues } from '../domain/time-log.js';
 import { CreateTimeLogDto } from './create-time-log.dto.js';
 
 /** Returns the member for attributes of the body of a log; undefined if the host has no schema for them. */
@@ -9,9 +9,14 @@ export function attributesMember(attributes: TimeLogAttributes): FurtherMember |
   return { dto: CreateTimeLogDto, name: 'attributes', rule: (value) => attributes.check(value) };
 }
 
-/** Returns the values of a body, with its attributes as the schema has put them out when the body was checked. */
-export function valuesOf(body: CreateTimeLogDto, verdict: MemberVerdict | undefined): CheckedValues {
-  if (verdict === undefined) return takeChecked(body);
-  const { input, output } = verdict as CheckedAttributes;
-  return takeChecked({ ...(body as TimeLogValues), attributes: output }, input);
+/**
+ * Returns the values of a body, with its attributes as the schema has put them out when the body was checked. They are
+ * checked again if a pipe of the host has changed the body since. Throws DomainError VALIDATION_ERROR.
+ */
+export function valuesOf(body: CreateTimeLogDto, state: RequestState): TimeLogValues {
+  const isChecked = state.isAsChecked(body);
+  if (state.memberVerdict === undefined) return isChecked ? takeChecked(body) : body;
+  const { input, output } = state.memberVerdict as CheckedAttributes;
+  const values = { ...(body as TimeLogValues), attributes: output };
+  return isChecked ? takeChecked(values, input) : check(values, input);
 }
