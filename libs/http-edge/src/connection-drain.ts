@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type NodeErrorOptions, refuse } from './node-error-answers.js';
@@ -20,6 +20,8 @@ const SWEEP = 50;
 /** Ends the connections of a server. Those at work finish first; requests that are too slow still get an answer. */
 export class ConnectionDrain {
   private readonly sockets = new Set<Socket>();
+  /** The number of bytes that a connection had received when its last answer was complete. */
+  private readonly received = new WeakMap<Socket, number>();
   private draining = false;
 
   constructor(
@@ -31,6 +33,9 @@ export class ConnectionDrain {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
+    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
+      response.once('close', () => this.received.set(socket, socket.bytesRead)),
+    );
   }
 
   /** True from the start of the drain: every answer now tells its client to close the connection. */
@@ -57,10 +62,16 @@ export class ConnectionDrain {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Closes connections without a request. Node counts one as idle while a complete answer leaves it, so that ends first. */
+  /**
+   * Closes connections without a request, also one of which a part has arrived. `closeIdleConnections` of Node also
+   * cuts answers that are complete but not yet sent.
+   */
   private closeIdle(): void {
-    if ([...this.sockets].every(({ writableLength }) => writableLength === 0))
-      this.server.closeIdleConnections();
+    for (const socket of this.sockets) {
+      const isReceiving = socket.bytesRead > (this.received.get(socket) ?? 0);
+      const isAnswering = socket.writableLength > 0 || this.queue.pendingOf(socket).length > 0;
+      if (!isReceiving && !isAnswering) socket.destroy();
+    }
   }
 
   private refuseTheRest(): void {

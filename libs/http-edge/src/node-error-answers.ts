@@ -29,7 +29,9 @@ export function answerNodeErrors(server: Server, queue: PipelineQueue, options: 
   const last = new WeakMap<Duplex, IncomingMessage>();
   server.on('request', (request: IncomingMessage) => last.set(request.socket, request));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const [answer] = queue.pendingOf(socket);
+    const [answer, ...waiting] = queue.pendingOf(socket);
+    // A request that waits for earlier ones is not read, so it is not late. Node reports it again.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && waiting.at(-1)?.req.complete === false) return;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // The last request was answered before its end, which is missing or malformed.
     else if (!answer && last.get(socket)?.complete === false) socket.destroy();

@@ -21,8 +21,8 @@ export class PipelineQueue {
   /** Serves a request after all earlier ones of its connection. Usually that is at once. */
   take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    // Node still emits the rest of a read after the connection is closed.
-    if (socket.destroyed) return;
+    // Node still emits the rest of a read after the connection is closed, and what arrives after a refusal.
+    if (!socket.writable) return;
     let pending = this.pending.get(socket);
     if (!pending) this.pending.set(socket, (pending = []));
     if (pending.length > MAX_WAITING) {
