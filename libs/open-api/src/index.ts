@@ -4,6 +4,7 @@ export { describeMembers, describeRoutes, DescribesSecurity } from './describe.j
 export {
   openApi30,
   type Operation,
+  type Operations,
   type ResponseObject,
   type SchemaObject,
   type Schemas,

@@ -3,6 +3,7 @@ import {
   describeRoutes,
   openApi30,
   type Operation,
+  type Operations,
   type ResponseObject,
   type Schemas,
 } from '../../../libs/open-api/src/index.js';
@@ -45,18 +46,34 @@ const MISSING_SCOPE = 'the token lacks the scope ';
 
 /** Describes the routes of one controller as they are in its app. */
 export function describeIn(document: HostDocument, controller: object): void {
-  const { source, attributes } = document;
-  const { paths, components } = openApi30(documentWith(source));
+  const { paths, schemas } = translationFor(document);
   const operations = routesOf(controller).map((name) => {
     const [method, path] = ROUTES[name].split(' ') as [string, string];
     return [name, operationIn(document, paths[PREFIX + path]![method.toLowerCase()]!)];
   });
+  describeRoutes(controller, Object.fromEntries(operations) as Record<string, Operation>, schemas);
+}
+
+/** Controllers that are made for each request share the translation, which takes milliseconds. */
+const translations = new WeakMap<HostDocument, Translation>();
+
+interface Translation {
+  readonly paths: Operations['paths'];
+  readonly schemas: Schemas;
+}
+
+function translationFor(document: HostDocument): Translation {
+  const known = translations.get(document);
+  if (known) return known;
+  const { source, attributes } = document;
+  const { paths, components } = openApi30(documentWith(source));
   const schemas = withoutErrorCodes(components.schemas);
-  describeRoutes(
-    controller,
-    Object.fromEntries(operations) as Record<string, Operation>,
-    attributes === undefined ? schemas : withAttributesForm(schemas, attributes),
-  );
+  const translation = {
+    paths,
+    schemas: attributes === undefined ? schemas : withAttributesForm(schemas, attributes),
+  };
+  translations.set(document, translation);
+  return translation;
 }
 
 function operationIn(
