@@ -42,7 +42,7 @@ module.exports = {
       to: {
         path: [
           '^src/[^/]+/(api|infrastructure)/',
-          '^src/(database|backup)/',
+          '^src/database/',
           '(^|/)node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
           '(^|/)node_modules/@nestjs/platform-express/',
         ],
@@ -54,11 +54,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/[^/]+/api/' },
       to: {
-        path: [
-          '^src/[^/]+/infrastructure/',
-          '^src/(database|backup)/',
-          '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/',
-        ],
+        path: ['^src/[^/]+/infrastructure/', '^src/database/', '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/'],
       },
     },
     {
@@ -67,11 +63,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/[^/]+/wire/' },
       to: {
-        path: [
-          '^src/[^/]+/infrastructure/',
-          '^src/(database|backup)/',
-          '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/',
-        ],
+        path: ['^src/[^/]+/infrastructure/', '^src/database/', '(^|/)node_modules/(@nestjs/)?(typeorm|pg)/'],
       },
     },
     {
@@ -225,12 +217,11 @@ module.exports = {
     {
       name: 'declared-dependencies',
       comment:
-        'What is imported is declared in package.json, and what runs (packing and the making of the document apart) ' +
-        'does not need a devDependency.',
+        'What is imported is declared in package.json, and what runs (packing apart) does not need a devDependency.',
       severity: 'error',
       from: {
         path: '^(src|libs)/',
-        pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/host-package/', '/open-api\\.document\\.ts$'],
+        pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/host-package/'],
       },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'],

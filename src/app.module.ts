@@ -89,13 +89,13 @@ export class AppModule {
     onClose,
   }: AppOptions): DynamicModule {
     const { limits } = config;
-    // Nobody need be told of the disk of their own DATA_DIR.
+    // An operator knows the disk of DATA_DIR.
     const durability = new Durability(config.databaseUrl === undefined ? 'debug' : 'log');
     const bound = bindAll({ ...config, defaultScopes, onMessage });
     const routes = [...bound].flatMap(([{ prefix: path }, module]) =>
       path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
     );
-    // Besides the access tokens.
+    // The modules that verify tokens of other issuers.
     const issuers = [...bound].flatMap(([{ verifier }, module]) =>
       verifier ? [{ ...verifier, module }] : [],
     );
@@ -109,7 +109,7 @@ export class AppModule {
           }),
           dataSourceFactory: async (options) => {
             const done = await migrate({ url: migrationUrl, setting, migrations, signal });
-            // Of a new database they are all, and tell nobody anything.
+            // A new database runs all of them, which is no news.
             const level = done.length === migrations.length ? 'debug' : 'log';
             if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
             const dataSource = await openDataSource(options!);

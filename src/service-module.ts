@@ -29,15 +29,15 @@ export interface ServiceModule {
   readonly entities?: Extract<DataSourceOptions['entities'], unknown[]>;
   /** The migrations that make its tables, in order. */
   readonly migrations?: readonly Type<MigrationInterface & { readonly name: string }>[];
-  /** What a backup must hold of it beside its rows, as they are in the transaction of the runner. */
+  /** Returns what a backup must contain in addition to its rows, in the transaction of the runner. */
   readonly note?: (runner: QueryRunner) => Promise<Notes>;
-  /** What must follow where rows have come from another server, in the transaction of a restore. */
+  /** Adapts rows that came from another server, in the transaction of a restore. */
   readonly afterRestore?: (runner: QueryRunner, notes: Notes) => Promise<void>;
   /** The scopes that a token can have. New tokens get the default ones unless others are named. */
   readonly scopes?: readonly {
     readonly name: string;
     readonly isDefault?: boolean;
-    /** The first token of an embedded database has it too: it is for who runs the service. */
+    /** The first token of an embedded database has it too: it belongs to the operator. */
     readonly isOfFirstToken?: boolean;
   }[];
   /** The names of the headers of its routes that pages of other origins may send and read. */
@@ -47,7 +47,7 @@ export interface ServiceModule {
   /** Connects it to the outside once the service listens for HTTP. Throws an Error with one line that says what to do. */
   readonly connect?: (app: INestApplication, settings: Config, process: ServiceProcess) => Promise<void>;
   /** Says in a few words whether and where it is connected, without a password. */
-  readonly connection?: (settings: Config) => string;
+  readonly describeConnection?: (settings: Config) => string;
 }
 
 /** What the process provides to its modules. */

@@ -63,7 +63,7 @@ export async function serve({ config, notes, log, say, stop }: Start): Promise<v
       const tokenFile = await firstTokenFile(app, config, database);
       const port = await listen(app, config);
       for (const module of MODULES) await module.connect?.(app, config, { logger, tracing });
-      const connections = MODULES.flatMap(({ connection }) => connection?.(config) ?? []);
+      const connections = MODULES.flatMap(({ describeConnection }) => describeConnection?.(config) ?? []);
       logger.log(
         [`listening on port ${port} of ${config.host ?? 'all interfaces'}`, ...connections].join('; '),
       );

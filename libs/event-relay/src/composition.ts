@@ -14,7 +14,7 @@ export const eventRelay = {
   over: timeLogs,
   bind: ({ eventsUrl }: Settings, logs: Type | DynamicModule) =>
     eventsUrl === undefined ? undefined : EventRelayModule.over(logs, () => sinkOf(eventsUrl)),
-  connection: ({ eventsUrl }: Settings) => connectionOf('events', 'EVENTS_URL', eventsUrl),
+  describeConnection: ({ eventsUrl }: Settings) => connectionOf('events', 'EVENTS_URL', eventsUrl),
   entities: eventRelayEntities,
   migrations: eventRelayMigrations,
 };

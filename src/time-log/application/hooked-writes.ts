@@ -74,12 +74,12 @@ export class HookedWrites implements TimeLogWrites {
     await this.hooks.before?.(change, this.call.manager);
   }
 
-  /** `written` returns the log that was written or deleted; undefined: none was. Changes with one turn are serialized. */
+  /** `written` returns the log that was written or deleted; undefined: none was. Changes with one queue key run one after the other. */
   private write<Outcome>(
     change: TimeLogChange,
     write: (writes: TimeLogWrites) => Promise<Outcome>,
     written: (outcome: Outcome) => TimeLog | undefined,
-    turn?: string,
+    queueKey?: string,
   ): Promise<Outcome> {
     if (!this.hooks.within) return write(this.writes);
     const inside = async (transaction: Transaction) => {
@@ -89,6 +89,6 @@ export class HookedWrites implements TimeLogWrites {
       return outcome;
     };
     const { manager, caller } = this.call;
-    return manager ? inside(manager) : this.timeLogs.transact(inside, turn, caller?.id);
+    return manager ? inside(manager) : this.timeLogs.transact(inside, queueKey, caller?.id);
   }
 }

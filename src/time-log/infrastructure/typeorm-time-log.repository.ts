@@ -188,11 +188,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override correct(log: TimeLog, access: Access, caller?: string): Promise<boolean> {
-    return this.told(this.changes.run(caller, () => this.corrections.correct(log, access), log.id));
+    return this.notified(this.changes.run(caller, () => this.corrections.correct(log, access), log.id));
   }
 
   override delete(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
-    return this.told(this.changes.run(caller, () => this.corrections.delete(id, access), id));
+    return this.notified(this.changes.run(caller, () => this.corrections.delete(id, access), id));
   }
 
   /** Takes a place among the changes, for no longer than the deadline. */
@@ -216,8 +216,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       },
       addOnce: (log, key) => this.keyedWrites.add(log, key, statements).catch(this.refuseNew),
       known: (log, key) => this.keyedWrites.known(log, key, statements),
-      correct: (log, access) => this.told(this.corrections.correct(log, access, statements), statements),
-      delete: (id, access) => this.told(this.corrections.delete(id, access, statements), statements),
+      correct: (log, access) => this.notified(this.corrections.correct(log, access, statements), statements),
+      delete: (id, access) => this.notified(this.corrections.delete(id, access, statements), statements),
     };
   }
 
@@ -231,15 +231,15 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return row && this.rows.log(row);
   }
 
-  override async find(...asked: Parameters<TimeLogRepository['find']>): Promise<TimeLogPage> {
-    const { rows, total } = await this.readPage(...asked);
+  override async find(...query: Parameters<TimeLogRepository['find']>): Promise<TimeLogPage> {
+    const { rows, total } = await this.readPage(...query);
     return { logs: rows.map((row) => this.rows.log(row)), total };
   }
 
-  override async items(...asked: Parameters<TimeLogRepository['find']>): Promise<TimeLogItems> {
+  override async items(...query: Parameters<TimeLogRepository['find']>): Promise<TimeLogItems> {
     // A host that extends this class may override `find`, and lists must not show what that leaves out.
-    if (this.find !== TypeOrmTimeLogRepository.prototype.find) return super.items(...asked);
-    const { rows, total } = await this.readPage(...asked);
+    if (this.find !== TypeOrmTimeLogRepository.prototype.find) return super.items(...query);
+    const { rows, total } = await this.readPage(...query);
     return { items: this.rows.items(rows), total };
   }
 
@@ -321,8 +321,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     throw refusalOfNew(error, [this.table, this.database.table(TimeLogKey)]) ?? error;
   };
 
-  /** Awaits a change, and tells others of it where its log was there. */
-  private async told<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
+  /** Awaits a change, and notifies those who wait for changes if its log existed. */
+  private async notified<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
     const wasThere = await change.catch((error: unknown) => {
       throw refusalOfChange(error, this.table) ?? error;
     });

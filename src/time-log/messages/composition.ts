@@ -21,7 +21,7 @@ export const timeLogMessages = {
   over: timeLogs,
   bind: ({ messagesUrl, onMessage }: Settings & MessageOptions, logs: Type | DynamicModule) =>
     messagesUrl === undefined ? undefined : TimeLogMessagesModule.over(logs, { onMessage }),
-  connection: ({ messagesUrl }: Settings) => connectionOf('messages', 'MESSAGES_URL', messagesUrl),
+  describeConnection: ({ messagesUrl }: Settings) => connectionOf('messages', 'MESSAGES_URL', messagesUrl),
   connect: async (
     app: INestApplication,
     { messagesUrl, messagesReplyQueues, limits }: Settings,
