@@ -9,7 +9,6 @@ export { wellFormedId } from './request-id.js';
 export {
   type Caller,
   type FurtherMember,
-  type MemberVerdict,
   type NotedChange,
   type Outlet,
   type RequestState,
