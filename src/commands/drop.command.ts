@@ -7,7 +7,7 @@ export const dropCommand: Command = {
   usage: `Usage:
   npm run drop -- DAY          drops all logs of work before this day: those whose date is earlier (YYYY-MM-DD).
                                They are gone for ever, so make a backup first
-  npm run drop -- DAY --tell   tells each of them in the feed, as any deletion
+  npm run drop -- DAY --tell   reports each of them in the feed, like any deletion
 
 Without --tell whoever follows the feed must begin anew with an empty copy, once, and gets nothing before the command
 has ended; to a broker all other logs are published again. The service may run and write. Interrupted or killed,

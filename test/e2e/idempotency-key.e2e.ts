@@ -24,7 +24,7 @@ const isReplay = ({ headers }: Answer) => headers.get('idempotency-replayed');
 const newLog = () => ({ ...LOG, projectId: randomUUID() });
 
 describe('POST /api/v1/time-logs with an Idempotency-Key', () => {
-  it('answers the first create as any other, and a repeated one with the first answer', async () => {
+  it('answers the first create like any other, and a repeated one with the first answer', async () => {
     const [key, log] = [randomUUID(), newLog()];
     const first = await createWith(key, log);
     expect([first.status, isReplay(first)]).toEqual([201, null]);

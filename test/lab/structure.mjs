@@ -16,7 +16,7 @@ const PARTS = {
     ['time logs: domain, application, HTTP', /^src\/time-log\/(?!infrastructure|messages|testing|contract)/],
     ['time logs: SQL, counts, feed, migrations', /^src\/time-log\/infrastructure/],
     ['database', /^src\/database\//],
-    ['process, commands, composition', /^(run\.mjs|src\/(process|commands)\/|src\/[^/]+$)/],
+    ['process, commands, composition', /^(libs\/build\/|src\/(process|commands)\/|src\/[^/]+$)/],
     ['tokens, health, metrics, documentation', /^src\/(?!time-log|database|process|commands)[^/]+\//],
     ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|open-api|strict-request)\//],
   ],
@@ -33,7 +33,7 @@ const PARTS = {
   ],
 };
 const parts = Object.entries(PARTS).flatMap(([kind, of]) => of.map((part) => [kind, ...part]));
-const files = execFileSync('git', ['ls-files', 'run.mjs', 'src', 'libs'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', 'src', 'libs'], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => /\.(ts|mjs)$/.test(file) && !/\.spec\.ts$|fixture|\/openapi\.ts$/.test(file));
 const linesOf = (file) => readFileSync(file, 'utf8').split('\n').length - 1;
@@ -81,7 +81,7 @@ process.exit(0);
 
 /** The functions that a create and a list enter, in order. The service is warm: caches are filled, SQL is prepared. */
 async function traceRequests() {
-  execFileSync(process.execPath, ['run.mjs'], { stdio: 'inherit' });
+  execFileSync(process.execPath, ['libs/build/run.mjs'], { stdio: 'inherit' });
   register('./traced.hooks.mjs', import.meta.url);
   const { loadConfig } = await import('../../dist/src/process/config.js');
   const { serve } = await import('../../dist/src/process/serving.js');

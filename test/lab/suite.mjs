@@ -98,7 +98,7 @@ function runSuite({ config = 'test/lab/jest.config.mjs', environment, options = 
 function runProgram(folder, file, args) {
   // One of the bench's baselines imports Fastify, which is installed there.
   if (folder === 'bench') run(process.execPath, ['test/lab/tools/install.mjs']);
-  run(process.execPath, ['run.mjs']);
+  run(process.execPath, ['libs/build/run.mjs']);
   run('node_modules/.bin/tsc', ['-p', `test/lab/${folder}/tsconfig.build.json`]);
   run(process.execPath, [`dist/test/lab/${folder}/${file}.js`, ...args]);
 }

@@ -43,7 +43,7 @@ describe('what npm start compiles', () => {
   /** What `dist` had at each compilation that was necessary just now. */
   const compilations = async () => {
     await rm(file('compilations'), { force: true });
-    await run(process.execPath, ['run.mjs'], { cwd: file() });
+    await run(process.execPath, ['libs/build/run.mjs'], { cwd: file() });
     const text = await readFile(file('compilations'), 'utf8').catch(() => '');
     return text.split('\n').filter((line) => line !== '').length;
   };
@@ -52,6 +52,7 @@ describe('what npm start compiles', () => {
     const folders = [
       'src/api-docs/page',
       SCHEMA,
+      'libs/build',
       'libs/errors/src',
       'libs/client/src',
       'libs/client/dist/commonjs',
@@ -61,7 +62,7 @@ describe('what npm start compiles', () => {
     for (const name of [
       'package.json',
       'package-lock.json',
-      'run.mjs',
+      'libs/build/run.mjs',
       'tsconfig.json',
       'tsconfig.build.json',
     ])
@@ -82,7 +83,7 @@ describe('what npm start compiles', () => {
 
   it('runs with its arguments, and alone has standard output', async () => {
     await writeFile(file('src/other.ts'), '2');
-    const args = [file('run.mjs'), 'dist/src/main.js', '--help', 'two words'];
+    const args = [file('libs/build/run.mjs'), 'dist/src/main.js', '--help', 'two words'];
     expect(await run(process.execPath, args, { cwd: tmpdir() })).toEqual({
       stdout: '["--help","two words"]\n',
       stderr: 'compiling\n',
@@ -153,7 +154,7 @@ describe('what npm start compiles', () => {
   it('is all of it again after a build that failed', async () => {
     await writeFile(file('src/main.ts'), `${MAIN}\n\n`);
     await writeFile(file('broken'), '');
-    await expect(run(process.execPath, ['run.mjs'], { cwd: file() })).rejects.toThrow();
+    await expect(run(process.execPath, ['libs/build/run.mjs'], { cwd: file() })).rejects.toThrow();
     await rm(file('broken'));
     expect(await compilations()).toBe(1);
   });

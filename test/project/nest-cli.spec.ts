@@ -24,7 +24,7 @@ describe('nest-cli.json', () => {
 
   it('builds what `npm run build` builds', async () => {
     const { compilerOptions } = await read<NestCli>('nest-cli.json');
-    const runner = await readFile(join(PROJECT, 'run.mjs'), 'utf8');
+    const runner = await readFile(join(PROJECT, 'libs/build/run.mjs'), 'utf8');
     expect(runner).toContain(`'-b', '--force', '${compilerOptions.tsConfigPath}'`);
   });
 });

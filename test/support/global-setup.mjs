@@ -47,7 +47,9 @@ const compiled = (path) => import(join(PROJECT, path));
  * /usr/lib/postgresql/15/bin. No file waits for a lock or a transaction of another one.
  */
 export default async function setUp({ maxWorkers }, { globals }, prepare = makeTemplate) {
-  const { status } = spawnSync(process.execPath, [join(PROJECT, 'run.mjs')], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [join(PROJECT, 'libs', 'build', 'run.mjs')], {
+    stdio: 'inherit',
+  });
   if (status !== 0) throw new Error('the service does not compile');
   const { removeLibpqVariables } = await compiled('dist/src/process/config.js');
   // The tests' own connections follow their URLs alone, as the service does.

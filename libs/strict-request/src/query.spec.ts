@@ -23,7 +23,7 @@ describe('readQuery', () => {
     expect({ ...values }).toEqual({ a: '3', b: '2' });
   });
 
-  it('takes names of Object.prototype as any other name', () => {
+  it('takes names of Object.prototype like any other name', () => {
     const { values, repeated } = readQuery('/p?__proto__=1&constructor=2&toString=3');
     expect(Object.entries(values)).toEqual([
       ['__proto__', '1'],

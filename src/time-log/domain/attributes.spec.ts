@@ -118,7 +118,7 @@ describe('values with attributes', () => {
     expect(() => Object.assign(attributes!, { more: 1 })).toThrow(TypeError);
   });
 
-  it('are asked about as any other where they are those of a log', async () => {
+  it('are given to the schema like any others if they are those of a log', async () => {
     const counting = attributesBy((value) => ({ value: { n: (value as { n: number }).n + 1 } }));
     const log = TimeLog.record(await counting.applyTo({ ...values, attributes: { n: 0 } }), ID);
     for (const each of [log, TimeLog.restore(log)]) {

@@ -31,7 +31,7 @@ describe('the core alone', () => {
     await cp(join(PROJECT, 'src'), join(folder, 'src'), { recursive: true, filter: isOfCore });
     for (const lib of LIBS)
       await cp(join(PROJECT, 'libs', lib), join(folder, 'libs', lib), { recursive: true });
-    for (const file of ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'run.mjs'])
+    for (const file of ['package.json', 'tsconfig.json', 'tsconfig.build.json'])
       await cp(join(PROJECT, file), join(folder, file));
     await writeFile(join(folder, 'src', 'packages.ts'), NO_PACKAGES);
     await linkModules();

@@ -6,11 +6,11 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /*
- * `node run.mjs [FILE [ARGUMENT]…]` compiles the service where a source has changed since it was compiled last.
+ * `node libs/build/run.mjs [FILE [ARGUMENT]…]` compiles the service where a source has changed since it was compiled last.
  * Then it runs FILE in this process, with the arguments. What it says goes to stderr: stdout belongs to the FILE.
  */
 
-const PROJECT = import.meta.dirname;
+const PROJECT = join(import.meta.dirname, '..', '..');
 const path = (...names) => join(PROJECT, ...names);
 /** Holds what `dist` was compiled from. */
 const NOTE = path('dist', '.inputs');
