@@ -9,7 +9,8 @@ import {
   connectionOptions,
   Database,
   entities,
-  limits as defaults,
+  PATIENT,
+  patientLimits as limits,
   migrate,
   migrations,
   openDataSource,
@@ -27,8 +28,6 @@ import { loadVersion } from '../upgrade/earlier-version.js';
 const ANY_ATTRIBUTES = new TimeLogAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
 });
-/** A slow machine must not decide. */
-const limits = { ...defaults, deadline: 10 * defaults.deadline };
 const PROJECT = '11111111-1111-1111-1111-111111111111';
 const ALL = { period: Period.of() };
 const EXPIRY = new Date('2199-02-01T10:00:00.000Z');
@@ -50,7 +49,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
   const dataSource = await openDataSource(connectionOptions(url, entities, limits));
   try {
     const database = new Database(dataSource);
-    const repository = new TypeOrmTimeLogRepository(database, undefined, ANY_ATTRIBUTES);
+    const repository = new TypeOrmTimeLogRepository(database, PATIENT, ANY_ATTRIBUTES);
     const happened = async () =>
       (await repository.eventsAfter(undefined, 50)).map(({ type, log, time }) => [type, log, typeof time]);
     await repository.requireTables();

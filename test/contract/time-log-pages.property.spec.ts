@@ -5,6 +5,7 @@ import type { Access, TimeLogFilter } from '../../src/time-log/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
 import {
+  PATIENT,
   ALL_PROJECTS,
   beside,
   Database,
@@ -51,7 +52,10 @@ beforeAll(async () => {
   writing = await database.open({ poolSize: 5 });
   // To tidy up, it would end the transaction.
   const tidied = () => Promise.resolve([{ folded: 0 }]);
-  repository = new TypeOrmTimeLogRepository(Object.assign(new Database(reading), { change: tidied }));
+  repository = new TypeOrmTimeLogRepository(
+    Object.assign(new Database(reading), { change: tidied }),
+    PATIENT,
+  );
 });
 
 async function insert(days: readonly string[], projects: readonly string[]): Promise<void> {

@@ -9,6 +9,8 @@ import {
   type DataSource,
   InMemoryTimeLogRepository,
   limits,
+  PATIENT,
+  patientLimits,
   Page,
   Period,
   TimeLog,
@@ -37,9 +39,8 @@ async function makeRepository(
   const database = new UsedDatabase();
   await database.begin();
   made.push(database);
-  const patient = { ...limits, deadline: 10 * limits.deadline };
-  const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, patient));
-  return new Repository(new Database(dataSource), undefined, attributes);
+  const dataSource = await database.open(connectionOptions(database.url, timeLogEntities, patientLimits));
+  return new Repository(new Database(dataSource), PATIENT, attributes);
 }
 
 const inMemory = { make: () => new InMemoryTimeLogRepository() };
@@ -106,7 +107,7 @@ describe('the column of attributes', () => {
       const dataSource = await database.open(
         connectionOptions(database.url, timeLogEntities, { ...limits, poolSize: 1 }),
       );
-      return new TypeOrmTimeLogRepository(new Database(dataSource), undefined, attributes);
+      return new TypeOrmTimeLogRepository(new Database(dataSource), PATIENT, attributes);
     };
     const before = await sessionOf();
     await migrator.query('alter table time_logs drop column attributes');

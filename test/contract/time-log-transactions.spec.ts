@@ -5,7 +5,8 @@ import {
   connectionOptions,
   Database,
   type DataSource,
-  limits,
+  PATIENT,
+  patientLimits as limits,
   newIds,
   Page,
   Period,
@@ -28,7 +29,7 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
 
   beforeAll(async () => {
     dataSource = await database.open(connectionOptions(database.url, timeLogEntities, limits));
-    timeLogs = new TimeLogService(new TypeOrmTimeLogRepository(new Database(dataSource)), newIds());
+    timeLogs = new TimeLogService(new TypeOrmTimeLogRepository(new Database(dataSource), PATIENT), newIds());
   });
 
   /** The logs of a project, and their number from the table of counts. */

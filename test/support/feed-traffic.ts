@@ -27,17 +27,19 @@ export interface Reader {
   readonly next: () => Promise<number>;
 }
 
-const { limits } = loadConfig({}, false);
+const limits = { ...loadConfig({}, false).limits, deadline: 30_000 };
+const patience = { queue: limits.writeQueue, wait: limits.deadline };
 const values = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 
 /** Two instances of the service on one database. */
 export async function openInstances(url: string): Promise<Instance[]> {
   const instances: Instance[] = [];
   while (instances.length < 2) {
-    const dataSource = await new DataSource(
-      connectionOptions(url, timeLogEntities, { ...limits, deadline: 30_000 }),
-    ).initialize();
-    instances.push({ dataSource, repository: new TypeOrmTimeLogRepository(new Database(dataSource)) });
+    const dataSource = await new DataSource(connectionOptions(url, timeLogEntities, limits)).initialize();
+    instances.push({
+      dataSource,
+      repository: new TypeOrmTimeLogRepository(new Database(dataSource), patience),
+    });
   }
   return instances;
 }

@@ -36,6 +36,9 @@ Logger.overrideLogger(false);
 export const { AccessTokenService, DataSource, entities, migrate, migrations, plainOptions } = service;
 export type DataSource = TypeOrm.DataSource;
 export const { limits } = service.loadConfig({}, false);
+/** For what must not be refused because the machine is busy: limits of the service, and of its queue of writes. */
+export const patientLimits = { ...limits, deadline: 10 * limits.deadline };
+export const PATIENT = { queue: limits.writeQueue, wait: patientLimits.deadline };
 export const { AccessTokenLookup } = from.lookup;
 export const { RelayLease } = from.lease;
 export const { timeLogAttributesContract, timeLogRepositoryContract } = from.contract;
@@ -75,7 +78,7 @@ export class UsedDatabase {
     this.database = await createMigratedDatabase();
     this.opened = [];
     this.dataSource = await this.open(options);
-    this.repository = new TypeOrmTimeLogRepository(new Database(this.dataSource));
+    this.repository = new TypeOrmTimeLogRepository(new Database(this.dataSource), PATIENT);
   }
 
   async end(): Promise<void> {

@@ -32,8 +32,9 @@ function newClient(): Outlet & { readonly taken: Gate; isCut: boolean } {
 }
 
 describe('LargeAnswers', () => {
-  /** Two large answers for each caller, and three for all. */
-  const newAnswers = (more = {}) => new LargeAnswers({ small: 10, share: 150, room: 250, ...more });
+  /** Two large answers for each caller, and three for all. None waits too long, however slow the machine is. */
+  const newAnswers = (more = {}) =>
+    new LargeAnswers({ small: 10, share: 150, room: 250, wait: Infinity, ...more });
   const make = async (answers: LargeAnswers, id: string | undefined, bytes: number) => {
     const client = newClient();
     await answers.make(requestOf(id), client, { weigh, make: async (grow) => grow(bytes) });
