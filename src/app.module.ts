@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { QueryRunner } from 'typeorm';
 import {
   AUTH_HEADERS,
-  AuthModule,
+  BearerAuthModule,
   ByFormVerifier,
   rateLimit,
   type TokenVerifier,
@@ -117,7 +117,7 @@ export class AppModule {
             return dataSource;
           },
         }),
-        AuthModule.forRootAsync({
+        BearerAuthModule.forRootAsync({
           imports: issuers.map(({ module }) => module),
           inject: [AccessTokenVerifier, ...issuers.map(({ provide }) => provide)],
           useFactory: (accessTokens: AccessTokenVerifier, ...verifiers: TokenVerifier[]) => ({

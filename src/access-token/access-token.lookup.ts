@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { reasonOf } from '../../libs/errors/src/index.js';
-import type { Principal } from '../../libs/auth/src/index.js';
+import type { Caller } from '../../libs/auth/src/index.js';
 import { Database } from '../database/index.js';
 import { AccessToken } from './access-token.js';
 
 export interface FoundToken {
-  readonly principal: Principal;
+  readonly caller: Caller;
   /** Milliseconds until the token expires, by the clock of the database. Undefined: it never does. */
   readonly remaining: number | undefined;
 }
@@ -48,7 +48,7 @@ export class AccessTokenLookup {
       rows.map(({ id, digest, scopes, projects, remaining }) => [
         digest.toString('latin1'),
         {
-          principal: { id, scopes, projects: projects ?? undefined },
+          caller: { id, scopes, projects: projects ?? undefined },
           remaining: remaining === null ? undefined : Number(remaining),
         },
       ]),

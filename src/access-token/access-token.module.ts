@@ -21,7 +21,7 @@ export class AccessTokenModule {
   static forRoot({ declared, declaredScopes, cacheSize }: AccessTokenOptions): DynamicModule {
     return {
       module: AccessTokenModule,
-      // AuthModule is global too, and it needs the verifier.
+      // BearerAuthModule is global too, and it needs the verifier.
       global: true,
       imports: [DatabaseModule],
       providers: [

@@ -29,8 +29,8 @@ class FakeLookup extends AccessTokenLookup {
   /** Makes a token that is known from now on. */
   add(remaining?: number): string {
     const token = newToken();
-    const principal = { id: `id-${this.known.size}`, scopes: ['time-logs:read'] };
-    this.known.set(digestOf(token).toString('latin1'), { principal, remaining });
+    const caller = { id: `id-${this.known.size}`, scopes: ['time-logs:read'] };
+    this.known.set(digestOf(token).toString('latin1'), { caller, remaining });
     return token;
   }
 
@@ -68,7 +68,7 @@ describe('AccessTokenVerifier', () => {
     verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([DECLARED], SCOPES), 10_000, () => now);
   });
 
-  it('gives the principal of a known token', async () => {
+  it('gives the caller of a known token', async () => {
     expect(await verifier.verify(lookup.add())).toEqual({ id: 'id-0', scopes: ['time-logs:read'] });
   });
 
@@ -146,7 +146,7 @@ describe('AccessTokenVerifier', () => {
     it('once for all who wait for one token', async () => {
       const token = lookup.add();
       const principals = await Promise.all(Array.from({ length: 100 }, () => verifier.verify(token)));
-      expect(principals.every((principal) => principal?.id === 'id-0')).toBe(true);
+      expect(principals.every((caller) => caller?.id === 'id-0')).toBe(true);
       expect(lookup.statements).toHaveLength(1);
     });
 
@@ -167,7 +167,7 @@ describe('AccessTokenVerifier', () => {
       const known = Array.from({ length: 700 }, () => lookup.add());
       const mixed = known.flatMap((token) => [token, newToken()]);
       const principals = await Promise.all(mixed.map((token) => verifier.verify(token)));
-      expect(principals.map((principal) => principal?.id)).toEqual(
+      expect(principals.map((caller) => caller?.id)).toEqual(
         known.flatMap((_token, index) => [`id-${index}`, undefined]),
       );
     });
@@ -179,7 +179,7 @@ describe('AccessTokenVerifier', () => {
       expect(await verifier.verify(DECLARED)).toBeDefined();
       lookup.answersAtOnce = true;
       lookup.statements[0]!.answer();
-      expect((await Promise.all(begun)).every((principal) => principal === undefined)).toBe(true);
+      expect((await Promise.all(begun)).every((caller) => caller === undefined)).toBe(true);
       expect(await verifier.verify(lookup.add())).toBeDefined();
     });
   });

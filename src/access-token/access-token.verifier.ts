@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Principal, TokenVerifier, VerdictCache } from '../../libs/auth/src/index.js';
+import { type Caller, TokenVerifier, VerdictCache } from '../../libs/auth/src/index.js';
 import { Batcher } from '../../libs/batching/src/index.js';
 import { AccessTokenLookup } from './access-token.lookup.js';
 import { DeclaredTokens } from './declared-tokens.js';
@@ -25,7 +25,7 @@ export class AccessTokenVerifier extends TokenVerifier {
   private readonly bad: VerdictCache;
   private readonly lookups = new Batcher((asked: readonly Asked[]) => this.lookUp(asked), LOOKUPS);
   /** Lookups under way. All requests with the same token share one. */
-  private readonly answers = new Map<string, Promise<Principal | undefined>>();
+  private readonly answers = new Map<string, Promise<Caller | undefined>>();
   private hits = 0;
   private misses = 0;
 
@@ -44,7 +44,7 @@ export class AccessTokenVerifier extends TokenVerifier {
     this.bad = new VerdictCache(capacity);
   }
 
-  override async verify(token: string): Promise<Principal | undefined> {
+  override async verify(token: string): Promise<Caller | undefined> {
     const digest = digestOf(token);
     const declared = this.declared.find(digest);
     if (declared || !hasTokenForm(token)) return declared;
@@ -52,7 +52,7 @@ export class AccessTokenVerifier extends TokenVerifier {
     const verdict = this.good.get(key, this.now()) ?? this.bad.get(key, this.now());
     if (verdict) {
       this.hits++;
-      return verdict.principal;
+      return verdict.caller;
     }
     this.misses++;
     return this.answers.get(key) ?? this.ask({ key, digest });
@@ -64,21 +64,21 @@ export class AccessTokenVerifier extends TokenVerifier {
     return { size: this.good.size + this.bad.size, hits, misses };
   }
 
-  private ask(asked: Asked): Promise<Principal | undefined> {
+  private ask(asked: Asked): Promise<Caller | undefined> {
     const answer = this.lookups.add(asked).finally(() => this.answers.delete(asked.key));
     this.answers.set(asked.key, answer);
     return answer;
   }
 
-  private async lookUp(asked: readonly Asked[]): Promise<(Principal | undefined)[]> {
+  private async lookUp(asked: readonly Asked[]): Promise<(Caller | undefined)[]> {
     // The lifetime counts from before the statement: a token may be revoked while it runs.
     const begun = this.now();
     const found = await this.lookup.find(asked.map(({ digest }) => digest));
     return asked.map(({ key }) => {
       const token = found.get(key);
       const lifetime = Math.min(VERDICT_LIFETIME, token?.remaining ?? VERDICT_LIFETIME);
-      (token ? this.good : this.bad).set(key, { principal: token?.principal, validUntil: begun + lifetime });
-      return token?.principal;
+      (token ? this.good : this.bad).set(key, { caller: token?.caller, validUntil: begun + lifetime });
+      return token?.caller;
     });
   }
 }

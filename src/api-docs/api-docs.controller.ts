@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyDecorators, Controller, Get, Header, Req, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { BearerAuthGuard, Open } from '../../libs/auth/src/index.js';
+import { BearerAuthGuard, PublicRoute } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { CONTENT_SECURITY_POLICY, FILES_PATH, ownFile, PAGE, swaggerUi } from './docs-files.js';
 import { encoded } from './encoded.js';
@@ -13,7 +13,7 @@ const STYLE = 'text/css; charset=utf-8';
 const PageFile = (name: string, type: string) =>
   applyDecorators(
     Get(`${FILES_PATH}/${name}`),
-    Open(),
+    PublicRoute(),
     Header('Content-Type', type),
     Header('Cache-Control', 'public, max-age=31536000, immutable'),
   );
@@ -32,14 +32,14 @@ export class ApiDocsController {
   private readonly sendIcon = swaggerUi('favicon-32x32.png');
 
   @Get('openapi.json')
-  @Open()
+  @PublicRoute()
   @Header('Content-Type', 'application/json; charset=utf-8')
   document(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendDocument(request, response);
   }
 
   @Get('docs')
-  @Open()
+  @PublicRoute()
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   page(): string {

@@ -1,6 +1,6 @@
 import { Controller, Get, Header, type OnModuleDestroy, Req, UseFilters, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
-import { BearerAuthGuard, Open, Unlimited } from '../../libs/auth/src/index.js';
+import { BearerAuthGuard, PublicRoute, Unlimited } from '../../libs/auth/src/index.js';
 import { withinDeadline } from '../../libs/strict-request/src/index.js';
 import { DomainError, ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { Database } from '../database/index.js';
@@ -28,7 +28,7 @@ export class HealthController implements OnModuleDestroy {
 
   /** For orchestrators, without a token: the process runs. It never asks the database: no restart would mend that. */
   @Get('livez')
-  @Open()
+  @PublicRoute()
   @Header('Content-Type', TEXT)
   live(): string {
     return 'OK';
@@ -36,7 +36,7 @@ export class HealthController implements OnModuleDestroy {
 
   /** For load balancers, without a token: like `health`, but it refuses from the start of a shutdown. */
   @Get('readyz')
-  @Open()
+  @PublicRoute()
   @Header('Content-Type', TEXT)
   async ready(@Req() request: Request): Promise<string> {
     if (this.isShuttingDown) throw new DomainError('SERVICE_UNAVAILABLE', 'the service is shutting down');

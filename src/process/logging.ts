@@ -12,7 +12,7 @@ export interface LoggedMessage {
   readonly error?: string | undefined;
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
-  /** The id of its principal, if it has passed the guard. */
+  /** The id of its caller, if it has passed the guard. */
   readonly caller: string | undefined;
   readonly change?: NotedChange | undefined;
   readonly milliseconds: number;

@@ -11,13 +11,13 @@ export {
   type TimeLogResponse,
 } from './wire/time-log-bodies.js';
 export { type ChosenRoutes } from './api/chosen-routes.js';
-export { type CallOptions, type RecordOptions, type TimeLogCaller } from './application/call.js';
+export { type CallOptions, type RecordOptions } from './application/call.js';
 export { type TimeLogChange, type TimeLogHooks } from './application/time-log-hooks.js';
 export { TimeLogService } from './application/time-log.service.js';
-export { type Access, ALL_PROJECTS } from './domain/access.js';
+export { type ProjectAccess, ALL_PROJECTS } from './domain/project-access.js';
 export { type AttributesSchema } from './domain/attributes.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
-export { DEFAULT_PAGE, Page, PAGE_LIMIT } from './domain/page.js';
+export { DEFAULT_PAGE, PageRequest, PAGE_LIMIT } from './domain/page-request.js';
 export { Period } from './domain/period.js';
 export { type DeletedTimeLog, type FeedPlace, placeOf, TimeLogEvent } from './domain/time-log-event.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
@@ -33,7 +33,7 @@ export { type TimeLogItems } from './domain/time-log-item.js';
 export { type Attributes, TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { type Grouping, type PeriodSum, type ProjectSum, type Sum, type Totals } from './domain/totals.js';
 export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
-export { type Transaction } from './domain/transaction.js';
+export { type TransactionHandle } from './domain/transaction-handle.js';
 export { TimeLogDeletions } from './infrastructure/feed/time-log-deletions.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';

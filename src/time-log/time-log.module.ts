@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import {
   AUTH_OPTIONS,
-  type AuthOptions,
+  type BearerAuthOptions,
   HOST_ACCESS,
   HOST_GUARD,
   type HostAccess,
@@ -28,8 +28,8 @@ import {
 import { SOURCE_OF_EVENTS } from './wire/cloud-event.js';
 
 /**
- * Time logs over HTTP, and all that TimeLogCoreModule has. Needs what that needs, and AuthModule, unless `forRoot` is
- * given a guard or a principal.
+ * Time logs over HTTP, and all that TimeLogCoreModule has. It needs what that needs, and BearerAuthModule unless
+ * `forRoot` is given a guard or a caller.
  */
 @Module({
   imports: CORE.imports,
@@ -41,8 +41,8 @@ import { SOURCE_OF_EVENTS } from './wire/cloud-event.js';
     {
       provide: HOST_ACCESS,
       inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],
-      useFactory: ({ principal }: TimeLogOptions, guard?: CanActivate): HostAccess | undefined =>
-        guard || principal ? { guard, principal } : undefined,
+      useFactory: ({ caller }: TimeLogOptions, guard?: CanActivate): HostAccess | undefined =>
+        guard || caller ? { guard, caller } : undefined,
     },
     {
       provide: HOST_DOCUMENT,
@@ -76,7 +76,7 @@ function hostDocument(
   { schema: attributes }: TimeLogAttributes,
   access?: HostAccess,
   filter?: ExceptionFilter,
-  auth?: AuthOptions,
+  auth?: BearerAuthOptions,
 ): HostDocument | false {
   if (openApi === false) return false;
   const { securityScheme = SECURITY_SCHEME, rateLimit = access === undefined && auth?.admit !== undefined } =

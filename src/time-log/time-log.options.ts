@@ -37,14 +37,14 @@ export interface TimeLogOptions extends TimeLogCoreOptions {
    * whole app. It stands in the place of our guard; the scopes of the routes are `time-logs:read`,
    * `time-logs:write` and `time-logs:correct`.
    */
-  readonly principal?: CallerOf | undefined;
+  readonly caller?: CallerOf | undefined;
   /** What the OpenAPI document of the app says of our routes; `false`: the app makes no document. */
   readonly openApi?:
     | false
     | {
         /** The name of the security scheme of callers; `bearer` unless given. */
         readonly securityScheme?: string | undefined;
-        /** Whether requests are limited (`429`). Unless given it is so where AuthModule has `admit` and is asked. */
+        /** Whether requests are limited (`429`). By default if BearerAuthModule is asked and has `admit`. */
         readonly rateLimit?: boolean | undefined;
       }
     | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Access } from '../../src/time-log/domain/access.js';
+import type { ProjectAccess } from '../../src/time-log/domain/project-access.js';
 import type { TimeLogPage } from '../../src/time-log/domain/time-log.repository.js';
 import type { TimeLog } from '../../src/time-log/domain/time-log.js';
 import { ALL_PROJECTS, InMemoryTimeLogRepository, timeLogRepositoryContract } from '../support/storage.js';
@@ -34,7 +34,7 @@ class ForgetsKeys extends InMemoryTimeLogRepository {
 }
 
 class MakesWhatItCorrects extends InMemoryTimeLogRepository {
-  override async correct(log: TimeLog, access: Access): Promise<boolean> {
+  override async correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
     if (!(await super.correct(log, access))) await this.add(log);
     return true;
   }

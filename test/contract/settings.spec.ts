@@ -14,7 +14,7 @@ import {
   migrate,
   migrations,
   openDataSource,
-  Page,
+  PageRequest,
   Period,
   RelayLease,
   TimeLog,
@@ -55,7 +55,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
     await repository.requireTables();
     await repository.keepPositions();
     await Promise.all([1, 2, 3].map((number) => repository.add(logNumber(number))));
-    const key = { principal: 'somebody', text: `it's \\ "a" key` };
+    const key = { caller: 'somebody', text: `it's \\ "a" key` };
     const keyed = [await repository.addOnce(logNumber(4), key), await repository.addOnce(logNumber(4), key)];
     const first = await happened();
     // As a restore does. From now on the feed reads by how much it has moved.
@@ -72,13 +72,13 @@ async function life({ url }: TestDatabase): Promise<unknown> {
     ];
     const period = { period: Period.of('2026-01-01', '2026-12-31') };
     const lists = [
-      await repository.find(ALL, Page.of(1, 2), ALL_PROJECTS),
-      await repository.find(period, Page.of(1, 9), [PROJECT, logNumber(1).id]),
+      await repository.find(ALL, PageRequest.of(1, 2), ALL_PROJECTS),
+      await repository.find(period, PageRequest.of(1, 9), [PROJECT, logNumber(1).id]),
     ].map(({ logs, total }) => [[...logs], total]);
     const groupings = [undefined, 'project', 'day', 'week', 'month'] as const;
     const totals = [];
     for (const grouping of groupings)
-      totals.push(await repository.totals(period, grouping, Page.of(1, 9), ALL_PROJECTS));
+      totals.push(await repository.totals(period, grouping, PageRequest.of(1, 9), ALL_PROJECTS));
     const tokens = new AccessTokenService(database);
     const { token } = await tokens.create({
       name: 'test',
@@ -99,7 +99,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
       changes,
       lists,
       totals,
-      weight: await repository.weigh(ALL, Page.of(1, 9), ALL_PROJECTS),
+      weight: await repository.weigh(ALL, PageRequest.of(1, 9), ALL_PROJECTS),
       backlog: (await repository.backlog({ position: '0', logId: PROJECT }, 9)).events,
       last: await happened(),
       counts: await new TimeLogCounts(database).verify(),
@@ -107,7 +107,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
         listed?.expiresAt?.getTime(),
         listed?.scopes,
         typeof listed?.createdAt.getTime(),
-        found?.principal.projects,
+        found?.caller.projects,
       ],
       isFoundLong: found!.remaining! > 1e9,
       relayed: await RelayLease.placeOf(database, 'sink'),

@@ -508,7 +508,7 @@ describe('the feed tells what SQL does', () => {
 
     it('a key brings the first answer again', async () => {
       const values = { projectId: PROJECT, duration: 1, description: '', date: '2019-12-31' };
-      const key = { principal: 'Ada', text: 'key' };
+      const key = { caller: 'Ada', text: 'key' };
       const log = TimeLog.record(values, newId());
       await repository.addOnce(log, key);
       expect(await drop()).toBe(1);

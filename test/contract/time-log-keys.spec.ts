@@ -17,7 +17,7 @@ const values = { projectId: randomUUID(), duration: 1, description: '', date: '2
 let lastId = 0;
 const newLog = () =>
   TimeLog.record(values, `019c1370-4e1b-7000-8000-${String((lastId += 1)).padStart(12, '0')}`);
-const newKey = (): IdempotencyKey => ({ principal: 'alice', text: randomUUID() });
+const newKey = (): IdempotencyKey => ({ caller: 'alice', text: randomUUID() });
 
 describe('idempotency keys in PostgreSQL', () => {
   const database = useDatabase();
@@ -42,7 +42,7 @@ describe('idempotency keys in PostgreSQL', () => {
     sql.query(
       `insert into time_log_keys (principal, text, fingerprint, time_log_id, created_at)
        values ($1, $2, '', gen_random_uuid(), now() - $3::interval)`,
-      [key.principal, key.text, age],
+      [key.caller, key.text, age],
     );
 
   it('make one log of many creates over several instances', async () => {

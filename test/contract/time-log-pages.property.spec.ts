@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Access, TimeLogFilter } from '../../src/time-log/index.js';
+import type { ProjectAccess, TimeLogFilter } from '../../src/time-log/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
 import {
@@ -11,7 +11,7 @@ import {
   Database,
   type DataSource,
   newIds,
-  Page,
+  PageRequest,
   TypeOrmTimeLogRepository,
   useDatabase,
 } from '../support/storage.js';
@@ -87,8 +87,8 @@ async function change(): Promise<void> {
 /** What count(*) and offset say. */
 async function oracle(
   { projectId, period }: TimeLogFilter,
-  page: Page,
-  access: Access,
+  page: PageRequest,
+  access: ProjectAccess,
 ): Promise<{ total: number; ids: string[] }> {
   const matching = `from time_logs where ($1::uuid is null or project_id = $1) and ($4::uuid[] is null or project_id = any($4))
     and date >= coalesce($2::date, '-infinity') and date <= coalesce($3::date, 'infinity')`;
@@ -114,8 +114,8 @@ it('any page of any filter, within any access, is what count and offset say, whi
     async (filter, access, { limit, place }) => {
       await reading.query('begin isolation level repeatable read');
       try {
-        const { total } = await oracle(filter, Page.of(1, 1), access);
-        const page = Page.of(1 + Math.floor((place * Math.max(0, total - 1)) / limit), limit);
+        const { total } = await oracle(filter, PageRequest.of(1, 1), access);
+        const page = PageRequest.of(1 + Math.floor((place * Math.max(0, total - 1)) / limit), limit);
         const found = await repository.find(filter, page, access);
         expect({ total: found.total, ids: found.logs.map(({ id }) => id) }).toEqual(
           await oracle(filter, page, access),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ContractCase } from '../../src/time-log/contract/index.js';
-import type { Access, Attributes } from '../../src/time-log/index.js';
+import type { ProjectAccess, Attributes } from '../../src/time-log/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import {
   ALL_PROJECTS,
@@ -9,9 +9,9 @@ import {
   type DataSource,
   InMemoryTimeLogRepository,
   limits,
+  PageRequest,
   PATIENT,
   patientLimits,
-  Page,
   Period,
   TimeLog,
   TimeLogAttributes,
@@ -67,7 +67,7 @@ it('lists what a host finds that extends TypeOrmTimeLogRepository', async () => 
   const values = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1, date: '2026-01-31' };
   const log = TimeLog.record({ ...values, description: 'secret' }, '019c1370-4e1b-7000-8000-000000000001');
   await repository.add(log);
-  const { items } = await repository.items({ period: Period.of() }, Page.of(1, 1), ALL_PROJECTS);
+  const { items } = await repository.items({ period: Period.of() }, PageRequest.of(1, 1), ALL_PROJECTS);
   expect([...items].map((item) => JSON.parse(item) as object)).toMatchObject([{ description: '' }]);
 });
 
@@ -81,7 +81,7 @@ it.each(['totals are read', 'a list fails'])('what SQL has written is folded as 
     `insert into time_logs (id, project_id, duration, description, date)
        values ('019c1370-4e1b-7000-8000-000000000001', '11111111-1111-1111-1111-111111111111', 1, '', '2026-01-31')`,
   );
-  const pageAndAccess = [Page.of(1, 1), ALL_PROJECTS] as const;
+  const pageAndAccess = [PageRequest.of(1, 1), ALL_PROJECTS] as const;
   if (read === 'a list fails') {
     await dataSource.query('drop function page_time_logs cascade');
     await expect(repository.find({ period: Period.of() }, ...pageAndAccess)).rejects.toThrow();
@@ -116,10 +116,10 @@ describe('the column of attributes', () => {
       const log = TimeLog.record({ ...values, attributes }, idOf(++number));
       await repository.add(log);
       const keyed = TimeLog.record({ ...values, attributes }, idOf(++number));
-      await repository.addOnce(keyed, { principal: 'ada', text: String(number) });
+      await repository.addOnce(keyed, { caller: 'ada', text: String(number) });
       const corrected = TimeLog.record({ ...values, attributes, duration: 2 }, log.id);
       expect(await repository.correct(corrected, ALL_PROJECTS)).toBe(true);
-      const found = await repository.find(everything, Page.of(1, 2), ALL_PROJECTS);
+      const found = await repository.find(everything, PageRequest.of(1, 2), ALL_PROJECTS);
       expect(found).toEqual({ logs: [keyed, corrected], total: number });
       expect(await repository.get(log.id, ALL_PROJECTS)).toEqual(corrected);
       await eventually(async () => {
@@ -168,7 +168,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   it('weighs the texts of a page, and of events, without reading them', async () => {
     const [filter, page] = [
       { projectId: values.projectId, period: Period.of(undefined, undefined) },
-      Page.of(2, 2),
+      PageRequest.of(2, 2),
     ];
     expect(await repository.weigh(filter, page, ALL_PROJECTS)).toBe(0);
     expect(await repository.weighEvents(undefined, 2)).toBe(0);
@@ -198,7 +198,9 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     expect(await styled.query(`select date '2026-01-31'::text as date`)).toEqual([{ date: '31/01/2026' }]);
     const other = new TypeOrmTimeLogRepository(new Database(styled));
     await other.add(logNumber(5));
-    expect(await other.find(found, Page.of(1, 1), ALL_PROJECTS)).toMatchObject({ logs: [logNumber(5)] });
+    expect(await other.find(found, PageRequest.of(1, 1), ALL_PROJECTS)).toMatchObject({
+      logs: [logNumber(5)],
+    });
     await dataSource.query('delete from time_logs where id = $1', [logNumber(5).id]);
   });
 
@@ -223,7 +225,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     const correctDuring = async (
       statement: string,
       end: 'commit' | 'rollback',
-      access: Access = ALL_PROJECTS,
+      access: ProjectAccess = ALL_PROJECTS,
     ) => {
       await repository.add(log);
       const other = await database.transaction();
@@ -307,9 +309,9 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   it('refuses with SERVICE_UNAVAILABLE where the database is gone', async () => {
     await database.drop();
     await expect(repository.add(logNumber(5))).rejects.toMatchObject(unavailable);
-    await expect(repository.find({ period: Period.of() }, Page.of(1, 1), ALL_PROJECTS)).rejects.toMatchObject(
-      unavailable,
-    );
+    await expect(
+      repository.find({ period: Period.of() }, PageRequest.of(1, 1), ALL_PROJECTS),
+    ).rejects.toMatchObject(unavailable);
   });
 });
 
@@ -320,6 +322,6 @@ async function commits(dataSource: DataSource): Promise<number> {
 }
 
 async function idsIn(repository: TypeOrmTimeLogRepository): Promise<string[]> {
-  const { logs } = await repository.find({ period: Period.of() }, Page.of(1, 50), ALL_PROJECTS);
+  const { logs } = await repository.find({ period: Period.of() }, PageRequest.of(1, 50), ALL_PROJECTS);
   return logs.map(({ id }) => id);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Access, Grouping, TimeLogFilter, Totals } from '../../src/time-log/index.js';
+import type { ProjectAccess, Grouping, TimeLogFilter, Totals } from '../../src/time-log/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
 import {
@@ -10,7 +10,7 @@ import {
   Database,
   type DataSource,
   newIds,
-  Page,
+  PageRequest,
   Period,
   TypeOrmTimeLogRepository,
   untilWaiting,
@@ -54,7 +54,7 @@ const GROUPINGS = [undefined, 'project', 'day', 'week', 'month'] as const;
 const anyGrouping = fc.constantFrom<Grouping | undefined>(...GROUPINGS);
 const anyPage = fc
   .record({ number: fc.integer({ min: 1, max: 4 }), limit: fc.constantFrom(1, 2, 7, 50, 1000) })
-  .map(({ number, limit }) => Page.of(number, limit));
+  .map(({ number, limit }) => PageRequest.of(number, limit));
 
 interface Row {
   readonly id: string;
@@ -105,8 +105,8 @@ function expected(
   logs: readonly Row[],
   { projectId, period }: TimeLogFilter,
   grouping: Grouping | undefined,
-  page: Page,
-  access: Access,
+  page: PageRequest,
+  access: ProjectAccess,
 ): Totals {
   const matching = logs.filter(
     (log) =>
@@ -275,7 +275,7 @@ describe('totals', () => {
     };
     const fold = () => dataSource.query('select fold_time_log_counts(50)');
     const property = fc.asyncProperty(anyFilter, anyGrouping, anyAccess, async (filter, grouping, access) => {
-      const totals = await repository.totals(filter, grouping, Page.of(1, 1000), access);
+      const totals = await repository.totals(filter, grouping, PageRequest.of(1, 1000), access);
       const { whole, groups, groupCount } = totals;
       for (const { count, duration } of [whole, ...groups]) expect(duration).toBe(String(count));
       if (grouping === undefined || groupCount > 1000) return;
@@ -289,14 +289,14 @@ describe('totals', () => {
   it('by project are summed one after the other, and refused where too many wait', async () => {
     await insert(fc.sample(anyLogs(30), 1)[0]!);
     const one = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 60_000 });
-    const ask = () => one.totals({ period: Period.of() }, 'project', Page.of(1, 50), ALL_PROJECTS);
+    const ask = () => one.totals({ period: Period.of() }, 'project', PageRequest.of(1, 50), ALL_PROJECTS);
     const holder = await database.transaction();
     await holder.query('lock table time_log_changes in access exclusive mode');
     const answers = [ask(), ask()];
     await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await untilWaiting(dataSource);
     // What is no sum of all projects has no turn, and waits for the table beside it.
-    const other = one.totals({ period: Period.of() }, undefined, Page.of(1, 50), ALL_PROJECTS);
+    const other = one.totals({ period: Period.of() }, undefined, PageRequest.of(1, 50), ALL_PROJECTS);
     expect(await untilWaiting(dataSource, 2)).toBe(2);
     await holder.commitTransaction();
     const [first, second] = await Promise.all(answers);

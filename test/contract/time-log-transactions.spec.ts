@@ -8,7 +8,7 @@ import {
   PATIENT,
   patientLimits as limits,
   newIds,
-  Page,
+  PageRequest,
   Period,
   timeLogEntities,
   TimeLogRepository,
@@ -17,7 +17,7 @@ import {
   useDatabase,
 } from '../support/storage.js';
 
-const key = (text: string) => ({ principal: 'ada', text });
+const key = (text: string) => ({ caller: 'ada', text });
 
 /** What a host throws to roll back. */
 class Rollback extends Error {}
@@ -33,7 +33,8 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
   });
 
   /** The logs of a project, and their number from the table of counts. */
-  const listed = (projectId: string) => timeLogs.list({ projectId, period: Period.of() }, Page.of(1, 50));
+  const listed = (projectId: string) =>
+    timeLogs.list({ projectId, period: Period.of() }, PageRequest.of(1, 50));
   const rolledBack = (act: (manager: EntityManager) => Promise<unknown>) =>
     expect(
       dataSource.transaction(async (manager) => {
@@ -55,10 +56,10 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
 
   it('leaves neither log nor count after a rollback', async () => {
     const given = values();
-    const before = (await timeLogs.list({ period: Period.of() }, Page.of(1, 1))).total;
+    const before = (await timeLogs.list({ period: Period.of() }, PageRequest.of(1, 1))).total;
     await rolledBack((manager) => timeLogs.record(given, { manager }));
     expect(await listed(given.projectId)).toEqual({ logs: [], total: 0 });
-    expect((await timeLogs.list({ period: Period.of() }, Page.of(1, 1))).total).toBe(before);
+    expect((await timeLogs.list({ period: Period.of() }, PageRequest.of(1, 1))).total).toBe(before);
   });
 
   it('rolls back to a savepoint of the caller', async () => {

@@ -6,7 +6,7 @@ import { messageOptions } from '../messages/host.js';
 import { aroundStatements } from '../support/around-statements.js';
 import {
   connectMessages,
-  Page,
+  PageRequest,
   Period,
   scopes as scopesOfService,
   TimeLogService,
@@ -124,7 +124,7 @@ describe('while one caller asks for more long sums than there are connections', 
     asked.push(
       sums(app.token, 'by=project'),
       overTransport(client).totals({ accessToken: app.token, query: { by: 'project' } }),
-      app.app.get(TimeLogService).totals({ period: Period.of() }, 'project', Page.of(1, 50)),
+      app.app.get(TimeLogService).totals({ period: Period.of() }, 'project', PageRequest.of(1, 50)),
     );
     // A later request over each way is answered first.
     expect(await overTransport(client).list({ accessToken: app.token })).toMatchObject({ answer: {} });

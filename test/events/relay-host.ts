@@ -1,7 +1,7 @@
 import { type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule } from '../../libs/auth/src/index.js';
+import { BearerAuthModule } from '../../libs/auth/src/index.js';
 import { connectionOptions, migrate } from '../../src/database/setup/index.js';
 import {
   eventRelayEntities,
@@ -41,7 +41,7 @@ export async function startRelayHost(url: string, sink: EventSink): Promise<Rela
       TypeOrmModule.forRoot(
         connectionOptions(url, [...timeLogEntities, ...eventRelayEntities], { poolSize: 4, deadline: 2_500 }),
       ),
-      AuthModule.forRoot({ verifier: { verify: () => Promise.resolve(undefined) }, realm: 'host' }),
+      BearerAuthModule.forRoot({ verifier: { verify: () => Promise.resolve(undefined) }, realm: 'host' }),
       TimeLogModule,
       EventRelayModule.over(TimeLogModule, () => sink, { intervals: INTERVALS }),
     ],

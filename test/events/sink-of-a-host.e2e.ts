@@ -52,8 +52,8 @@ async function start(
   source?: string,
   options?: Parameters<typeof EventRelayModule.over>[2],
 ) {
-  const principal = () => ({ scopes: ['time-logs:read'] });
-  const timeLogs = TimeLogModule.forRoot({ source, dataSource: 'work', principal });
+  const caller = () => ({ scopes: ['time-logs:read'] });
+  const timeLogs = TimeLogModule.forRoot({ source, dataSource: 'work', caller });
   const relay = EventRelayModule.over(timeLogs, sink, options);
   await hosts.serve([hostDataSource(hosts.database.url, 'work'), timeLogs, relay]);
   await hosts.app.get(TimeLogService).record(LOG);

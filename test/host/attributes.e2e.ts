@@ -35,7 +35,7 @@ const ATTRIBUTES = z
   })
   .optional();
 
-const options = { principal: () => ({ id: 'ada', scopes: SCOPES }) };
+const options = { caller: () => ({ id: 'ada', scopes: SCOPES }) };
 const hosts = useHosts();
 const prepare = (app: INestApplication) => app.useGlobalPipes(new CopyingPipe());
 
@@ -183,7 +183,7 @@ describe('a schema of attributes', () => {
       { error: 'IDEMPOTENCY_KEY_REUSED' },
     ]);
     expect(asked).toBe(3);
-    const named = { principal: 'ada', text: randomUUID() };
+    const named = { caller: 'ada', text: randomUUID() };
     const once = () => service.recordOnce({ ...VALUES, attributes: { minutes: '1' } }, named);
     const { log } = await once();
     expect(log.attributes).toEqual({ minutes: 1 });

@@ -33,7 +33,7 @@ import {
   ALL_PROJECTS,
   CreateTimeLogDto,
   logResponse,
-  Page,
+  PageRequest,
   Period,
   TimeLogCoreModule,
   TimeLogModule,
@@ -97,7 +97,7 @@ class FilterOfAll implements ExceptionFilter {
   }
 }
 
-const principal = (context: ExecutionContext) => {
+const caller = (context: ExecutionContext) => {
   const { sub: id, permissions: scopes } = context.switchToHttp().getRequest<Request>().user as User;
   return { id, scopes };
 };
@@ -135,7 +135,7 @@ describe('a host that chooses', () => {
     await serve([
       dataSource('without logs'),
       dataSource('with logs'),
-      TimeLogModule.forRoot({ dataSource: 'with logs', principal: anybody }),
+      TimeLogModule.forRoot({ dataSource: 'with logs', caller: anybody }),
     ]);
     expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
     expect(
@@ -173,7 +173,7 @@ describe('a host that chooses', () => {
       { provide: APP_INTERCEPTOR, useValue: interceptor },
       { provide: APP_PIPE, useValue: pipe },
     );
-    await serve([dataSource(), wholeApp, TimeLogModule.forRoot({ principal: anybody })]);
+    await serve([dataSource(), wholeApp, TimeLogModule.forRoot({ caller: anybody })]);
     expect(await send('debtor')).toEqual([402, refusal('PAYMENT_REQUIRED', 'pay first')]);
     expect(await send('late')).toEqual([409, refusal('CONFLICT', 'the month is closed')]);
     expect(await send('ada', { ...LOG, duration: 25 })).toEqual([
@@ -198,7 +198,7 @@ describe('a host that chooses', () => {
     await serve([
       dataSource(),
       wholeAppModule({ provide: APP_PIPE, useValue: pipe }),
-      TimeLogModule.forRoot({ principal: anybody }),
+      TimeLogModule.forRoot({ caller: anybody }),
     ]);
     const changed = (description: string) => send('ada', { ...LOG, description });
     const invalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
@@ -222,7 +222,7 @@ describe('a host that chooses', () => {
         ),
     };
     const wrapping = wholeAppModule({ provide: APP_INTERCEPTOR, useValue: wrap });
-    await serve([dataSource(), wrapping, TimeLogModule.forRoot({ principal: anybody })]);
+    await serve([dataSource(), wrapping, TimeLogModule.forRoot({ caller: anybody })]);
     expect(await send('ada', LOG)).toMatchObject([201, { success: true, data: LOG }]);
     expect(await send('ada')).toMatchObject([200, { success: true }]);
     expect(await send('ada', undefined, {}, '/api/v1/time-logs/events')).toMatchObject([200, {}]);
@@ -231,7 +231,7 @@ describe('a host that chooses', () => {
 
   it('never repeats, where it has our filter for the whole app, what Nest and Express say before a route', async () => {
     const filtering = wholeAppModule({ provide: APP_FILTER, useClass: ErrorEnvelopeFilter });
-    await serve([dataSource(), filtering, TimeLogModule.forRoot({ principal: anybody })]);
+    await serve([dataSource(), filtering, TimeLogModule.forRoot({ caller: anybody })]);
     const missing = [404, refusal('NOT_FOUND', 'no such path')];
     const malformed = [400, refusal('VALIDATION_ERROR', 'malformed request')];
     expect(await send('ada', undefined, {}, '/nowhere?secret')).toEqual(missing);
@@ -278,11 +278,11 @@ describe('a host that chooses', () => {
     },
   );
 
-  describe('its own guard, filter and principal', () => {
+  describe('its own guard, filter and caller', () => {
     const own = { dataSource: 'own', guard: HostGuard, filter: HostFilter, imports: [UsersModule] };
 
     it('lets pass whom its guard knows, and answers by its filter', async () => {
-      await serve([dataSource('own'), TimeLogModule.forRoot({ ...own, principal })]);
+      await serve([dataSource('own'), TimeLogModule.forRoot({ ...own, caller })]);
       expect(await send('ada', LOG)).toMatchObject([201, { data: LOG }]);
       expect(await send('reader')).toMatchObject([200, { success: true }]);
       expect(await send('nobody')).toEqual([401, { host: 'who are you?' }]);
@@ -294,7 +294,7 @@ describe('a host that chooses', () => {
     });
 
     it('takes keys of callers with an id, each their own, and refuses those of others', async () => {
-      await serve([dataSource('own'), TimeLogModule.forRoot({ ...own, filter: undefined, principal })]);
+      await serve([dataSource('own'), TimeLogModule.forRoot({ ...own, filter: undefined, caller })]);
       const key = { 'idempotency-key': 'once' };
       const first = await send('ada', LOG, key);
       expect(first).toMatchObject([201, { data: LOG }]);
@@ -320,7 +320,7 @@ describe('a host that chooses', () => {
         ...own,
         inject: [Users],
         useFactory: (users: Users) => ({
-          principal: async () => {
+          caller: async () => {
             const user = users.find('ada')!;
             return { id: user.sub, scopes: user.permissions };
           },
@@ -332,11 +332,8 @@ describe('a host that chooses', () => {
       expect(await send('reader', LOG)).toEqual([413, { host: 'the request body must be at most 10 bytes' }]);
     });
 
-    it('refuses whom the principal does not name', async () => {
-      await serve([
-        dataSource('own'),
-        TimeLogModule.forRoot({ dataSource: 'own', principal: () => undefined }),
-      ]);
+    it('refuses whom the caller does not name', async () => {
+      await serve([dataSource('own'), TimeLogModule.forRoot({ dataSource: 'own', caller: () => undefined })]);
       expect(await send('ada')).toEqual([401, refusal('UNAUTHORIZED', 'a valid bearer token is required')]);
     });
   });
@@ -380,7 +377,7 @@ describe('a host that chooses', () => {
       .compile();
     const app = await testing.init();
     const log = await testing.get(TimeLogService).record(LOG);
-    expect(await testing.get(TimeLogService).list({ period: Period.of() }, Page.of(1, 1))).toEqual({
+    expect(await testing.get(TimeLogService).list({ period: Period.of() }, PageRequest.of(1, 1))).toEqual({
       logs: [log],
       total: 1,
     });

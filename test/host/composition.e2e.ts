@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { migrate } from '../../src/database/setup/index.js';
 import {
   ALL_PROJECTS,
-  Page,
+  PageRequest,
   Period,
   TimeLogCoreModule,
   type TimeLogHooks,
@@ -24,15 +24,15 @@ import { LOG } from '../support/requests.js';
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { hostDataSource, useHosts } from './embedded.js';
 
-const principal = () => ({
+const caller = () => ({
   id: 'ada',
   scopes: ['time-logs:read', 'time-logs:write', 'time-logs:correct'],
 });
 /** What both ways of giving options take. */
 type Options = Pick<TimeLogModuleOptions, 'adapters' | 'routes'>;
-const forRoot = (options: Options) => TimeLogModule.forRoot({ principal, ...options });
+const forRoot = (options: Options) => TimeLogModule.forRoot({ caller, ...options });
 const forRootAsync = (options: Options) =>
-  TimeLogModule.forRootAsync({ useFactory: () => ({ principal }), ...options });
+  TimeLogModule.forRootAsync({ useFactory: () => ({ caller }), ...options });
 const inMemory = { provide: TimeLogRepository, useClass: InMemoryTimeLogRepository };
 const ID = '01890000-0000-7000-8000-000000000001';
 
@@ -71,7 +71,7 @@ describe('a host that composes', () => {
     it.each<[string, (adapters: Provider[]) => DynamicModule]>([
       ['forRoot', (adapters) => forRoot({ adapters })],
       ['forRootAsync', (adapters) => forRootAsync({ adapters })],
-      ['withAdapters', (adapters) => TimeLogModule.withAdapters(adapters, { principal })],
+      ['withAdapters', (adapters) => TimeLogModule.withAdapters(adapters, { caller })],
     ])('through %s, beside its other options', async (_name, make) => {
       await serve([make([inMemory, oneId])]);
       expect(await send('/api/v1/time-logs', LOG)).toMatchObject([201, { data: { ...LOG, id: ID } }]);
@@ -97,7 +97,7 @@ describe('a host that composes', () => {
       const database = await createTestDatabase();
       try {
         const dataSource = hostDataSource(database.url, 'around');
-        const timeLogs = TimeLogModule.forRoot({ dataSource: 'around', principal, adapters: [around] });
+        const timeLogs = TimeLogModule.forRoot({ dataSource: 'around', caller, adapters: [around] });
         await expect(serve([dataSource, timeLogs])).rejects.toThrow(/^the database lacks tables/);
         await migrate({ url: database.url, migrations: timeLogMigrations });
         await serve([dataSource, timeLogs]);
@@ -147,7 +147,7 @@ describe('a host that composes', () => {
           // Nothing to refuse.
         }
       }
-      const options = { principal, adapters: [inMemory], hooks: HooksOfARequest };
+      const options = { caller, adapters: [inMemory], hooks: HooksOfARequest };
       await expect(serve([TimeLogModule.forRoot({ ...options, routes: without })])).rejects.toThrow(
         'routes of TimeLogModule cannot be left out where a hook, guard, filter or adapter of it is made for each request',
       );
@@ -177,9 +177,9 @@ describe('a host that composes', () => {
       for (const database of databases) await database.drop();
     });
 
-    const first = () => TimeLogModule.forRoot({ dataSource: 'tenant 0', principal });
+    const first = () => TimeLogModule.forRoot({ dataSource: 'tenant 0', caller });
     const second = (module = OtherTimeLogModule, routes?: TimeLogModuleOptions['routes']) =>
-      module.forRoot({ dataSource: 'tenant 1', principal, routes });
+      module.forRoot({ dataSource: 'tenant 1', caller, routes });
     const secondAt = (path: string) => RouterModule.register([{ path, module: OtherTimeLogModule }]);
 
     it('in two DataSources, as a class each, which it mounts apart', async () => {
@@ -193,7 +193,7 @@ describe('a host that composes', () => {
         .query<object[]>('select from time_logs');
       expect(stored).toHaveLength(1);
       const service = hosts.app.select(logs).get(TimeLogRepository);
-      const page = await service.find({ period: Period.of() }, Page.of(1, 1), ALL_PROJECTS);
+      const page = await service.find({ period: Period.of() }, PageRequest.of(1, 1), ALL_PROJECTS);
       expect(page.total).toBe(1);
     });
 
@@ -209,7 +209,7 @@ describe('a host that composes', () => {
     it('and starts where they have one path, but no route in common', async () => {
       const none = { record: false, totals: false, events: false, get: false, correct: false, delete: false };
       const records = second(OtherTimeLogModule, { ...none, list: false, record: true });
-      const lists = TimeLogModule.forRoot({ dataSource: 'tenant 0', principal, routes: none });
+      const lists = TimeLogModule.forRoot({ dataSource: 'tenant 0', caller, routes: none });
       await serve([...dataSources, lists, records, secondAt('api/v1')]);
       expect(await send('/api/v1/time-logs', LOG)).toMatchObject([201, {}]);
       expect(await send('/api/v1/time-logs')).toMatchObject([200, { meta: { total: 0 } }]);

@@ -70,7 +70,7 @@ describe('the hooks of a host', () => {
     const timeLogs = TimeLogModule.forRoot({
       hooks: AuditHooks,
       imports: [PolicyModule],
-      principal: () => CALLER,
+      caller: () => CALLER,
       // A busy machine may take longer than a request has by default.
       limits: { deadline: 60_000 },
       ...more,
@@ -153,7 +153,7 @@ describe('the hooks of a host', () => {
 
   it('write in the transaction of a service that has one, and leave nothing after its rollback', async () => {
     const service = app.get(TimeLogService);
-    const key = { principal: 'ada', text: randomUUID() };
+    const key = { caller: 'ada', text: randomUUID() };
     const rolledBack = app.get(DataSource).transaction(async (manager) => {
       await service.record(LOG, { manager });
       await service.recordOnce(LOG, key, { manager, caller: { id: 'night' } });

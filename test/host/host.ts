@@ -23,11 +23,18 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { AuthModule, BearerAuthGuard, callerOf, type Principal, Scopes, TokenVerifier } from 'time-logs/auth';
+import {
+  BearerAuthModule,
+  BearerAuthGuard,
+  callerOf,
+  type Caller,
+  Scopes,
+  TokenVerifier,
+} from 'time-logs/auth';
 import { DomainError, ErrorEnvelopeFilter } from 'time-logs/errors';
 import {
   ALL_PROJECTS,
-  Page,
+  PageRequest,
   Period,
   TimeLog,
   timeLogEntities,
@@ -94,7 +101,7 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
 };
 
 class HostTokens extends TokenVerifier {
-  override async verify(token: string): Promise<Principal | undefined> {
+  override async verify(token: string): Promise<Caller | undefined> {
     if (token === 'unverifiable') throw new DomainError('SERVICE_UNAVAILABLE');
     const scopes = SCOPES[token];
     return scopes && { id: token, scopes };
@@ -127,7 +134,7 @@ class ApprovalController {
   @UseFilters(ErrorEnvelopeFilter)
   @Scopes(['approvals:read'])
   whose(@Req() request: Request): object {
-    return { of: (request as Request & { user: Principal }).user.id };
+    return { of: (request as Request & { user: Caller }).user.id };
   }
 
   /** Records through the exported service, in the host's own terms, together with a row of its own. */
@@ -153,7 +160,7 @@ class ApprovalController {
   @Get('total/:projectId')
   async total(@Param('projectId') projectId: string): Promise<object> {
     const filter = { projectId, period: Period.of('2026-01-01', '2026-01-31') };
-    return { total: (await this.repository.find(filter, Page.of(1, 1), ALL_PROJECTS)).total };
+    return { total: (await this.repository.find(filter, PageRequest.of(1, 1), ALL_PROJECTS)).total };
   }
 
   /** Reads and filters through the relation. */
@@ -251,7 +258,7 @@ function hostModule({ databaseUrl, inMemory }: HostOptions) {
         installExtensions: false,
         poolErrorHandler: () => undefined,
       }),
-      AuthModule.forRoot({ verifier: new HostTokens(), realm: 'host' }),
+      BearerAuthModule.forRoot({ verifier: new HostTokens(), realm: 'host' }),
       ApprovalModule,
       RouterModule.register([{ path: 'work', module: TimeLogModule }]),
     ],

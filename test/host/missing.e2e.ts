@@ -26,7 +26,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
   afterAll(() => Promise.all([empty.drop(), migrated.drop()]));
 
   const run = (sql: string) => queryOnce(migrated.url, sql);
-  const principal = () => ({ scopes: [] });
+  const caller = () => ({ scopes: [] });
   const dataSource = ({ url }: TestDatabase, options: object = { entities: timeLogEntities }) =>
     TypeOrmModule.forRoot({ type: 'postgres', url, poolErrorHandler: () => undefined, ...options });
   const start = async (imports: ModuleMetadata['imports'] = [], adapter = new ExpressAdapter()) => {
@@ -44,22 +44,22 @@ describe('a host that lacks something ends its start and says what to do', () =>
   it.each<[string, () => NonNullable<ModuleMetadata['imports']>, RegExp, ExpressAdapter?]>([
     [
       'a DataSource',
-      () => [TimeLogModule.forRoot({ principal })],
+      () => [TimeLogModule.forRoot({ caller })],
       /^time logs have no DataSource: import TypeOrmModule\.forRoot\(…\), and where it has a name give it to TimeLogModule\.forRoot\(\{ dataSource \}\)$/,
     ],
     [
       'the entities',
-      () => [withoutEntities(), TimeLogModule.forRoot({ principal })],
+      () => [withoutEntities(), TimeLogModule.forRoot({ caller })],
       /^the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule\.forRoot\(\{\}\)$/,
     ],
     [
       'somebody who decides who may call',
       () => [dataSource(migrated), TimeLogModule],
-      /^nobody decides who may call: import AuthModule\.forRoot\(\{ verifier, realm \}\), bind a guard or a principal of your own, or import the very object that has them$/,
+      /^nobody decides who may call: import BearerAuthModule\.forRoot\(\{ verifier, realm \}\), bind a guard or a caller of your own, or import the very object that has them$/,
     ],
     [
       'Express',
-      () => [dataSource(migrated), TimeLogModule.forRoot({ principal })],
+      () => [dataSource(migrated), TimeLogModule.forRoot({ caller })],
       /^time logs answer HTTP on @nestjs\/platform-express alone: create the app with it, or import TimeLogCoreModule, which needs no HTTP$/,
       new OtherAdapter(),
     ],
@@ -70,7 +70,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
   it('the tables, or a function', async () => {
     const message =
       /^the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them$/;
-    const modules = (database: TestDatabase) => [dataSource(database), TimeLogModule.forRoot({ principal })];
+    const modules = (database: TestDatabase) => [dataSource(database), TimeLogModule.forRoot({ caller })];
     await expect(start(modules(empty))).rejects.toThrow(message);
     await expect(start(modules(migrated))).resolves.toBeUndefined();
     await run('alter function page_time_logs rename to another');
@@ -79,7 +79,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
     const attributes = {
       '~standard': { version: 1, vendor: 'host', validate: (value: unknown) => ({ value }) },
     } as const;
-    const withAttributes = [dataSource(migrated), TimeLogModule.forRoot({ principal, attributes })];
+    const withAttributes = [dataSource(migrated), TimeLogModule.forRoot({ caller, attributes })];
     await run('alter table time_logs rename attributes to other');
     await expect(start(withAttributes)).rejects.toThrow(message);
     await run('alter table time_logs rename other to attributes');

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, DataSource, Entity, type EntityTarget, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import {
-  Page,
+  PageRequest,
   Period,
   TimeLog,
   TimeLogCoreModule,
@@ -73,8 +73,8 @@ async function countIn(given: object): Promise<number[]> {
     const needless = await service.record(LOG);
     await service.delete(needless.id);
     const all = { period: Period.of() };
-    const { total } = await service.list(all, Page.of(1, 10));
-    const { whole } = await service.totals(all, 'project', Page.of(1, 10));
+    const { total } = await service.list(all, PageRequest.of(1, 10));
+    const { whole } = await service.totals(all, 'project', PageRequest.of(1, 10));
     return [total, whole.count];
   } finally {
     await app.close();

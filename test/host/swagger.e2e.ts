@@ -22,7 +22,7 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { z } from 'zod';
-import { AuthModule } from '../../libs/auth/src/index.js';
+import { BearerAuthModule } from '../../libs/auth/src/index.js';
 import {
   CreateTimeLogDto,
   ListTimeLogsDto,
@@ -34,7 +34,7 @@ import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
 const STORED = {
   adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],
 };
-const ours = { ...STORED, principal: () => ({ scopes: [] }) };
+const ours = { ...STORED, caller: () => ({ scopes: [] }) };
 
 interface Answer {
   readonly description: string;
@@ -131,7 +131,7 @@ describe('the OpenAPI document of a host', () => {
   it('tells of a limit of requests where there is one', async () => {
     const verifier = { verify: () => Promise.resolve(undefined) };
     const auth = (admit?: () => void) =>
-      AuthModule.forRoot({ verifier, realm: 'host', ...(admit && { admit }) });
+      BearerAuthModule.forRoot({ verifier, realm: 'host', ...(admit && { admit }) });
     const limiting = auth(() => undefined);
     for (const [imports, isTold] of [
       [[TimeLogModule.forRoot(STORED), auth()], false],

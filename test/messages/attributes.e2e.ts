@@ -26,8 +26,8 @@ describe('a host with a schema of attributes', () => {
 
   beforeAll(async () => {
     const scopes = ['time-logs:read', 'time-logs:write', 'time-logs:correct'];
-    const principal = () => ({ id: 'ada', scopes });
-    const timeLogs = TimeLogModule.forRoot({ principal, attributes: ATTRIBUTES });
+    const caller = () => ({ id: 'ada', scopes });
+    const timeLogs = TimeLogModule.forRoot({ caller, attributes: ATTRIBUTES });
     const app = await hosts.serve(
       [hostDataSource(hosts.database.url), timeLogs, TimeLogMessagesModule.over(timeLogs)],
       { hasMessages: true, prepare: (it) => it.useGlobalPipes(new CopyingPipe()) },

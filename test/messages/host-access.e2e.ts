@@ -43,8 +43,8 @@ describe('a host that knows its callers by itself', () => {
   let door: Door;
 
   beforeAll(async () => {
-    const principal = (context: ExecutionContext) => CALLERS[nameOf(context)];
-    const timeLogs = TimeLogModule.forRoot({ guard: HostGuard, principal });
+    const caller = (context: ExecutionContext) => CALLERS[nameOf(context)];
+    const timeLogs = TimeLogModule.forRoot({ guard: HostGuard, caller });
     const interceptor = {
       intercept: (context: ExecutionContext, next: CallHandler) =>
         nameOf(context) === 'answered by the host'
@@ -93,7 +93,7 @@ describe('a host that knows its callers by itself', () => {
     ['reader', 'FORBIDDEN', 'the token lacks the scope time-logs:write'],
     ['blocked', 'FORBIDDEN', 'the token lacks the scope for this operation'],
     ['unknown to the guard', 'UNAUTHORIZED', 'who are you?'],
-    ['unknown to the principal', 'UNAUTHORIZED', 'a valid bearer token is required'],
+    ['unknown to the caller', 'UNAUTHORIZED', 'a valid bearer token is required'],
   ])('refuses in our form whom it refuses: %s', async (name, code, message) => {
     expect(await record(name)).toEqual({ error: refusal(code, message) });
   });

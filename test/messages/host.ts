@@ -4,7 +4,7 @@ import { NestFactory, RouterModule } from '@nestjs/core';
 import type { ClientProxy } from '@nestjs/microservices';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, type Principal, TokenVerifier } from '../../libs/auth/src/index.js';
+import { BearerAuthModule, type Caller, TokenVerifier } from '../../libs/auth/src/index.js';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { connectionOptions } from '../../src/database/setup/index.js';
 import { type ConnectOptions, connectMessages } from '../../libs/messages/src/transports/index.js';
@@ -41,7 +41,7 @@ class HostTokens extends TokenVerifier {
   readonly asked = newGate();
   readonly answered = newGate();
 
-  override async verify(token: string): Promise<Principal | undefined> {
+  override async verify(token: string): Promise<Caller | undefined> {
     if (token === 'silent') return new Promise(() => undefined);
     if (token === 'broken') throw new DomainError('SERVICE_UNAVAILABLE', 'the tokens are out of reach');
     if (token === 'secret') throw new Error('a secret of the host');
@@ -97,7 +97,7 @@ export async function startMessageHost(
       TypeOrmModule.forRoot(
         connectionOptions(database.url, timeLogEntities, { poolSize: 3, deadline: 2_500 }),
       ),
-      AuthModule.forRoot({ verifier: tokens, realm: 'host' }),
+      BearerAuthModule.forRoot({ verifier: tokens, realm: 'host' }),
       module,
       TimeLogMessagesModule.over(module),
       RouterModule.register([{ path: 'api/v1', module: TimeLogModule }]),

@@ -3,13 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { DEPTH_LIMIT } from '../../libs/strict-request/src/index.js';
 import { loadConfig } from '../../src/process/config.js';
-import { FEED_REFUSED, PROJECT_REFUSED } from '../../src/time-log/domain/access.js';
+import { FEED_REFUSED, PROJECT_REFUSED } from '../../src/time-log/domain/project-access.js';
 import {
   IDEMPOTENCY_KEY_LENGTH,
   IDEMPOTENCY_KEY_REUSED,
   idempotencyKeyFault,
 } from '../../src/time-log/domain/idempotency-key.js';
-import { DEFAULT_PAGE, PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page.js';
+import { DEFAULT_PAGE, PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
 import { EVENT_ID_FORM, FEED_GONE } from '../../src/time-log/domain/time-log-event.js';
 import { TIME_LOG_FIELDS, TimeLog } from '../../src/time-log/domain/time-log.js';
 import { DESCRIPTION_LENGTH, descriptionFault, UUID_FORM } from '../../src/time-log/domain/time-log.rules.js';

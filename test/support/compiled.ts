@@ -63,7 +63,7 @@ export const { LargeAnswers } = from.largeAnswers;
 export const { execute } = from.runCommand;
 export const { serve } = from.serving;
 export const {
-  Page,
+  PageRequest,
   Period,
   placeOf,
   TimeLogCounts,

@@ -108,7 +108,7 @@ export async function write(
   const record = async ({ repository }: Instance) => {
     const log = newLog();
     if (randomInt(4) > 0) await repository.add(log);
-    else await repository.addOnce(log, { principal: 'writer', text: log.id });
+    else await repository.addOnce(log, { caller: 'writer', text: log.id });
     stored.push(log.id);
     await delay(1);
   };

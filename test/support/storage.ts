@@ -46,7 +46,7 @@ export const { Database, isRefusalOfRow, LoneChange, TextStatement } = from.data
 export type Database = DatabaseFiles.Database;
 export const { connectionOptions, openDataSource } = from.setup;
 export const { InMemoryTimeLogRepository } = from.testing;
-export const { ALL_PROJECTS, OldTimeLogs, Page, Period, TimeLog, TimeLogCounts, TimeLogDeletions } =
+export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts, TimeLogDeletions } =
   from.timeLog;
 export const { keepTimeLogPositions, placeOf, TimeLogRepository, TimeLogService, timeLogEntities } =
   from.timeLog;
@@ -54,7 +54,7 @@ export const { TypeOrmTimeLogRepository } = from.timeLog;
 export const { TimeLogAttributes } = from.attributes;
 export type TimeLogAttributes = AttributeFiles.TimeLogAttributes;
 export type TimeLog = TimeLogFiles.TimeLog;
-export type Page = TimeLogFiles.Page;
+export type PageRequest = TimeLogFiles.PageRequest;
 export type TimeLogCounts = TimeLogFiles.TimeLogCounts;
 export type TimeLogService = TimeLogFiles.TimeLogService;
 export type TypeOrmTimeLogRepository = TimeLogFiles.TypeOrmTimeLogRepository;

@@ -30,11 +30,11 @@ describe('AccessGuard, where a host decides', () => {
   it.each(['http', 'rpc'] as const)('keeps the caller of a request or message: %s', async (type) => {
     const given = { user: 'theirs' };
     const types: string[] = [];
-    const principal = async (context: ExecutionContext) => {
+    const caller = async (context: ExecutionContext) => {
       types.push(context.getType());
       return reader;
     };
-    expect(await ask({ principal }, given, type)).toBe(true);
+    expect(await ask({ caller }, given, type)).toBe(true);
     expect([callerOf(given), given.user, types]).toEqual([reader, 'theirs', [type]]);
   });
 
@@ -42,7 +42,7 @@ describe('AccessGuard, where a host decides', () => {
     Logger.overrideLogger(false);
     const keptOf = async (caller: object) => {
       const given = {};
-      await ask({ principal: () => caller as Caller }, given);
+      await ask({ caller: () => caller as Caller }, given);
       return callerOf(given);
     };
     class Staff {
@@ -63,11 +63,11 @@ describe('AccessGuard, where a host decides', () => {
   });
 
   it('refuses a caller without the scope, and nobody', async () => {
-    await expect(ask({ principal: () => ({ scopes: ['logs:write'] }) })).rejects.toMatchObject({
+    await expect(ask({ caller: () => ({ scopes: ['logs:write'] }) })).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message: 'the token lacks the scope logs:read',
     });
-    await expect(ask({ principal: () => undefined })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(ask({ caller: () => undefined })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });
 
   it.each([
@@ -75,10 +75,10 @@ describe('AccessGuard, where a host decides', () => {
     ['later', async () => false],
     ['as a stream', () => of(false)],
   ])('does not ask for the caller of what its guard refuses %s', async (_how, canActivate) => {
-    const principal = () => {
+    const caller = () => {
       throw new Error('asked');
     };
-    const access = { guard: { canActivate }, principal };
+    const access = { guard: { canActivate }, caller };
     expect(await ask(access, {}, 'http')).toBe(false);
     await expect(ask(access)).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
@@ -91,7 +91,7 @@ describe('AccessGuard, where a host decides', () => {
 
   it('needs somebody who decides', () => {
     expect(() => new AccessGuard(new Reflector())).toThrow(
-      'nobody decides who may call: import AuthModule.forRoot({ verifier, realm }), bind a guard or a principal of your own, or import the very object that has them',
+      'nobody decides who may call: import BearerAuthModule.forRoot({ verifier, realm }), bind a guard or a caller of your own, or import the very object that has them',
     );
   });
 });

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional }
 import { Reflector } from '@nestjs/core';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { DomainError } from '../../errors/src/index.js';
-import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
+import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
 import { type CallerOf, keepCaller } from './caller.js';
@@ -13,7 +13,7 @@ export interface HostAccess {
   /** Asked first. Its verdict on a request may leave anything there, such as a `user`: nothing here touches that. */
   readonly guard?: CanActivate | undefined;
   /** The caller whom it has let pass. Without it scopes are not checked, and the caller has no id. */
-  readonly principal?: CallerOf | undefined;
+  readonly caller?: CallerOf | undefined;
 }
 
 /** The guard of a host, as its module provides it for the HostAccess. */
@@ -23,7 +23,7 @@ export const HOST_ACCESS = Symbol.for('time-logs.HOST_ACCESS');
 
 /**
  * Lets requests and messages pass as the host decides; without a HostAccess as BearerAuthGuard does, which needs
- * AuthModule. It keeps the caller (`callerOf`). Throws DomainError UNAUTHORIZED or FORBIDDEN.
+ * BearerAuthModule. It keeps the caller (`callerOf`). Throws DomainError UNAUTHORIZED or FORBIDDEN.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -33,7 +33,7 @@ export class AccessGuard implements CanActivate {
     reflector: Reflector,
     @Optional() @Inject(HOST_ACCESS) access?: HostAccess,
     @Optional() @Inject(BEARER_STRATEGY) strategy?: BearerStrategy,
-    @Optional() @Inject(AUTH_OPTIONS) auth?: AuthOptions,
+    @Optional() @Inject(AUTH_OPTIONS) auth?: BearerAuthOptions,
   ) {
     if (access !== undefined) {
       this.guard = new HostGuard(access, reflector);
@@ -41,7 +41,7 @@ export class AccessGuard implements CanActivate {
       this.guard = new BearerAuthGuard(strategy, auth, reflector);
     } else {
       throw new Error(
-        'nobody decides who may call: import AuthModule.forRoot({ verifier, realm }), bind a guard or a principal of your own, or import the very object that has them',
+        'nobody decides who may call: import BearerAuthModule.forRoot({ verifier, realm }), bind a guard or a caller of your own, or import the very object that has them',
       );
     }
   }
@@ -58,15 +58,15 @@ class HostGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const { guard, principal } = this.access;
+    const { guard, caller: callerOf } = this.access;
     const verdict = guard?.canActivate(context) ?? true;
     if (!(await (isObservable(verdict) ? lastValueFrom(verdict) : verdict))) {
       // What Nest throws then for a message tells nobody that it is a refusal.
       if (context.getType() === 'rpc') throw new DomainError('FORBIDDEN');
       return false;
     }
-    if (principal === undefined) return true;
-    const caller = await principal(context);
+    if (callerOf === undefined) return true;
+    const caller = await callerOf(context);
     if (caller === undefined) throw new DomainError('UNAUTHORIZED');
     const scope = missingScope(this.reflector, caller, context);
     if (scope !== undefined) throw new DomainError('FORBIDDEN', `the token lacks the scope ${scope}`);

@@ -6,11 +6,11 @@ import { Reflector } from '@nestjs/core';
 import { PassportModule } from '@nestjs/passport';
 import { Test } from '@nestjs/testing';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
-import { AuthModule } from './auth.module.js';
+import { BearerAuthModule } from './bearer-auth.module.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
 import { BearerStrategy } from './bearer.strategy.js';
 import { callerOf } from './caller.js';
-import type { Principal } from './token-verifier.js';
+import type { Caller } from './caller.js';
 
 const ada = { id: 'ada', scopes: [] };
 const auth = { verifier: { verify: async () => ada }, realm: 'test' };
@@ -56,15 +56,15 @@ it('leaves no request to the collection of old garbage', async () => {
   expect(await bytesOfOld({ keep: true })).toBeGreaterThan((REQUESTS * SIZE) / 2);
 });
 
-it('keeps the principal of a verifier with a sound set of projects, for everybody who asks', async () => {
+it('keeps the caller of a verifier with a sound set of projects, for everybody who asks', async () => {
   Logger.overrideLogger(false);
   const project = '3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43';
   const given = [project.toUpperCase()];
-  const admitted: Principal[] = [];
+  const admitted: Caller[] = [];
   const bound = {
     realm: 'test',
     verifier: { verify: async () => ({ ...ada, projects: given }) },
-    admit: (principal: Principal) => void admitted.push(principal),
+    admit: (caller: Caller) => void admitted.push(caller),
   };
   const callersOf = async () => {
     const request = { headersDistinct: { authorization: ['Bearer x'] }, user: undefined };
@@ -80,7 +80,7 @@ it('keeps the principal of a verifier with a sound set of projects, for everybod
 
 it('asks its own strategy in a module that has set up passport for another', async () => {
   const app = await Test.createTestingModule({
-    imports: [PassportModule.register({ defaultStrategy: 'another' }), AuthModule.forRoot(auth)],
+    imports: [PassportModule.register({ defaultStrategy: 'another' }), BearerAuthModule.forRoot(auth)],
     providers: [BearerAuthGuard],
   }).compile();
   const request = { headersDistinct: { authorization: ['Bearer x'] } };

@@ -3,21 +3,21 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { isJsonObject, withinDeadline } from '../../strict-request/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
-import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
+import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
-import { OpenRoute } from './open.decorator.js';
+import { IS_PUBLIC } from './public-route.decorator.js';
 import { keepCaller } from './caller.js';
 import { Credentials, PassportCall, type Verdict } from './passport-call.js';
 import { missingScope } from './scopes.decorator.js';
-import type { Principal } from './token-verifier.js';
+import type { Caller } from './caller.js';
 
 /**
- * Lets a request pass if its bearer token is valid and has the scopes of the route, and puts its Principal into
+ * Lets a request pass if its bearer token is valid and has the scopes of the route, and puts its Caller into
  * `request.user`. On an `Open` route it lets every request pass. Throws DomainError UNAUTHORIZED or FORBIDDEN and sets
  * the challenge (RFC 6750, section 3), or throws what the app's `admit` throws.
  *
  * The token of a message (Nest's `rpc` context) is the member `accessToken` of its data: not all transports carry
- * headers. Its principal is found by `callerOf(data)`.
+ * headers. Its caller is found by `callerOf(data)`.
  */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
@@ -25,14 +25,14 @@ export class BearerAuthGuard implements CanActivate {
 
   constructor(
     @Inject(BEARER_STRATEGY) strategy: BearerStrategy,
-    @Inject(AUTH_OPTIONS) private readonly auth: AuthOptions,
+    @Inject(AUTH_OPTIONS) private readonly auth: BearerAuthOptions,
     protected readonly reflector: Reflector,
   ) {
     this.passport = new PassportCall(strategy.name);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (this.reflector.get(OpenRoute, context.getHandler())) return true;
+    if (this.reflector.get(IS_PUBLIC, context.getHandler())) return true;
     const called = calledOf(context);
     const credentials = isMessage(context)
       ? Credentials.ofMessage(called)
@@ -41,14 +41,14 @@ export class BearerAuthGuard implements CanActivate {
     return true;
   }
 
-  private judge({ error, principal, info }: Verdict, context: ExecutionContext): void {
+  private judge({ error, caller: verified, info }: Verdict, context: ExecutionContext): void {
     if (error) throw error as Error;
-    if (!principal) {
+    if (!verified) {
       this.challenge(context, typeof info === 'string' ? info : `Bearer realm="${this.auth.realm}"`);
       throw new DomainError('UNAUTHORIZED');
     }
     // Before the refusals below, so that their lines in the log name the caller too.
-    const caller = keepCaller(context, principal);
+    const caller = keepCaller(context, verified);
     if (!isMessage(context)) {
       context.switchToHttp().getRequest<Request>().user = caller;
       if (caller.projects !== undefined) this.keepChallenge(context);
@@ -57,8 +57,8 @@ export class BearerAuthGuard implements CanActivate {
     this.auth.admit?.(caller, context);
   }
 
-  private requireScopes(principal: Principal, context: ExecutionContext): void {
-    const scope = missingScope(this.reflector, principal, context);
+  private requireScopes(caller: Caller, context: ExecutionContext): void {
+    const scope = missingScope(this.reflector, caller, context);
     if (scope === undefined) return;
     this.challenge(
       context,

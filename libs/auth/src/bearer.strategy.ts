@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
-import { AUTH_OPTIONS, type AuthOptions } from './auth.module-definition.js';
+import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 import type { Credentials } from './passport-call.js';
-import type { Principal } from './token-verifier.js';
+import type { Caller } from './caller.js';
 
 /** `Bearer` in any case, spaces, then what may be a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
 const BEARER = /^bearer +(.+)$/i;
@@ -50,11 +50,11 @@ export const BEARER_STRATEGY = Symbol.for('time-logs.BearerStrategy');
 /** Asks the TokenVerifier about every request that needs a token. */
 @Injectable()
 export class BearerStrategy extends NamedStrategy {
-  constructor(@Inject(AUTH_OPTIONS) private readonly options: AuthOptions) {
+  constructor(@Inject(AUTH_OPTIONS) private readonly options: BearerAuthOptions) {
     super({ realm: options.realm });
   }
 
-  async validate(token: string): Promise<Principal | false> {
+  async validate(token: string): Promise<Caller | false> {
     return (await this.options.verifier.verify(token)) ?? false;
   }
 }

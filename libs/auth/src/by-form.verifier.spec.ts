@@ -1,11 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { ByFormVerifier } from './by-form.verifier.js';
-import { type Principal, TokenVerifier } from './token-verifier.js';
+import type { Caller } from './caller.js';
+import { TokenVerifier } from './token-verifier.js';
 
 class Recorder extends TokenVerifier {
   readonly tokens: string[] = [];
 
-  override async verify(token: string): Promise<Principal | undefined> {
+  override async verify(token: string): Promise<Caller | undefined> {
     this.tokens.push(token);
     return undefined;
   }

@@ -1,4 +1,5 @@
-import { type Principal, TokenVerifier } from './token-verifier.js';
+import type { Caller } from './caller.js';
+import { TokenVerifier } from './token-verifier.js';
 
 /** Passes each token to one of two verifiers: to the first if it accepts the form of the token, otherwise to the second. */
 export class ByFormVerifier extends TokenVerifier {
@@ -10,7 +11,7 @@ export class ByFormVerifier extends TokenVerifier {
     super();
   }
 
-  override verify(token: string): Promise<Principal | undefined> {
+  override verify(token: string): Promise<Caller | undefined> {
     return (this.accepts(token) ? this.first : this.others).verify(token);
   }
 }

@@ -1,12 +1,12 @@
 /* What a host needs of it. The index is for our own modules, and may change with them. */
 
 export { AccessGuard } from './access.guard.js';
-export { AuthModule } from './auth.module.js';
-export type { AuthOptions } from './auth.module-definition.js';
+export { BearerAuthModule } from './bearer-auth.module.js';
+export type { BearerAuthOptions } from './bearer-auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
 export { type Caller, callerOf, type CallerOf, MessageCaller } from './caller.js';
-export { Open } from './open.decorator.js';
+export { PublicRoute } from './public-route.decorator.js';
 export { Scopes } from './scopes.decorator.js';
-export { type Principal, TokenVerifier } from './token-verifier.js';
+export { TokenVerifier } from './token-verifier.js';
 export { rateLimit } from './rate-limit.js';
 export { Unlimited } from './unlimited.decorator.js';

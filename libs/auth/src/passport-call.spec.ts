@@ -13,9 +13,9 @@ const CALLS = 100;
 class WatchedCall extends PassportCall {
   readonly seen: object[] = [];
 
-  override handleRequest(error: unknown, principal: never, info: unknown, asked: object): never {
+  override handleRequest(error: unknown, caller: never, info: unknown, asked: object): never {
     this.seen.push(asked);
-    return super.handleRequest(error, principal, info, asked);
+    return super.handleRequest(error, caller, info, asked);
   }
 }
 
@@ -26,7 +26,7 @@ it('shows passport objects of one hidden class, to which it adds properties fast
   const call = new WatchedCall(new BearerStrategy({ verifier, realm: 'test' }).name);
   for (let i = 0; i < CALLS; i++) {
     const verdict = await call.verdictOn(new Credentials(authorization));
-    expect(verdict).toEqual({ error: null, principal: ada, info: undefined });
+    expect(verdict).toEqual({ error: null, caller: ada, info: undefined });
   }
   const last = call.seen.at(-1)!;
   const others = call.seen.slice(CALLS / 2).filter((asked) => !haveOneClass(asked, last));

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { AuthGuard } from '@nestjs/passport';
-import type { Principal } from './token-verifier.js';
+import type { Caller } from './caller.js';
 
-/** The verdict of a strategy: an error, or a principal, or else the challenge as `info`. */
+/** The verdict of a strategy: an error, or a caller, or else the challenge as `info`. */
 export interface Verdict {
   readonly error: unknown;
-  readonly principal: Principal | false;
+  readonly caller: Caller | false;
   readonly info: unknown;
 }
 
@@ -62,8 +62,8 @@ export class PassportCall extends AuthGuard() {
     return undefined;
   }
 
-  override handleRequest(error: unknown, principal: never, info: unknown, credentials: unknown): never {
-    (credentials as Credentials).verdict = { error, principal, info };
-    return principal;
+  override handleRequest(error: unknown, caller: never, info: unknown, credentials: unknown): never {
+    (credentials as Credentials).verdict = { error, caller, info };
+    return caller;
   }
 }

@@ -1,22 +1,25 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
-import type { AuthOptions } from './auth.module-definition.js';
+import type { BearerAuthOptions } from './bearer-auth.module-definition.js';
 import { DomainError } from '../../errors/src/index.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
 import { Unlimited } from './unlimited.decorator.js';
 
+/** The key of callers without an id, who share one quota. */
+const NOBODY = '';
+
 /**
- * For AuthModule's `admit`. Lets each principal make as many requests as the quota allows. Each answer says what is
+ * For BearerAuthModule's `admit`. Lets each caller make as many requests as the quota allows. Each answer says what is
  * left (RateLimit header fields for HTTP, draft-ietf-httpapi-ratelimit-headers-11). Throws DomainError RATE_LIMITED.
  */
-export function rateLimit(quota: Quota): NonNullable<AuthOptions['admit']> {
+export function rateLimit(quota: Quota): NonNullable<BearerAuthOptions['admit']> {
   const limiter = new RateLimiter(quota);
   const reflector = new Reflector();
   const policy = `"default";q=${quota.requests};w=${quota.seconds}`;
   return ({ id }, context) => {
     if (isUnlimited(reflector, context)) return;
-    const { isAllowed, remaining, seconds } = limiter.take(id);
+    const { isAllowed, remaining, seconds } = limiter.take(id ?? NOBODY);
     // A message has no headers.
     if (context.getType() === 'http') {
       const response = context.switchToHttp().getResponse<Response>();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { VerdictCache } from './verdict-cache.js';
 
-const verdict = (id: string, validUntil: number) => ({ principal: { id, scopes: [] }, validUntil });
+const verdict = (id: string, validUntil: number) => ({ caller: { id, scopes: [] }, validUntil });
 
 describe('VerdictCache', () => {
   let cache: VerdictCache;
@@ -20,9 +20,9 @@ describe('VerdictCache', () => {
     expect(cache.size).toBe(0);
   });
 
-  it('remembers that there is no principal', () => {
-    cache.set('a', { principal: undefined, validUntil: 100 });
-    expect(cache.get('a', 0)).toEqual({ principal: undefined, validUntil: 100 });
+  it('remembers that there is no caller', () => {
+    cache.set('a', { caller: undefined, validUntil: 100 });
+    expect(cache.get('a', 0)).toEqual({ caller: undefined, validUntil: 100 });
   });
 
   it('drops the oldest where it would grow over its capacity', () => {

@@ -1,7 +1,7 @@
-import type { Principal } from './token-verifier.js';
+import type { Caller } from './caller.js';
 
 interface Verdict {
-  readonly principal: Principal | undefined;
+  readonly caller: Caller | undefined;
   /** Milliseconds on the clock of the cache's owner. */
   readonly validUntil: number;
 }

@@ -1,6 +1,6 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { BearerAuthGuard, OpenRoute } from '../../auth/src/index.js';
+import { BearerAuthGuard, IS_PUBLIC } from '../../auth/src/index.js';
 import { routesOf } from './routes.js';
 
 /** Asks for a token on unknown paths and methods too: only its holders learn which exist. Open paths hide nothing. */
@@ -9,7 +9,7 @@ export class UnknownRouteGuard extends BearerAuthGuard {
   override canActivate(context: ExecutionContext): Promise<boolean> {
     const { app, path } = context.switchToHttp().getRequest<Request>();
     const handlers = routesOf(app, path).flatMap(({ stack }) => stack.map(({ handle }) => handle));
-    return handlers.some((handler) => this.reflector.get(OpenRoute, handler))
+    return handlers.some((handler) => this.reflector.get(IS_PUBLIC, handler))
       ? Promise.resolve(true)
       : super.canActivate(context);
   }

@@ -67,11 +67,11 @@ describe('JwtVerifier', () => {
   const verify = async (claims: Claims = {}, header: object = {}) =>
     verifier.verify(await sign(claims, header));
 
-  describe('gives a principal', () => {
+  describe('gives a caller', () => {
     it('whose id is issuer and subject, whatever is in them', async () => {
       expect(await verify()).toEqual({ id: '["https://issuer.example","ada"]', scopes: [] });
       const odd = ['","', '"', '\\', '\0', '\ud800', 'é', ' ', 'declared:x', 'x'.repeat(255)];
-      const ids = await Promise.all(odd.map(async (sub) => (await verify({ sub }))!.id));
+      const ids = await Promise.all(odd.map(async (sub) => (await verify({ sub }))!.id!));
       expect(ids.map((id) => JSON.parse(id) as unknown)).toEqual(odd.map((sub) => [ISSUER, sub]));
       // So that they can be stored anywhere.
       for (const id of ids) expect([id.isWellFormed(), id.includes('\0')]).toEqual([true, false]);
@@ -102,9 +102,9 @@ describe('JwtVerifier', () => {
       const projectsOf = async (claims: Claims) => {
         const binding = newVerifier(keys, CLAIM);
         const token = await sign(claims);
-        const principal = await binding.verify(token);
-        expect(await binding.verify(token)).toBe(principal);
-        return principal!.projects;
+        const caller = await binding.verify(token);
+        expect(await binding.verify(token)).toBe(caller);
+        return caller!.projects;
       };
 
       it.each([
@@ -215,12 +215,12 @@ describe('JwtVerifier', () => {
   describe('remembers a good verdict', () => {
     it('for 4 seconds', async () => {
       const token = await sign();
-      const principal = await verifier.verify(token);
+      const caller = await verifier.verify(token);
       now += 3_999;
-      expect(await verifier.verify(token)).toBe(principal);
+      expect(await verifier.verify(token)).toBe(caller);
       expect(keys.looked).toBe(1);
       now += 1;
-      expect(await verifier.verify(token)).toEqual(principal);
+      expect(await verifier.verify(token)).toEqual(caller);
       expect(keys.looked).toBe(2);
     });
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import type * as Jose from 'jose';
-import { type Principal, soundProjects, TokenVerifier, VerdictCache } from '../../auth/src/index.js';
+import { type Caller, soundProjects, TokenVerifier, VerdictCache } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { hasJwtForm } from './jwt-form.js';
 import type { RemoteKeySet } from './remote-key-set.js';
@@ -53,25 +53,25 @@ export class JwtVerifier extends TokenVerifier {
     this.verdicts = new VerdictCache(capacity);
   }
 
-  override async verify(token: string): Promise<Principal | undefined> {
+  override async verify(token: string): Promise<Caller | undefined> {
     if (token.length > LONGEST.token || !hasJwtForm(token)) return undefined;
     const digest = hash('sha256', token, 'buffer').toString('latin1');
     const begun = this.elapsed();
     const verdict = this.verdicts.get(digest, begun);
-    if (verdict) return verdict.principal;
+    if (verdict) return verdict.caller;
     const claims = await this.claimsOf(token);
     if (!claims) return undefined;
     // As JSON each pair of issuer and subject has an id of its own, which no other kind of token can have.
     const id = JSON.stringify([this.expected.issuer, claims.sub]);
-    const principal = {
+    const caller = {
       id,
       scopes: scopesOf(claims.scope ?? claims.scp),
       projects: projectsOf(claims, this.expected.projectsClaim),
     };
     const left = (claims.exp + CLOCK_TOLERANCE) * 1_000 - this.now();
     const validUntil = begun + Math.min(VERDICT_LIFETIME, left);
-    this.verdicts.set(digest, { principal, validUntil });
-    return principal;
+    this.verdicts.set(digest, { caller, validUntil });
+    return caller;
   }
 
   /** The claims of a valid token; undefined for any other. */

@@ -40,7 +40,7 @@ export interface MessageFault {
 export interface AnsweredMessage extends Partial<MessageFault> {
   readonly id: string;
   readonly pattern: string;
-  /** The id of its principal, where it has passed the guard. */
+  /** The id of its caller, where it has passed the guard. */
   readonly caller: string | undefined;
   /** What it has changed. */
   readonly change?: NotedChange | undefined;

@@ -543,7 +543,7 @@ describe('the signal of the caller', () => {
 });
 
 describe('the token', () => {
-  it('is asked for once for each call, so that all tries are those of one principal', async () => {
+  it('is asked for once for each call, so that all tries are those of one caller', async () => {
     let count = 0;
     const token = async () => `token-${++count}`;
     const { client, runtime } = clientOf([lost, recorded, listed], { token });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Page } from '../domain/page.js';
+import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import { pageLinks } from './page-links.js';
 
@@ -7,7 +7,7 @@ const PATH = '/api/v1/time-logs';
 const everything = { period: Period.of() };
 
 /** The links as a client would read them, by relation. */
-function links(page: Page, total: number, filter: Parameters<typeof pageLinks>[1] = everything) {
+function links(page: PageRequest, total: number, filter: Parameters<typeof pageLinks>[1] = everything) {
   const entries = pageLinks(PATH, filter, page, total)
     .split(', ')
     .map((link) => {
@@ -19,7 +19,7 @@ function links(page: Page, total: number, filter: Parameters<typeof pageLinks>[1
 
 const pagesOf = (page: number, limit: number, total: number) =>
   Object.fromEntries(
-    Object.entries(links(Page.of(page, limit), total)).map(([relation, target]) => [
+    Object.entries(links(PageRequest.of(page, limit), total)).map(([relation, target]) => [
       relation,
       Number(/page=(\d+)/.exec(target)?.[1]),
     ]),
@@ -40,7 +40,7 @@ describe('pageLinks', () => {
   });
 
   it('writes relations and targets as RFC 8288 has them', () => {
-    expect(pageLinks(PATH, everything, Page.of(2, 10), 30)).toBe(
+    expect(pageLinks(PATH, everything, PageRequest.of(2, 10), 30)).toBe(
       [
         '</api/v1/time-logs?page=1&limit=10>; rel="first"',
         '</api/v1/time-logs?page=1&limit=10>; rel="prev"',
@@ -55,20 +55,20 @@ describe('pageLinks', () => {
       projectId: '11111111-1111-1111-1111-111111111111',
       period: Period.of('2026-01-01T00:00+05:30', '2026-02-01 00:00'),
     };
-    expect(links(Page.of(1, 1000), 1, filter).last).toBe(
+    expect(links(PageRequest.of(1, 1000), 1, filter).last).toBe(
       `${PATH}?projectId=11111111-1111-1111-1111-111111111111&from=2026-01-01&to=2026-02-01&page=1&limit=1000`,
     );
   });
 
   it('keeps what groups are made by', () => {
     const period = Period.of('2026-01-01');
-    expect(links(Page.of(1, 5), 1, { period, by: 'week' }).first).toBe(
+    expect(links(PageRequest.of(1, 5), 1, { period, by: 'week' }).first).toBe(
       `${PATH}?from=2026-01-01&by=week&page=1&limit=5`,
     );
   });
 
   it('leaves out the ends that are open', () => {
-    const target = links(Page.of(1, 5), 1, { period: Period.of(undefined, '2026-02-01') }).first;
+    const target = links(PageRequest.of(1, 5), 1, { period: Period.of(undefined, '2026-02-01') }).first;
     expect(target).toBe(`${PATH}?to=2026-02-01&page=1&limit=5`);
   });
 });

@@ -1,4 +1,4 @@
-import type { Page } from '../domain/page.js';
+import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { Grouping } from '../domain/totals.js';
 
@@ -8,7 +8,12 @@ interface Asked extends TimeLogFilter {
 }
 
 /** The `Link` header (RFC 8288) with the first, previous, next and last page, under the filter that was applied. */
-export function pageLinks(path: string, { projectId, period, by }: Asked, page: Page, total: number): string {
+export function pageLinks(
+  path: string,
+  { projectId, period, by }: Asked,
+  page: PageRequest,
+  total: number,
+): string {
   const last = Math.max(1, Math.ceil(total / page.limit));
   const links: [string, number][] = [['first', 1]];
   if (page.number > 1) links.push(['prev', Math.min(page.number - 1, last)]);

@@ -1,19 +1,13 @@
-import type { Access } from '../domain/access.js';
-import type { Transaction } from '../domain/transaction.js';
+import type { Caller } from '../../../libs/auth/src/index.js';
+import type { ProjectAccess } from '../domain/project-access.js';
+import type { TransactionHandle } from '../domain/transaction-handle.js';
 
-/** Who asks for a change, as a guard or a principal knows it. */
-export interface TimeLogCaller {
-  readonly id?: string | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  readonly projects?: readonly string[] | undefined;
-}
-
-/** For whom something is done. */
+/** On whose behalf something is done. */
 export interface CallOptions {
-  /** All projects, unless it says otherwise: the code of a host is trusted. */
-  readonly access?: Access | undefined;
+  /** All projects unless given: the code of a host is trusted. */
+  readonly access?: ProjectAccess | undefined;
   /** The caller, for hooks. Costly reads and changes run for the callers in rotation, by their ids. */
-  readonly caller?: TimeLogCaller | undefined;
+  readonly caller?: Partial<Caller> | undefined;
 }
 
 /** How a log is recorded, corrected or deleted. */
@@ -22,5 +16,5 @@ export interface RecordOptions extends CallOptions {
    * A transaction of the caller: the change is committed or rolled back with it, and shares no commit with others. Its
    * isolation level is READ COMMITTED, or it may fail where others change logs at the same time.
    */
-  readonly manager?: Transaction | undefined;
+  readonly manager?: TransactionHandle | undefined;
 }

@@ -1,8 +1,8 @@
-import type { Access } from '../domain/access.js';
+import type { ProjectAccess } from '../domain/project-access.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { TimeLogRepository, TimeLogWrites } from '../domain/time-log.repository.js';
 import { normalizedValues, type TimeLog } from '../domain/time-log.js';
-import type { Transaction } from '../domain/transaction.js';
+import type { TransactionHandle } from '../domain/transaction-handle.js';
 import type { RecordOptions } from './call.js';
 import type { TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
 
@@ -36,7 +36,7 @@ export class HookedWrites implements TimeLogWrites {
       change,
       (writes) => writes.addOnce(log, key),
       (id) => (id === log.id ? log : undefined),
-      JSON.stringify([key.principal, key.text]),
+      JSON.stringify([key.caller, key.text]),
     );
   }
 
@@ -44,7 +44,7 @@ export class HookedWrites implements TimeLogWrites {
     return this.writes.known(log, key);
   }
 
-  async correct(log: TimeLog, access: Access, caller?: string): Promise<boolean> {
+  async correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean> {
     const change = this.changeOf('correct', { id: log.id, values: normalizedValues(log) });
     await this.before(change);
     return this.write(
@@ -55,7 +55,7 @@ export class HookedWrites implements TimeLogWrites {
     );
   }
 
-  async delete(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+  async delete(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
     const change = this.changeOf('delete', { id });
     await this.before(change);
     return this.write(
@@ -82,7 +82,7 @@ export class HookedWrites implements TimeLogWrites {
     queueKey?: string,
   ): Promise<Outcome> {
     if (!this.hooks.within) return write(this.writes);
-    const inside = async (transaction: Transaction) => {
+    const inside = async (transaction: TransactionHandle) => {
       const outcome = await write(this.timeLogs.within(transaction));
       const log = written(outcome);
       if (log) await this.hooks.within!({ ...change, id: log.id, log }, transaction);

@@ -1,6 +1,6 @@
+import type { Caller } from '../../../libs/auth/src/index.js';
 import type { AllTimeLogValues, TimeLog } from '../domain/time-log.js';
-import type { Transaction } from '../domain/transaction.js';
-import type { TimeLogCaller } from './call.js';
+import type { TransactionHandle } from '../domain/transaction-handle.js';
 
 /** What is being done to a log, as hooks are told. */
 export interface TimeLogChange {
@@ -12,7 +12,7 @@ export interface TimeLogChange {
   /** In `within`: the log as it was stored, or, where it was deleted, as it was. */
   readonly log?: TimeLog | undefined;
   /** Who asks for it; undefined where nobody knows, as for a service that does not say. */
-  readonly caller?: TimeLogCaller | undefined;
+  readonly caller?: Partial<Caller> | undefined;
 }
 
 /** What a host does when logs are recorded, corrected or deleted, over HTTP, by messages or by its own code. */
@@ -23,13 +23,13 @@ export interface TimeLogHooks {
    * and must ask the database through it: as many as the pool has connections, each waiting for one more, stop it for
    * good.
    */
-  before?(change: TimeLogChange, manager?: Transaction): unknown;
+  before?(change: TimeLogChange, manager?: TransactionHandle): unknown;
 
   /**
    * After the log was written, in the same transaction, which it rolls back by throwing. It never runs where an
    * idempotency key brings the first answer again. With it each create has a transaction of its own.
    */
-  within?(change: TimeLogChange, manager: Transaction): unknown;
+  within?(change: TimeLogChange, manager: TransactionHandle): unknown;
 }
 
 /** The TimeLogHooks of a host. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectedValues } from '../../../test/support/expected-logs.js';
 import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.repository.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { Page } from '../domain/page.js';
+import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
@@ -49,7 +49,7 @@ describe('TimeLogService', () => {
       id: '019c1370-4e1b-7000-8000-000000000001',
       projectId: 'aaaaaaaa-0000-0000-0000-000000000001',
     });
-    expect(await service.list(everything, Page.of(1, 50))).toEqual({ logs: [log], total: 1 });
+    expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
   it.each([undefined, null, 'work', 7])('refuses %p in the place of values', async (none) => {
@@ -62,16 +62,16 @@ describe('TimeLogService', () => {
     'refuses %p in the place of a key',
     async (text) => {
       await expect(
-        service.recordOnce(values, { principal: 'Ada', text } as { principal: string; text: string }),
+        service.recordOnce(values, { caller: 'Ada', text } as { caller: string; text: string }),
       ).rejects.toMatchObject({
         code: 'VALIDATION_ERROR',
         message: 'Idempotency-Key must be 1 to 255 printable ASCII characters',
       });
-      expect(await service.list(everything, Page.of(1, 50))).toMatchObject({ total: 0 });
+      expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
     },
   );
 
-  it.each([undefined, null, 'a', { text: 'a' }, { principal: '', text: 'a' }])(
+  it.each([undefined, null, 'a', { text: 'a' }, { caller: '', text: 'a' }])(
     'refuses %p, the key of nobody, who would share it with others',
     async (key) => {
       await expect(service.recordOnce(values, key as never)).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe('TimeLogService', () => {
       groups: [{ from: '2026-01-01', to: '2026-01-31', ...whole }],
       groupCount: 1,
     });
-    const second = await service.totals(everything, 'month', Page.of(2, 1));
+    const second = await service.totals(everything, 'month', PageRequest.of(2, 1));
     expect(second).toEqual({ whole, groups: [], groupCount: 1 });
   });
 
@@ -134,7 +134,7 @@ describe('TimeLogService', () => {
     const refusal = { code: 'VALIDATION_ERROR' };
     await expect(service.correct(log.id, { ...values, duration: 0 })).rejects.toMatchObject(refusal);
     await expect(service.record({ ...values, duration: 0 })).rejects.toMatchObject(refusal);
-    expect(await service.list(everything, Page.of(1, 50))).toEqual({ logs: [log], total: 1 });
+    expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
   it('deletes a log, and neither corrects nor deletes where there is none', async () => {
@@ -144,7 +144,7 @@ describe('TimeLogService', () => {
     await expect(service.get(id)).rejects.toMatchObject(none);
     await expect(service.delete(id)).rejects.toMatchObject(none);
     await expect(service.correct(id, values)).rejects.toMatchObject(none);
-    expect((await service.list(everything, Page.of(1, 50))).total).toBe(0);
+    expect((await service.list(everything, PageRequest.of(1, 50))).total).toBe(0);
   });
 
   it('gets a log under its id in any case', async () => {
@@ -155,7 +155,7 @@ describe('TimeLogService', () => {
   it('gives equal values a log each', async () => {
     const [first, second] = [await service.record(values), await service.record(values)];
     expect(first.id).not.toBe(second.id);
-    expect((await service.list(everything, Page.of(1, 50))).total).toBe(2);
+    expect((await service.list(everything, PageRequest.of(1, 50))).total).toBe(2);
   });
 
   it('passes on that a log could not be stored', async () => {
@@ -166,7 +166,7 @@ describe('TimeLogService', () => {
   it('lists the page and the filter that were asked for', async () => {
     for (const date of ['2026-01-01', '2026-01-02', '2026-01-03']) await service.record({ ...values, date });
     const filter = { projectId: values.projectId.toLowerCase(), period: Period.of('2026-01-02') };
-    const { logs, total } = await service.list(filter, Page.of(2, 1));
+    const { logs, total } = await service.list(filter, PageRequest.of(2, 1));
     expect([logs.map(({ date }) => date), total]).toEqual([['2026-01-02'], 2]);
   });
 });

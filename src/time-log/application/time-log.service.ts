@@ -1,9 +1,9 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { type Access, ALL_PROJECTS, FEED_REFUSED, requireProject } from '../domain/access.js';
+import { type ProjectAccess, ALL_PROJECTS, FEED_REFUSED, requireProject } from '../domain/project-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import { type IdempotencyKey, requireKey } from '../domain/idempotency-key.js';
-import { DEFAULT_PAGE, Page } from '../domain/page.js';
+import { DEFAULT_PAGE, PageRequest } from '../domain/page-request.js';
 import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
@@ -100,12 +100,12 @@ export class TimeLogService {
    * Returns one page of the logs that match, newest work first, and their total. Throws DomainError FORBIDDEN or
    * SERVICE_UNAVAILABLE.
    */
-  async list(filter: TimeLogFilter, page: Page, options: CallOptions = {}): Promise<TimeLogPage> {
+  async list(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogPage> {
     return this.timeLogs.find(filter, page, this.accessTo(filter, options), options.caller?.id);
   }
 
   /** Returns the same page as the JSON of its items. Throws like `list`. */
-  async items(filter: TimeLogFilter, page: Page, options: CallOptions = {}): Promise<TimeLogItems> {
+  async items(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogItems> {
     return this.timeLogs.items(filter, page, this.accessTo(filter, options), options.caller?.id);
   }
 
@@ -116,7 +116,7 @@ export class TimeLogService {
   async totals(
     filter: TimeLogFilter,
     by?: Grouping,
-    page: Page = Page.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
+    page: PageRequest = PageRequest.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
     options: CallOptions = {},
   ): Promise<Totals> {
     return this.timeLogs.totals(filter, by, page, this.accessTo(filter, options), options.caller?.id);
@@ -126,7 +126,11 @@ export class TimeLogService {
    * Returns at least how many bytes such a page has, for less than it costs to read it; undefined if the store does
    * not know. Throws like `list`.
    */
-  async weigh(filter: TimeLogFilter, page: Page, options: CallOptions = {}): Promise<number | undefined> {
+  async weigh(
+    filter: TimeLogFilter,
+    page: PageRequest,
+    options: CallOptions = {},
+  ): Promise<number | undefined> {
     return this.timeLogs.weigh?.(filter, page, this.accessTo(filter, options), options.caller?.id);
   }
 
@@ -171,7 +175,7 @@ export class TimeLogService {
   }
 
   /** Returns the access of a call that reads with this filter. Throws DomainError FORBIDDEN. */
-  private accessTo({ projectId }: TimeLogFilter, options: CallOptions): Access {
+  private accessTo({ projectId }: TimeLogFilter, options: CallOptions): ProjectAccess {
     const access = accessOf(options);
     if (projectId !== undefined) requireProject(access, projectId);
     this.requireObedience(access);
@@ -179,7 +183,7 @@ export class TimeLogService {
   }
 
   /** An adapter that ignores the access would show everybody everything. */
-  private requireObedience(access: Access): void {
+  private requireObedience(access: ProjectAccess): void {
     if (access === ALL_PROJECTS || this.timeLogs.obeysAccess) return;
     throw new Error(
       `${this.timeLogs.constructor.name} must obey the access of callers, and say so by TimeLogRepository.obeysAccess`,
@@ -187,7 +191,7 @@ export class TimeLogService {
   }
 }
 
-function accessOf({ access = ALL_PROJECTS }: CallOptions): Access {
+function accessOf({ access = ALL_PROJECTS }: CallOptions): ProjectAccess {
   return access;
 }
 
@@ -196,7 +200,7 @@ function noSuchLog(): DomainError {
 }
 
 /** The place after an event. The feed has the logs of all projects, so it refuses callers who are bound to some. */
-function feedPlaceOf(lastEventId: string | undefined, access: Access): FeedPlace | undefined {
+function feedPlaceOf(lastEventId: string | undefined, access: ProjectAccess): FeedPlace | undefined {
   const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
   if (access === ALL_PROJECTS) return place;
   throw new DomainError('FORBIDDEN', FEED_REFUSED);

@@ -1,13 +1,13 @@
 import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Access } from '../domain/access.js';
-import { Page } from '../domain/page.js';
+import type { ProjectAccess } from '../domain/project-access.js';
+import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import { normalizedValues, TimeLog } from '../domain/time-log.js';
 import type { ContractSubject, ContractSuite } from './contract-suite.js';
 import { find } from './find.js';
 
-const ALL = Page.of(1, 1000);
+const ALL = PageRequest.of(1, 1000);
 const everything = { period: Period.of() };
 
 /** How every repository keeps callers within their projects. */
@@ -31,7 +31,7 @@ export function describeAccess(suite: ContractSuite, { repository, newLog }: Con
       equal(repository().obeysAccess, true);
     });
 
-    suite.each<[string, Access, number]>(
+    suite.each<[string, ProjectAccess, number]>(
       [
         ['one project', [own], 2],
         ['several', [own, other, empty], 3],
@@ -44,7 +44,7 @@ export function describeAccess(suite: ContractSuite, { repository, newLog }: Con
         const logs = [ofOwn[1]!, ofOther, ofOwn[0]!].filter(({ projectId }) => access.includes(projectId));
         deepEqual(await find(repository(), everything, ALL, access), { logs, total: count });
         for (const [index, log] of logs.entries()) {
-          const page = Page.of(index + 1, 1);
+          const page = PageRequest.of(index + 1, 1);
           deepEqual(await find(repository(), everything, page, access), { logs: [log], total: count });
         }
         const { whole, groupCount } = await repository().totals(everything, 'day', ALL, access);

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { ALL_PROJECTS } from '../domain/access.js';
-import { Page } from '../domain/page.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
+import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { itemsOf } from '../domain/time-log-item.js';
@@ -11,7 +11,7 @@ import { eventually } from './eventually.js';
 import { find } from './find.js';
 import { newLog } from './new-log.js';
 
-const PAGE = Page.of(1, 50);
+const PAGE = PageRequest.of(1, 50);
 
 /** Texts that escapes, SQL, JSON and arrays of PostgreSQL may read in their own way. */
 const ODD_TEXTS = [
@@ -130,7 +130,7 @@ export function timeLogAttributesContract({ make }: ContractOptions): readonly C
   suite.it('adds a log once under a key, and refuses the key with other attributes', async () => {
     const projectId = randomUUID();
     const logWith = (attributes?: Attributes) => newLog({ projectId, attributes });
-    const key = { principal: randomUUID(), text: 'key' };
+    const key = { caller: randomUUID(), text: 'key' };
     const first = logWith({ a: 1, b: 2 });
     equal(await repository.addOnce(first, key), first.id);
     equal(await repository.addOnce(logWith({ b: 2, a: 1 }), key), first.id);

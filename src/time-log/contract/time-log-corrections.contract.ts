@@ -1,14 +1,14 @@
 import { deepEqual, equal, notEqual, ok, rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { ALL_PROJECTS } from '../domain/access.js';
-import { Page } from '../domain/page.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
+import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import { normalizedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import type { ContractSubject, ContractSuite } from './contract-suite.js';
 import { find } from './find.js';
 
-const ALL = Page.of(1, 1000);
+const ALL = PageRequest.of(1, 1000);
 
 /** How every repository corrects and deletes logs, whatever it keeps them in. */
 export function describeCorrections(suite: ContractSuite, { repository, newLog }: ContractSubject): void {
@@ -133,7 +133,7 @@ export function describeCorrections(suite: ContractSuite, { repository, newLog }
   });
 
   suite.it('brings the first log of a key, whatever became of it', async () => {
-    const key = { principal: randomUUID(), text: 'key' };
+    const key = { caller: randomUUID(), text: 'key' };
     const values = { projectId: randomUUID(), duration: 15 };
     const [log, again] = [newLog(values), newLog(values)];
     const retry = () => repository().addOnce(again, key);
@@ -149,7 +149,7 @@ export function describeCorrections(suite: ContractSuite, { repository, newLog }
   });
 
   suite.it('tells which log a key has made, and stores nothing', async () => {
-    const key = { principal: randomUUID(), text: 'key' };
+    const key = { caller: randomUUID(), text: 'key' };
     const values = { projectId: randomUUID(), duration: 15 };
     const [log, again] = [newLog(values), newLog(values)];
     equal(await repository().known(again, key), undefined);

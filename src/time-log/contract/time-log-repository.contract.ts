@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { ALL_PROJECTS } from '../domain/access.js';
-import { Page } from '../domain/page.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
+import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import { placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLogFilter, TimeLogRepository } from '../domain/time-log.repository.js';
@@ -30,7 +30,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
     repository = await create();
   });
 
-  const listed = (filter: TimeLogFilter, page = Page.of(1, 50)) =>
+  const listed = (filter: TimeLogFilter, page = PageRequest.of(1, 50)) =>
     find(repository, filter, page, ALL_PROJECTS);
   /** Adds logs of one new project, in this order; returns them with a filter for this project. */
   async function addAll(values: Partial<TimeLogValues>[]) {
@@ -42,7 +42,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
 
   suite.it('is empty at first', async () => {
     const empty = await create();
-    deepEqual(await find(empty, everything, Page.of(1, 50), ALL_PROJECTS), { logs: [], total: 0 });
+    deepEqual(await find(empty, everything, PageRequest.of(1, 50), ALL_PROJECTS), { logs: [], total: 0 });
   });
 
   suite.it('finds a log as it was added', async () => {
@@ -62,7 +62,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
       ...numbers.map((duration) => ({ duration })),
     ];
     const { logs, filter } = await addAll(values);
-    const { items, total } = await repository.items(filter, Page.of(1, 50), ALL_PROJECTS);
+    const { items, total } = await repository.items(filter, PageRequest.of(1, 50), ALL_PROJECTS);
     deepEqual([...items], [...itemsOf(logs.toReversed())]);
     deepEqual(await listed(filter), { logs: logs.toReversed(), total });
   });
@@ -100,7 +100,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
       'the duration %s',
       async (duration) => {
         const { logs, filter } = await addAll([{ duration }]);
-        const found = await listed(filter, Page.of(1, 1));
+        const found = await listed(filter, PageRequest.of(1, 1));
         equal(found.logs[0]!.duration, logs[0]!.duration);
       },
     );
@@ -122,7 +122,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
       'a description of %s',
       async (_what, description) => {
         const { filter } = await addAll([{ description }]);
-        const found = await listed(filter, Page.of(1, 1));
+        const found = await listed(filter, PageRequest.of(1, 1));
         deepEqual(Buffer.from(found.logs[0]!.description), Buffer.from(description));
       },
     );
@@ -137,7 +137,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
       async (projectId) => {
         const [own, log] = [await create(), newLog({ projectId })];
         await own.add(log);
-        deepEqual(await find(own, { ...everything, projectId }, Page.of(1, 1), ALL_PROJECTS), {
+        deepEqual(await find(own, { ...everything, projectId }, PageRequest.of(1, 1), ALL_PROJECTS), {
           logs: [log],
           total: 1,
         });
@@ -210,12 +210,12 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
         const { logs, filter } = await addAll(dates);
         const seen: TimeLog[] = [];
         for (let number = 1; number <= Math.ceil(7 / limit); number++) {
-          const page = await listed(filter, Page.of(number, limit));
+          const page = await listed(filter, PageRequest.of(number, limit));
           equal(page.total, 7);
           equal(page.logs.length, Math.min(limit, 7 - seen.length));
           seen.push(...page.logs);
         }
-        deepEqual(seen, (await listed(filter, Page.of(1, 1000))).logs);
+        deepEqual(seen, (await listed(filter, PageRequest.of(1, 1000))).logs);
         deepEqual(new Set(seen.map(({ id }) => id)), new Set(logs.map(({ id }) => id)));
       },
     );
@@ -231,7 +231,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
       'past the end are empty, with the true total: page %s of %s items',
       async (number, limit) => {
         const { filter } = await addAll([{}, {}]);
-        deepEqual(await listed(filter, Page.of(number, limit)), { logs: [], total: 2 });
+        deepEqual(await listed(filter, PageRequest.of(number, limit)), { logs: [], total: 2 });
       },
     );
 
@@ -241,7 +241,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
         repository.add(newLog({ projectId: filter.projectId })),
       );
       await Promise.all(adding);
-      const { logs, total } = await listed(filter, Page.of(1, 1000));
+      const { logs, total } = await listed(filter, PageRequest.of(1, 1000));
       deepEqual([logs.length, total], [1000, 1001]);
     });
   });
@@ -250,7 +250,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
     const projectId = randomUUID();
     const logs = Array.from({ length: 100 }, () => newLog({ projectId }));
     await Promise.all(logs.map((log) => repository.add(log)));
-    const found = await listed({ ...everything, projectId }, Page.of(1, 1000));
+    const found = await listed({ ...everything, projectId }, PageRequest.of(1, 1000));
     deepEqual(found, { logs: logs.toReversed(), total: 100 });
   });
 
@@ -260,7 +260,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
   describeAccess(suite, subject);
 
   suite.describe('adds a log once under a key', () => {
-    const alice = { principal: 'alice', text: 'key' };
+    const alice = { caller: 'alice', text: 'key' };
     const outcomesOf = (logs: readonly TimeLog[], key = { ...alice, text: randomUUID() }) =>
       Promise.all(
         logs.map((log) =>
@@ -271,7 +271,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
     suite.it('and gives the id of the first log to whoever repeats it', async () => {
       const projectId = randomUUID();
       const [first, second] = [newLog({ projectId }), newLog({ projectId })];
-      const key = { principal: randomUUID(), text: ' ~' };
+      const key = { caller: randomUUID(), text: ' ~' };
       equal(await repository.addOnce(first, key), first.id);
       equal(await repository.addOnce(second, key), first.id);
       deepEqual(await listed({ ...everything, projectId }), { logs: [first], total: 1 });
@@ -287,7 +287,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
       'and refuses the key with another %s',
       async (_name, other) => {
         const values = { projectId: '11111111-1111-1111-1111-111111111111' };
-        const key = { principal: randomUUID(), text: 'key' };
+        const key = { caller: randomUUID(), text: 'key' };
         const first = newLog(values);
         await repository.addOnce(first, key);
         await rejects(repository.addOnce(newLog({ ...values, ...other }), key), {
@@ -300,7 +300,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
     suite.it('but keeps the keys of different principals apart, and different keys of one', async () => {
       const logs = Array.from({ length: 4 }, () => newLog());
       const [one, other] = [randomUUID(), randomUUID()];
-      const keys = [one, other].flatMap((principal) => ['a', 'A'].map((text) => ({ principal, text })));
+      const keys = [one, other].flatMap((caller) => ['a', 'A'].map((text) => ({ caller, text })));
       const ids = await Promise.all(logs.map((log, index) => repository.addOnce(log, keys[index]!)));
       deepEqual(
         ids,
@@ -332,7 +332,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
     suite.it('and leaves the key free where the log is refused', async () => {
       const first = newLog();
       await repository.add(first);
-      const key = { principal: randomUUID(), text: 'key' };
+      const key = { caller: randomUUID(), text: 'key' };
       await rejects(repository.addOnce(first, key));
       const second = newLog({ projectId: first.projectId });
       equal(await repository.addOnce(second, key), second.id);
@@ -422,7 +422,7 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
       listened.onRecorded(() => times++);
       await listened.add(newLog());
       equal(times, 1);
-      await listened.addOnce(newLog(), { principal: 'p', text: 'k' });
+      await listened.addOnce(newLog(), { caller: 'p', text: 'k' });
       equal(times, 2);
     });
 
@@ -437,7 +437,9 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
   suite.it('tells a page and a total of one moment while logs are added', async () => {
     const projectId = randomUUID();
     const adding = Promise.all(Array.from({ length: 60 }, () => repository.add(newLog({ projectId }))));
-    const looks = Array.from({ length: 30 }, () => listed({ ...everything, projectId }, Page.of(1, 1000)));
+    const looks = Array.from({ length: 30 }, () =>
+      listed({ ...everything, projectId }, PageRequest.of(1, 1000)),
+    );
     for (const { logs, total } of await Promise.all(looks)) equal(logs.length, total);
     await adding;
   });

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { ALL_PROJECTS } from '../domain/access.js';
-import { Page } from '../domain/page.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
+import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { TimeLogValues } from '../domain/time-log.js';
@@ -9,7 +9,7 @@ import type { Grouping } from '../domain/totals.js';
 import type { ContractSubject, ContractSuite } from './contract-suite.js';
 import { find } from './find.js';
 
-const ALL = Page.of(1, 1000);
+const ALL = PageRequest.of(1, 1000);
 const NO_GROUPS = { whole: { count: 0, duration: '0' }, groups: [], groupCount: 0 };
 const GROUPINGS: Grouping[] = ['project', 'day', 'week', 'month'];
 const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER } = Number;
@@ -176,7 +176,11 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
         ],
         'come in pages, with the whole on each: page %s of %s',
         async (number, limit, firsts) => {
-          const found = await totals({ projectId, period: Period.of() }, 'month', Page.of(number, limit));
+          const found = await totals(
+            { projectId, period: Period.of() },
+            'month',
+            PageRequest.of(number, limit),
+          );
           deepEqual(
             found.groups.map((group) => 'from' in group && group.from),
             firsts,
@@ -224,7 +228,7 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
           [4, 3],
           [MAX_SAFE_INTEGER, 1000],
         ] as const) {
-          const found = await totals({ period }, 'project', Page.of(number, limit));
+          const found = await totals({ period }, 'project', PageRequest.of(number, limit));
           const start = (number - 1) * limit;
           deepEqual(found.groups, projects.slice(start, start + limit));
           deepEqual([found.whole.count, found.groupCount], [11, 7]);
@@ -242,7 +246,7 @@ export function describeTotals(suite: ContractSuite, { repository, newLog }: Con
             groups: [projects[1]],
             groupCount: 1,
           });
-          deepEqual(await totals({ projectId, period }, 'project', Page.of(2, 1)), {
+          deepEqual(await totals({ projectId, period }, 'project', PageRequest.of(2, 1)), {
             whole: sum,
             groups: [],
             groupCount: 1,

@@ -22,8 +22,8 @@ const OF_NOBODY = 'Idempotency-Key is only for callers with an id';
 
 /** Marks retries of one create: whoever repeats a key within 24 hours gets the log that it made. */
 export interface IdempotencyKey {
-  /** Its owner: the same text of another principal is another key. */
-  readonly principal: string;
+  /** Its owner: the same text of another caller is another key. */
+  readonly caller: string;
   readonly text: string;
 }
 
@@ -39,15 +39,15 @@ export function idempotencyKeyFault(value: unknown): string | undefined {
  * The key of a caller with this id. Throws DomainError VALIDATION_ERROR where it has none: the same text of others must
  * be another key.
  */
-export function keyOf(principal: string | undefined, text: string): IdempotencyKey {
-  if (principal !== undefined) return { principal, text };
+export function keyOf(caller: string | undefined, text: string): IdempotencyKey {
+  if (caller !== undefined) return { caller, text };
   throw new DomainError('VALIDATION_ERROR', OF_NOBODY);
 }
 
 /** Throws DomainError VALIDATION_ERROR where the code of a host gives something that is no key. */
 export function requireKey(key: unknown): void {
-  const { principal, text } = (key ?? {}) as Partial<Record<keyof IdempotencyKey, unknown>>;
-  const isOfSomebody = typeof principal === 'string' && principal !== '';
+  const { caller, text } = (key ?? {}) as Partial<Record<keyof IdempotencyKey, unknown>>;
+  const isOfSomebody = typeof caller === 'string' && caller !== '';
   const fault = isOfSomebody ? idempotencyKeyFault(text) : OF_NOBODY;
   if (fault !== undefined) throw new DomainError('VALIDATION_ERROR', fault);
 }

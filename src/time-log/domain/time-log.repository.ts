@@ -1,13 +1,13 @@
 import type { ErrorKind } from '../../../libs/errors/src/domain-error.js';
-import type { Access } from './access.js';
+import type { ProjectAccess } from './project-access.js';
 import type { IdempotencyKey } from './idempotency-key.js';
-import type { Page } from './page.js';
+import type { PageRequest } from './page-request.js';
 import type { Period } from './period.js';
 import type { FeedPlace, TimeLogEvent } from './time-log-event.js';
 import { itemsOf, type TimeLogItems } from './time-log-item.js';
 import type { TimeLog } from './time-log.js';
 import type { Grouping, Totals } from './totals.js';
-import type { Transaction } from './transaction.js';
+import type { TransactionHandle } from './transaction-handle.js';
 
 /** Which logs to list: all, or those of one project, within a period of days. */
 export interface TimeLogFilter {
@@ -77,7 +77,11 @@ export abstract class TimeLogRepository {
    * Runs work in a transaction of its own, and resolves with its outcome when that is durable. What the work throws
    * rolls it back. Works with one turn come one after the other. Not abstract, like `get`.
    */
-  transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string, caller?: string): Promise<T> {
+  transact<T>(
+    work: (transaction: TransactionHandle) => Promise<T>,
+    turn?: string,
+    caller?: string,
+  ): Promise<T> {
     throw lacking(this, 'transact', `it was given ${typeof work} ${turn} of ${caller}`);
   }
 
@@ -85,7 +89,7 @@ export abstract class TimeLogRepository {
    * Changes logs in a transaction of the caller: durably when that is committed, not at all where it is rolled back.
    * Not abstract, like `get`.
    */
-  within(transaction: Transaction): TimeLogWrites {
+  within(transaction: TransactionHandle): TimeLogWrites {
     throw lacking(this, 'within', `it was given an ${typeof transaction}`);
   }
 
@@ -93,7 +97,7 @@ export abstract class TimeLogRepository {
    * Gives the log with this id the values of this one, all of them. Resolves when that is durable, with whether there
    * is such a log; it never makes one. What changes nothing writes nothing. Not abstract, like `get`.
    */
-  correct(log: TimeLog, access: Access, caller?: string): Promise<boolean> {
+  correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean> {
     throw lacking(this, 'correct', `it was given ${log.id} within ${String(access)} of ${caller}`);
   }
 
@@ -101,20 +105,30 @@ export abstract class TimeLogRepository {
    * Removes the log with an id in lower case. Resolves when that is durable, with the log as it was; undefined: there
    * is none. Throws DomainError CONFLICT if tables of a host refer to it. Not abstract, like `get`.
    */
-  delete(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+  delete(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
     throw lacking(this, 'delete', `it was given ${id} within ${String(access)} of ${caller}`);
   }
 
   /** The log with an id in lower case, or undefined. Not abstract: adapters from the time of version 0.1 lack it. */
-  get(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+  get(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
     throw lacking(this, 'get', `it was asked for ${id} within ${String(access)} by ${caller}`);
   }
 
   /** Newest work first: by date, then by creation, both descending. */
-  abstract find(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<TimeLogPage>;
+  abstract find(
+    filter: TimeLogFilter,
+    page: PageRequest,
+    access: ProjectAccess,
+    caller?: string,
+  ): Promise<TimeLogPage>;
 
   /** Finds the same page, as the JSON of its items. An adapter overrides it if it needs no logs for that. */
-  async items(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<TimeLogItems> {
+  async items(
+    filter: TimeLogFilter,
+    page: PageRequest,
+    access: ProjectAccess,
+    caller?: string,
+  ): Promise<TimeLogItems> {
     const { logs, total } = await this.find(filter, page, access, caller);
     return { items: itemsOf(logs), total };
   }
@@ -126,8 +140,8 @@ export abstract class TimeLogRepository {
   totals(
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
-    page: Page,
-    access: Access,
+    page: PageRequest,
+    access: ProjectAccess,
     caller?: string,
   ): Promise<Totals> {
     const asked = `page ${page.number} by ${grouping ?? 'nothing'} of ${filter.projectId ?? String(access)} for ${caller}`;
@@ -138,7 +152,7 @@ export abstract class TimeLogRepository {
    * How many bytes the texts of a page have, found for less than it costs to read them. An adapter may leave it out:
    * then a page is read even where there is no room for it.
    */
-  weigh?(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<number>;
+  weigh?(filter: TimeLogFilter, page: PageRequest, access: ProjectAccess, caller?: string): Promise<number>;
 
   /** The same of the next events after a place. */
   weighEvents?(place: FeedPlace | undefined, limit: number): Promise<number>;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../../database/index.js';
 import { type Gate, newGate } from '../../../test/support/gate.js';
-import { ALL_PROJECTS } from '../domain/access.js';
-import { Page } from '../domain/page.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
+import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { Grouping } from '../domain/totals.js';
 import { CostlyReads } from './costly-reads.js';
@@ -38,7 +38,7 @@ describe('sums', () => {
   });
 
   const ask = async (by: Grouping | undefined, period: Period, access: readonly string[] | 'all' = [ONE]) => {
-    const asked = totals.of({ period }, by, Page.of(1, 50), access, 'caller');
+    const asked = totals.of({ period }, by, PageRequest.of(1, 50), access, 'caller');
     // Whether it is small is asked first.
     await new Promise((resolve) => setImmediate(resolve));
     return { asked };

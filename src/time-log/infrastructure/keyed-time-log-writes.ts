@@ -19,7 +19,7 @@ interface KeyedLog {
 }
 
 interface KeptKey {
-  readonly principal: string;
+  readonly caller: string;
   readonly text: string;
   readonly fingerprint: string;
   readonly timeLogId: string;
@@ -101,7 +101,7 @@ export class KeyedTimeLogWrites {
     this.insertion ??= new LoneChange(insertionInto(keys, this.database.table(TimeLog), this.rows));
     const rows = await within.change(this.insertion, [
       ...this.rows.arraysOf(keyed.map(({ log }) => log)),
-      keyed.map(({ key }) => key.principal),
+      keyed.map(({ key }) => key.caller),
       keyed.map(({ key }) => key.text),
       keyed.map(({ fingerprint }) => fingerprint),
       keys,
@@ -111,11 +111,11 @@ export class KeyedTimeLogWrites {
 
   private async find(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlyMap<string, KeptKey>> {
     const rows = await within.query<KeptKey>(
-      `select principal, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId"
+      `select principal as caller, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId"
          from ${this.database.table(TimeLogKey)}
          join (select distinct * from unnest($1::text[], $2::text[]) as given (principal, text)) asked using (principal, text)
         where created_at >= now() - ${KEY_LIFETIME}`,
-      [keyed.map(({ key }) => key.principal), keyed.map(({ key }) => key.text)],
+      [keyed.map(({ key }) => key.caller), keyed.map(({ key }) => key.text)],
     );
     return new Map(rows.map((kept) => [nameOf(kept), kept]));
   }
@@ -160,8 +160,8 @@ function insertionInto(
 }
 
 /** A unique name for a key. The line break separates: the text of a key never has one. */
-function nameOf({ principal, text }: Pick<IdempotencyKey, 'principal' | 'text'>): string {
-  return `${text}\n${principal}`;
+function nameOf({ caller, text }: Pick<IdempotencyKey, 'caller' | 'text'>): string {
+  return `${text}\n${caller}`;
 }
 
 /** The id of the log that the key has made, where it is kept; an error where that has other values. */

@@ -1,6 +1,6 @@
 import type { BatcherLimits } from '../../../libs/batching/src/index.js';
 import { type Database, type Statements, TextStatement } from '../../database/index.js';
-import type { Access } from '../domain/access.js';
+import type { ProjectAccess } from '../domain/project-access.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import { NotStored } from './refusals.js';
@@ -34,7 +34,7 @@ export class TimeLogCorrections {
    * other one locks the log, then checks its newest version, so that a concurrent move to another project or deletion
    * comes before or after it. Not prepared: the plan of a session that began with an empty table would read all of it.
    */
-  async correct(log: TimeLog, access: Access, within: Statements = this.database): Promise<boolean> {
+  async correct(log: TimeLog, access: ProjectAccess, within: Statements = this.database): Promise<boolean> {
     const { valueNames, values, nextParameter } = this.rows;
     const differs = `(${valueNames}) is distinct from (${values})`;
     const statement = new TextStatement(
@@ -58,7 +58,11 @@ export class TimeLogCorrections {
   }
 
   /** Resolves with the log before its deletion, or undefined if there is no such log within the access. */
-  async delete(id: string, access: Access, within: Statements = this.database): Promise<TimeLog | undefined> {
+  async delete(
+    id: string,
+    access: ProjectAccess,
+    within: Statements = this.database,
+  ): Promise<TimeLog | undefined> {
     const statement = new TextStatement(
       `with found as materialized (
          select id from ${this.table} where id = $1 and ${withinAccess('project_id', 2)} for update

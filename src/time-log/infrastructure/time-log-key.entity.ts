@@ -10,8 +10,8 @@ export const KEY_LIFETIME = `interval '24 hours'`;
 @Entity('time_log_keys', { synchronize: false })
 @Index('time_log_keys_created_at_idx', ['createdAt'])
 export class TimeLogKey {
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_keys_pkey' })
-  readonly principal!: string;
+  @PrimaryColumn({ type: 'text', name: 'principal', primaryKeyConstraintName: 'time_log_keys_pkey' })
+  readonly caller!: string;
 
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_keys_pkey' })
   readonly text!: string;

@@ -1,6 +1,6 @@
 import { type Database, PreparedStatement, type TextRow } from '../../database/index.js';
-import type { Access } from '../domain/access.js';
-import type { Page } from '../domain/page.js';
+import type { ProjectAccess } from '../domain/project-access.js';
+import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
 import type { CostlyReads } from './costly-reads.js';
@@ -35,8 +35,8 @@ export class TimeLogTotals {
   async of(
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
-    page: Page,
-    access: Access,
+    page: PageRequest,
+    access: ProjectAccess,
     caller?: string,
   ): Promise<Totals> {
     const projects = projectsOf(filter, access);
@@ -82,12 +82,12 @@ export class TimeLogTotals {
 }
 
 /** The totals by project of one project, from those without groups. */
-function onlyGroupOf(projectId: string, { whole }: Totals, { offset }: Page): Totals {
+function onlyGroupOf(projectId: string, { whole }: Totals, { offset }: PageRequest): Totals {
   const groups = whole.count === 0 ? [] : [{ projectId, ...whole }];
   return { whole, groups: offset === 0n ? groups : [], groupCount: groups.length };
 }
 
-function placeOf({ offset, limit }: Page): unknown[] {
+function placeOf({ offset, limit }: PageRequest): unknown[] {
   return [String(offset), limit];
 }
 

@@ -17,10 +17,10 @@ import {
   TextStatement,
   type TransactionOptions,
 } from '../../database/index.js';
-import type { Access } from '../domain/access.js';
+import type { ProjectAccess } from '../domain/project-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
-import type { Page } from '../domain/page.js';
+import type { PageRequest } from '../domain/page-request.js';
 import type { FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import {
   type Backlog,
@@ -32,7 +32,7 @@ import {
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
-import type { Transaction } from '../domain/transaction.js';
+import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads, type ReadCost } from './costly-reads.js';
@@ -187,17 +187,17 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.keyedWrites.known(log, key);
   }
 
-  override correct(log: TimeLog, access: Access, caller?: string): Promise<boolean> {
+  override correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean> {
     return this.notified(this.changes.run(caller, () => this.corrections.correct(log, access), log.id));
   }
 
-  override delete(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+  override delete(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
     return this.notified(this.changes.run(caller, () => this.corrections.delete(id, access), id));
   }
 
   /** Takes a place among the changes, for no longer than the deadline. */
   override async transact<T>(
-    work: (transaction: Transaction) => Promise<T>,
+    work: (transaction: TransactionHandle) => Promise<T>,
     turn?: string,
     caller?: string,
   ): Promise<T> {
@@ -207,7 +207,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return outcome;
   }
 
-  override within(transaction: Transaction): TimeLogWrites {
+  override within(transaction: TransactionHandle): TimeLogWrites {
     const statements = this.database.within(transaction);
     return {
       add: async (log) => {
@@ -221,7 +221,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     };
   }
 
-  override async get(id: string, access: Access, caller?: string): Promise<TimeLog | undefined> {
+  override async get(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
     // Not prepared: the plan of a session that began with an empty table would read all of it.
     const statement = new TextStatement(
       `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)}`,
@@ -245,8 +245,8 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   private async readPage(
     filter: TimeLogFilter,
-    page: Page,
-    access: Access,
+    page: PageRequest,
+    access: ProjectAccess,
     caller?: string,
   ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
     const projects = projectsOf(filter, access);
@@ -265,15 +265,20 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   override totals(
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
-    page: Page,
-    access: Access,
+    page: PageRequest,
+    access: ProjectAccess,
     caller?: string,
   ): Promise<Totals> {
     this.sweep.begin();
     return this.sums.of(filter, grouping, page, access, caller);
   }
 
-  override async weigh(filter: TimeLogFilter, page: Page, access: Access, caller?: string): Promise<number> {
+  override async weigh(
+    filter: TimeLogFilter,
+    page: PageRequest,
+    access: ProjectAccess,
+    caller?: string,
+  ): Promise<number> {
     const projects = projectsOf(filter, access);
     const statement = `select sum(${this.rows.weight('log')}) as bytes from ${this.pageRoutine}`;
     const values = pageValues(projects, filter, page);
@@ -337,7 +342,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 }
 
 /** The parameters of the function that finds a page. */
-function pageValues(projects: Projects, { period }: TimeLogFilter, page: Page): unknown[] {
+function pageValues(projects: Projects, { period }: TimeLogFilter, page: PageRequest): unknown[] {
   return [projects, period.from, period.to, String(page.offset), page.limit];
 }
 
@@ -345,7 +350,7 @@ function pageValues(projects: Projects, { period }: TimeLogFilter, page: Page): 
 function costOf(
   projects: Projects,
   { period }: TimeLogFilter,
-  { offset, limit }: Page,
+  { offset, limit }: PageRequest,
 ): ReadCost | undefined {
   const isOneList = projects === null || projects.length === 1;
   const isNear = (projects?.length ?? 1) * (Number(offset) + limit) <= FEW.logs;

@@ -1,8 +1,8 @@
-import { type Access, ALL_PROJECTS, allows } from '../domain/access.js';
+import { type ProjectAccess, ALL_PROJECTS, allows } from '../domain/project-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 
 /** The projects that a filter names within an access: one, several or none; null for all. Functions of SQL take it. */
-export function projectsOf({ projectId }: TimeLogFilter, access: Access): readonly string[] | null {
+export function projectsOf({ projectId }: TimeLogFilter, access: ProjectAccess): readonly string[] | null {
   if (projectId === undefined) return accessValue(access);
   return access === ALL_PROJECTS || allows(access, projectId) ? [projectId] : [];
 }
@@ -13,6 +13,6 @@ export function withinAccess(column: string, parameter: number): string {
 }
 
 /** The value of that parameter. */
-export function accessValue(access: Access): readonly string[] | null {
+export function accessValue(access: ProjectAccess): readonly string[] | null {
   return access === ALL_PROJECTS ? null : access;
 }

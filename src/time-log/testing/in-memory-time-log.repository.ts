@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
-import { type Access, allows } from '../domain/access.js';
-import type { Page } from '../domain/page.js';
+import { type ProjectAccess, allows } from '../domain/project-access.js';
+import type { PageRequest } from '../domain/page-request.js';
 import {
   type Backlog,
   type TimeLogFilter,
@@ -12,7 +12,7 @@ import {
 import { type DeletedTimeLog, type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLog } from '../domain/time-log.js';
 import type { Grouping, Totals } from '../domain/totals.js';
-import type { Transaction } from '../domain/transaction.js';
+import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { descending, totalsOf } from './totals-of.js';
 
 /**
@@ -42,7 +42,7 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return this.idOf(log, key);
   }
 
-  override async correct(log: TimeLog, access: Access): Promise<boolean> {
+  override async correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
     const before = this.seen(log.id, access);
     if (before === undefined) return false;
     this.logs.set(log.id, log);
@@ -51,7 +51,7 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return true;
   }
 
-  override async delete(id: string, access: Access): Promise<TimeLog | undefined> {
+  override async delete(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
     const before = this.seen(id, access);
     if (before === undefined) return undefined;
     this.logs.delete(id);
@@ -60,7 +60,7 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
   }
 
   /** Like `within`. The work gets no manager that could do anything. */
-  override transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  override transact<T>(work: (transaction: TransactionHandle) => Promise<T>): Promise<T> {
     return work({});
   }
 
@@ -69,11 +69,15 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return this;
   }
 
-  override async get(id: string, access: Access): Promise<TimeLog | undefined> {
+  override async get(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
     return this.seen(id, access);
   }
 
-  override async find(filter: TimeLogFilter, { limit, offset }: Page, access: Access): Promise<TimeLogPage> {
+  override async find(
+    filter: TimeLogFilter,
+    { limit, offset }: PageRequest,
+    access: ProjectAccess,
+  ): Promise<TimeLogPage> {
     const found = this.matching(filter, access).sort(
       (a, b) => descending(a.date, b.date) || descending(a.id, b.id),
     );
@@ -84,8 +88,8 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
   override async totals(
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
-    page: Page,
-    access: Access,
+    page: PageRequest,
+    access: ProjectAccess,
   ): Promise<Totals> {
     return totalsOf(this.matching(filter, access), filter.period, grouping, page);
   }
@@ -106,12 +110,12 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return first?.id;
   }
 
-  private seen(id: string, access: Access): TimeLog | undefined {
+  private seen(id: string, access: ProjectAccess): TimeLog | undefined {
     const log = this.logs.get(id);
     return log && allows(access, log.projectId) ? log : undefined;
   }
 
-  private matching({ projectId, period }: TimeLogFilter, access: Access): TimeLog[] {
+  private matching({ projectId, period }: TimeLogFilter, access: ProjectAccess): TimeLog[] {
     return [...this.logs.values()]
       .filter((log) => allows(access, log.projectId))
       .filter((log) => projectId === undefined || log.projectId === projectId)
@@ -132,6 +136,6 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
   }
 }
 
-function nameOf({ principal, text }: IdempotencyKey): string {
-  return JSON.stringify([principal, text]);
+function nameOf({ caller, text }: IdempotencyKey): string {
+  return JSON.stringify([caller, text]);
 }

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../domain/calendar-date.js';
-import type { Page } from '../domain/page.js';
+import type { PageRequest } from '../domain/page-request.js';
 import type { Period } from '../domain/period.js';
 import type { TimeLog } from '../domain/time-log.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
@@ -16,7 +16,7 @@ export function totalsOf(
   logs: readonly TimeLog[],
   period: Period,
   grouping: Grouping | undefined,
-  { limit, offset }: Page,
+  { limit, offset }: PageRequest,
 ): Totals {
   const groups = grouping === undefined ? [] : groupsOf(logs, period, grouping);
   const start = Number(offset);

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
 import type { CallOptions } from '../application/call.js';
-import { ALL_PROJECTS } from '../domain/access.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
 
 /**
  * Returns what a caller may do: with the logs of all projects, unless it is bound to some. A guard that keeps no caller

@@ -1,5 +1,5 @@
 import { Obeys } from '../../../libs/strict-request/src/index.js';
-import { DEFAULT_PAGE, Page, pageLimitFault, pageNumberFault } from '../domain/page.js';
+import { DEFAULT_PAGE, PageRequest, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import { TimeLogFilterDto } from './time-log-filter.dto.js';
@@ -14,9 +14,9 @@ export class ListTimeLogsDto extends TimeLogFilterDto {
 }
 
 /** The list, or the totals, that a validated query asks for. */
-export function criteriaOf(query: ListTimeLogsDto): { filter: TimeLogFilter; page: Page } {
+export function criteriaOf(query: ListTimeLogsDto): { filter: TimeLogFilter; page: PageRequest } {
   return {
     filter: { projectId: query.projectId?.toLowerCase(), period: Period.of(query.from, query.to) },
-    page: Page.of(Number(query.page), Number(query.limit)),
+    page: PageRequest.of(Number(query.page), Number(query.limit)),
   };
 }

@@ -1,5 +1,5 @@
 import { isoText } from '../domain/iso-text.js';
-import type { Page } from '../domain/page.js';
+import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import { itemsOf, type TimeLogItem, type TimeLogItems } from '../domain/time-log-item.js';
 import type { StoredTimeLog, TimeLog } from '../domain/time-log.js';
@@ -40,18 +40,18 @@ function attributesOf({ attributes }: TimeLog): Pick<TimeLog, 'attributes'> {
 }
 
 /** The answer to a list, as a host can give it too. */
-export function listResponse({ logs, total }: TimeLogPage, page: Page): TimeLogListResponse {
+export function listResponse({ logs, total }: TimeLogPage, page: PageRequest): TimeLogListResponse {
   return itemsResponse({ items: itemsOf(logs), total }, page);
 }
 
 /** The answer to a list of items. */
-export function itemsResponse({ items, total }: TimeLogItems, page: Page): TimeLogListResponse {
+export function itemsResponse({ items, total }: TimeLogItems, page: PageRequest): TimeLogListResponse {
   const data = Array.from(items, (item) => JSON.parse(item) as TimeLogItem);
   return { success: true, data, meta: metaOf(total, page) };
 }
 
 /** What the answer to a list says beside its logs. */
-export function metaOf(total: number, { number, limit }: Page): TimeLogListResponse['meta'] {
+export function metaOf(total: number, { number, limit }: PageRequest): TimeLogListResponse['meta'] {
   return { total, page: number, limit };
 }
 

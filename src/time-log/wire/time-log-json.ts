@@ -1,4 +1,4 @@
-import type { Page } from '../domain/page.js';
+import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLog } from '../domain/time-log.js';
 import type { TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
@@ -18,7 +18,7 @@ export function logJson(log: TimeLog): string {
 }
 
 /** The JSON of `listResponse`. */
-export function listJson({ items, total }: TimeLogItems, page: Page): JsonList {
+export function listJson({ items, total }: TimeLogItems, page: PageRequest): JsonList {
   return {
     before: '{"success":true,"data":[',
     items,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { Page } from '../domain/page.js';
+import { PageRequest } from '../domain/page-request.js';
 import type { Totals } from '../domain/totals.js';
 import { totalsJson, totalsResponse } from './time-log-totals.js';
 
 const projectId = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 const digits = '0.30000000000000000000000000000001';
 const huge = '9'.repeat(400);
-const page = Page.of(2, 3);
+const page = PageRequest.of(2, 3);
 
 const totals: Totals = {
   whole: { count: 5, duration: huge },

@@ -1,4 +1,4 @@
-import type { Page } from '../domain/page.js';
+import type { PageRequest } from '../domain/page-request.js';
 import type { PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
 import { metaOf, type TimeLogListResponse } from './time-log-bodies.js';
 
@@ -13,7 +13,7 @@ export interface TotalsResponse {
 }
 
 /** The JSON of totals. Each sum is written out, with all its digits. */
-export function totalsJson({ whole, groups, groupCount }: Totals, page: Page): string {
+export function totalsJson({ whole, groups, groupCount }: Totals, page: PageRequest): string {
   const data = groups.map(
     (group) => `{${membersOf(nameOf(group))},"count":${group.count},"duration":${group.duration}}`,
   );
@@ -22,7 +22,7 @@ export function totalsJson({ whole, groups, groupCount }: Totals, page: Page): s
 }
 
 /** The answer with totals, as a host can give it too. Each sum is the nearest number; `Totals` has all its digits. */
-export function totalsResponse(totals: Totals, page: Page): TotalsResponse {
+export function totalsResponse(totals: Totals, page: PageRequest): TotalsResponse {
   return JSON.parse(totalsJson(totals, page), finite) as TotalsResponse;
 }
 

@@ -1,5 +1,5 @@
 import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
-import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../domain/page.js';
+import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
 import { type Grouping, groupingFault } from '../domain/totals.js';
 import { TimeLogFilterDto } from './time-log-filter.dto.js';
 

@@ -35,7 +35,7 @@ async function start(url: string, hooks: TimeLogHooks | undefined) {
   @Module({
     imports: [
       TypeOrmModule.forRoot({ type: 'postgres', url, autoLoadEntities: true, extra }),
-      TimeLogModule.forRoot({ hooks, principal: () => ({ scopes: ['time-logs:write'] }) }),
+      TimeLogModule.forRoot({ hooks, caller: () => ({ scopes: ['time-logs:write'] }) }),
     ],
   })
   class HostModule {}

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Answer, Page, Values, Write } from './history.js';
+import type { Answer, PageRequest, Values, Write } from './history.js';
 
 /** Few, so that logs move between them, and each fits on one page. */
 const PROJECTS = Array.from({ length: 4 }, () => randomUUID());
@@ -42,7 +42,7 @@ interface Reply {
   /** Of the standby, when it was asked. */
   readonly start: number;
 }
-type How = Pick<Page, 'reader' | 'isBehind'>;
+type How = Pick<PageRequest, 'reader' | 'isBehind'>;
 
 const one = <T>(of: readonly T[]): T => of[randomInt(of.length)]!;
 const valuesOf = ({ projectId, duration }: Values): Values => ({ projectId, duration });
@@ -172,7 +172,7 @@ export class Chronicle {
       const kind = one(['page', 'pages', 'sums', 'one'] as const);
       if (kind === 'page') await this.readPage(url(), how, filter, projectId, LARGEST, 1);
       else if (kind === 'pages') {
-        let before: Page | undefined;
+        let before: PageRequest | undefined;
         for (let page = 1; page === 1 || (before && page <= 3); page++)
           before = await this.readPage(url(), how, filter, projectId, 20, page, before);
       } else if (kind === 'sums') await this.readSums(url(), how, filter, projectId);
@@ -188,8 +188,8 @@ export class Chronicle {
     projectId: string | undefined,
     limit: number,
     page: number,
-    before?: Page,
-  ): Promise<Page | undefined> {
+    before?: PageRequest,
+  ): Promise<PageRequest | undefined> {
     const reply = await this.ask(url, `?limit=${limit}&page=${page}${filter}`);
     if (!this.isRead(reply, 'a list')) return undefined;
     const { data, meta } = reply.body as { data: Item[]; meta: { total: number } };
@@ -197,7 +197,7 @@ export class Chronicle {
     const look = lookOf(how, reply);
     if (before && before.reader !== look.reader) return undefined;
     const isLast = meta.total <= page * limit;
-    const answer: Page = {
+    const answer: PageRequest = {
       kind: 'page',
       ...look,
       projectId,

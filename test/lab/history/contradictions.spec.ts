@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { contradictions } from './contradictions.js';
-import type { Answer, Page, Write } from './history.js';
+import type { Answer, PageRequest, Write } from './history.js';
 
 const PROJECTS = ['a', 'b'];
 const LENGTH = 1_000;
@@ -69,7 +69,14 @@ function answersOf(all: readonly Log[], { countLate = 0, apart = 0, behind, hidd
     const items = stateAt(all, moment, projectId).filter(({ name }) => !hidden || name !== 'log-0');
     const counted = stateAt(all, moment - countLate + apart, projectId);
     const look = { begin, end, reader: 'r', ...(behind && { isBehind: true }) };
-    const page: Page = { ...look, kind: 'page', projectId, total: counted.length, items, isLast: true };
+    const page: PageRequest = {
+      ...look,
+      kind: 'page',
+      projectId,
+      total: counted.length,
+      items,
+      isLast: true,
+    };
     const sum = counted.reduce((total, { duration }) => total + duration, 0);
     answers.push(page, { ...look, kind: 'sums', projectId, count: counted.length, sum });
     const one = all[turn % all.length]!;
@@ -112,8 +119,8 @@ describe('contradictions', () => {
     const all = new Map([1, 2, 3].map((number) => [String(number), writes]));
     const item = (name: string) => ({ name, projectId: 'a', duration: 1 });
     const look = { kind: 'page', reader: 'r', total: 3 } as const;
-    const first: Page = { ...look, begin: 2, end: 3, items: [item('1'), item('2')], isLast: false };
-    const pageOf = (...names: string[]): Page => ({
+    const first: PageRequest = { ...look, begin: 2, end: 3, items: [item('1'), item('2')], isLast: false };
+    const pageOf = (...names: string[]): PageRequest => ({
       ...look,
       begin: 4,
       end: 5,

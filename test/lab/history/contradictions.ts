@@ -1,4 +1,4 @@
-import type { Answer, Look, Page, Sums, Values, Writes } from './history.js';
+import type { Answer, Look, PageRequest, Sums, Values, Writes } from './history.js';
 import { meets, States } from './states.js';
 
 /**
@@ -15,7 +15,7 @@ class Checker {
   /** Of each reader of a standby: the begin of the latest write that it was shown. */
   private readonly reached = new Map<string, number>();
   /** Of each page: the moment before which all that was seen to be done is in it. */
-  private readonly sinceOf = new Map<Page, number>();
+  private readonly sinceOf = new Map<PageRequest, number>();
 
   constructor(private readonly writes: Writes) {
     this.states = new States(writes);
@@ -32,7 +32,7 @@ class Checker {
     return this.found;
   }
 
-  private checkPage(page: Page): void {
+  private checkPage(page: PageRequest): void {
     const { items, before, total } = page;
     this.checkShown(
       page,
@@ -52,7 +52,7 @@ class Checker {
   }
 
   /** Whoever gets all logs of a filter gets each that must be there. */
-  private checkAbsent(page: Page, names: ReadonlySet<string>): void {
+  private checkAbsent(page: PageRequest, names: ReadonlySet<string>): void {
     const isCertain = (name: string) =>
       this.states.of(name, this.since(page)).every(({ values }) => meets(values, page.projectId));
     for (const name of this.writes.keys())
@@ -93,7 +93,7 @@ class Checker {
     return this.states.of(name, since).find((may) => isSame(may.values, values))?.state;
   }
 
-  private checkBounds(look: Page | Sums, what: string, measure: 'count' | 'sum', told: number): void {
+  private checkBounds(look: PageRequest | Sums, what: string, measure: 'count' | 'sum', told: number): void {
     const { least, most } = this.states.boundsOf(measure, look.projectId, this.since(look));
     if (told < least || told > most) this.say(look, `a ${what} of ${told}, where ${least} to ${most} can be`);
   }

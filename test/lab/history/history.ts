@@ -31,13 +31,13 @@ interface Shown extends Values {
   readonly name: string;
 }
 /** A page of a list; of one project, or of all. */
-export interface Page extends Look {
+export interface PageRequest extends Look {
   readonly kind: 'page';
   readonly projectId?: string | undefined;
   readonly total: number;
   readonly items: readonly Shown[];
   /** The page before it in the same list. */
-  readonly before?: Page | undefined;
+  readonly before?: PageRequest | undefined;
   readonly isLast: boolean;
 }
 /** Count and sum; of one project, or of all. */
@@ -53,4 +53,4 @@ interface One extends Look {
   readonly name: string;
   readonly values: Values | undefined;
 }
-export type Answer = Page | Sums | One;
+export type Answer = PageRequest | Sums | One;

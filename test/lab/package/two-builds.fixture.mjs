@@ -48,7 +48,10 @@ const [esm, commonJs] = ['esm', 'commonJs'].map((build) => ({ auth: auth[build],
 class AppModule {}
 Module({
   imports: [
-    esm.auth.AuthModule.forRoot({ verifier: { verify: async (id) => ({ id, scopes: [] }) }, realm: 'app' }),
+    esm.auth.BearerAuthModule.forRoot({
+      verifier: { verify: async (id) => ({ id, scopes: [] }) },
+      realm: 'app',
+    }),
   ],
   controllers: [
     controller('esm', { guards: esm, throws: commonJs }),

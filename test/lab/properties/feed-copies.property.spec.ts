@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { ALL_PROJECTS } from '../../../src/time-log/domain/access.js';
+import { ALL_PROJECTS } from '../../../src/time-log/domain/project-access.js';
 import { migrations } from '../../../src/app.module.js';
 import { Database } from '../../../src/database/index.js';
 import { migrate } from '../../../src/database/setup/index.js';
@@ -106,7 +106,7 @@ describe('whoever applies the events of the feed', () => {
     for (let left = 2 * TRANSACTIONS; left > 0; left--) {
       const log = newLog();
       if (left % 2 === 0) await repository.add(log);
-      else await repository.addOnce(log, { principal: 'writer', text: log.id });
+      else await repository.addOnce(log, { caller: 'writer', text: log.id });
       await repository.correct(
         TimeLog.restore({ ...normalizedValues(log), id: log.id, duration: left }),
         ALL_PROJECTS,

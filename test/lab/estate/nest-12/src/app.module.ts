@@ -20,7 +20,7 @@ import { TimedTimeLogRepository } from './timed/timed-time-log.repository.js';
 
 const timeLogs = TimeLogModule.forRoot({
   guard: StaffGuard,
-  principal: callerOf,
+  caller: callerOf,
   adapters: [
     {
       provide: TimeLogRepository,

@@ -10,7 +10,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
-import { BearerAuthGuard, type Principal, Scopes } from 'time-logs/auth';
+import { BearerAuthGuard, type Caller, Scopes } from 'time-logs/auth';
 import { ErrorEnvelopeFilter } from 'time-logs/errors';
 import { Approval } from './approval.entity';
 import { ApprovalsService } from './approvals.service';
@@ -24,10 +24,7 @@ export class ApprovalsController {
   @UseGuards(BearerAuthGuard)
   @UseFilters(ErrorEnvelopeFilter)
   @Scopes(['approvals:write'])
-  approve(
-    @Param('logId', ParseUUIDPipe) logId: string,
-    @Req() request: { user: Principal },
-  ): Promise<Approval> {
+  approve(@Param('logId', ParseUUIDPipe) logId: string, @Req() request: { user: Caller }): Promise<Approval> {
     return this.approvals.approve(logId, request.user.id);
   }
 

@@ -1,4 +1,4 @@
-import { type Principal, TokenVerifier } from 'time-logs/auth';
+import { type Caller, TokenVerifier } from 'time-logs/auth';
 import type { Repository } from 'typeorm';
 import type { User } from './user.entity';
 
@@ -16,7 +16,7 @@ export class StaffTokens extends TokenVerifier {
     super();
   }
 
-  override async verify(token: string): Promise<Principal | undefined> {
+  override async verify(token: string): Promise<Caller | undefined> {
     const user = await this.users.findOneBy({ token });
     return user ? { id: user.name, scopes: SCOPES[user.role] } : undefined;
   }

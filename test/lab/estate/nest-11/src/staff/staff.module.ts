@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule } from 'time-logs/auth';
+import { BearerAuthModule } from 'time-logs/auth';
 import type { Repository } from 'typeorm';
 import { StaffTokens } from './staff-tokens';
 import { User } from './user.entity';
@@ -10,7 +10,7 @@ const users = TypeOrmModule.forFeature([User]);
 @Module({
   imports: [
     users,
-    AuthModule.forRootAsync({
+    BearerAuthModule.forRootAsync({
       imports: [users],
       inject: [getRepositoryToken(User)],
       useFactory: (repository: Repository<User>) => ({

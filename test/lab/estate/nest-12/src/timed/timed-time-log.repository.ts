@@ -1,10 +1,10 @@
 import {
-  type Access,
+  type ProjectAccess,
   type Backlog,
   type FeedPlace,
   type Grouping,
   type IdempotencyKey,
-  type Page,
+  type PageRequest,
   type TimeLog,
   type TimeLogEvent,
   type TimeLogFilter,
@@ -12,7 +12,7 @@ import {
   TimeLogRepository,
   type TimeLogWrites,
   type Totals,
-  type Transaction,
+  type TransactionHandle,
 } from 'time-logs/time-log';
 
 /** An adapter of this host around another one: it keeps how long each kind of question takes. */
@@ -38,35 +38,35 @@ export class TimedTimeLogRepository extends TimeLogRepository {
     return this.timed('known', () => this.kept.known(log, key));
   }
 
-  override correct(log: TimeLog, access: Access): Promise<boolean> {
+  override correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
     return this.timed('correct', () => this.kept.correct(log, access));
   }
 
-  override delete(id: string, access: Access): Promise<TimeLog | undefined> {
+  override delete(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
     return this.timed('delete', () => this.kept.delete(id, access));
   }
 
-  override transact<T>(work: (transaction: Transaction) => Promise<T>, turn?: string): Promise<T> {
+  override transact<T>(work: (transaction: TransactionHandle) => Promise<T>, turn?: string): Promise<T> {
     return this.timed('transact', () => this.kept.transact(work, turn));
   }
 
-  override within(transaction: Transaction): TimeLogWrites {
+  override within(transaction: TransactionHandle): TimeLogWrites {
     return this.kept.within(transaction);
   }
 
-  override get(id: string, access: Access): Promise<TimeLog | undefined> {
+  override get(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
     return this.timed('get', () => this.kept.get(id, access));
   }
 
-  override find(filter: TimeLogFilter, page: Page, access: Access): Promise<TimeLogPage> {
+  override find(filter: TimeLogFilter, page: PageRequest, access: ProjectAccess): Promise<TimeLogPage> {
     return this.timed('find', () => this.kept.find(filter, page, access));
   }
 
   override totals(
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
-    page: Page,
-    access: Access,
+    page: PageRequest,
+    access: ProjectAccess,
   ): Promise<Totals> {
     return this.timed('totals', () => this.kept.totals(filter, grouping, page, access));
   }

@@ -12,7 +12,7 @@ export class TimesheetImport {
       lines.map((line, index) => {
         const [projectId = '', hours = '', date = '', ...text] = line.split(',');
         const values = { projectId, duration: Number(hours), date, description: text.join(',') };
-        return this.timeLogs.recordOnce(values, { principal: 'timesheets', text: `${sheet}:${index}` });
+        return this.timeLogs.recordOnce(values, { caller: 'timesheets', text: `${sheet}:${index}` });
       }),
     );
     return outcomes.filter(({ isReplay }) => !isReplay).length;

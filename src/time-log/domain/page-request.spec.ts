@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { Page, PAGE_LIMIT, pageLimitFault, pageNumberFault } from './page.js';
+import { PageRequest, PAGE_LIMIT, pageLimitFault, pageNumberFault } from './page-request.js';
 
 const NUMBER_FAULT = 'page must be a whole number from 1 to 2^53-1';
 const LIMIT_FAULT = 'limit must be a whole number from 1 to 1000';
 
-describe('Page.of', () => {
+describe('PageRequest.of', () => {
   it.each([
     [1, 50, 0n],
     [2, 50, 50n],
     [3, 1, 2n],
     [Number.MAX_SAFE_INTEGER, 1000, 9_007_199_254_740_990_000n],
   ])('page %i of %i items stands behind %i others', (number, limit, offset) => {
-    expect(Page.of(number, limit)).toMatchObject({ number, limit, offset });
+    expect(PageRequest.of(number, limit)).toMatchObject({ number, limit, offset });
   });
 
   it.each([
@@ -21,7 +21,7 @@ describe('Page.of', () => {
     [0, 0, `${NUMBER_FAULT}; ${LIMIT_FAULT}`],
   ])('refuses page %p of %p items', (number, limit, message) => {
     const refusal: unknown = expect.objectContaining({ code: 'VALIDATION_ERROR', message });
-    expect(() => Page.of(number, limit)).toThrow(refusal);
+    expect(() => PageRequest.of(number, limit)).toThrow(refusal);
   });
 });
 

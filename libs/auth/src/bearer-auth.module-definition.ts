@@ -1,8 +1,9 @@
 import { ConfigurableModuleBuilder, type ExecutionContext } from '@nestjs/common';
-import type { Principal, TokenVerifier } from './token-verifier.js';
+import type { Caller } from './caller.js';
+import type { TokenVerifier } from './token-verifier.js';
 
-/** How AuthModule tells who a bearer token belongs to. */
-export interface AuthOptions {
+/** How BearerAuthModule tells who a bearer token belongs to. */
+export interface BearerAuthOptions {
   readonly verifier: TokenVerifier;
   /** The realm that challenges name (RFC 9110, section 11.5). */
   readonly realm: string;
@@ -10,11 +11,11 @@ export interface AuthOptions {
    * Called for each request whose token is good for its route, before the body is read. It throws to refuse the
    * request.
    */
-  readonly admit?: (principal: Principal, context: ExecutionContext) => void;
+  readonly admit?: (caller: Caller, context: ExecutionContext) => void;
 }
 
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN: AUTH_OPTIONS } =
-  new ConfigurableModuleBuilder<AuthOptions>({ moduleName: 'Auth' })
+  new ConfigurableModuleBuilder<BearerAuthOptions>({ moduleName: 'Auth' })
     .setClassMethodName('forRoot')
     .setExtras({}, (definition) => ({ ...definition, global: true }))
     .build();

@@ -8,19 +8,19 @@ export const PAGE_LIMIT = 1000;
 export const DEFAULT_PAGE = { number: 1, limit: 50 };
 
 /** A page of a list. Numbers start at 1; the limit is the most items that it holds. */
-export class Page {
+export class PageRequest {
   private constructor(
     readonly number: number,
     readonly limit: number,
   ) {}
 
   /** Throws DomainError VALIDATION_ERROR for anything but whole numbers in range. */
-  static of(number: number, limit: number): Page {
+  static of(number: number, limit: number): PageRequest {
     const faults = [pageNumberFault(String(number)), pageLimitFault(String(limit))].filter(
       (fault) => fault !== undefined,
     );
     if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
-    return new Page(number, limit);
+    return new PageRequest(number, limit);
   }
 
   /** How many logs come before this page. It can be 2^53 times 1000, too much for a number. */
