@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { EventRelayModule, type EventSink, type SinkOfHost } from '../../libs/event-relay/src/index.js';
+import { EventRelayModule, type EventSink } from '../../libs/event-relay/src/index.js';
+import type { SinkOfHost } from '../../libs/event-relay/src/event-relay.module.js';
 import {
   type CloudEvent,
   TimeLogCoreModule,

@@ -2,9 +2,8 @@
 
 export { AccessGuard } from './access.guard.js';
 export { BearerAuthModule } from './bearer-auth.module.js';
-export type { BearerAuthOptions } from './bearer-auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
-export { type Caller, callerOf, type CallerOf, MessageCaller } from './caller.js';
+export { type Caller, callerOf, MessageCaller } from './caller.js';
 export { PublicRoute } from './public-route.decorator.js';
 export { Scopes } from './scopes.decorator.js';
 export { TokenVerifier } from './token-verifier.js';

@@ -2,6 +2,5 @@
 
 export { DomainError } from './domain-error.js';
 export { DomainErrorFilter } from './domain-error.filter.js';
-export type { ErrorEnvelope } from './error-envelope.js';
 export { ErrorEnvelopeFilter } from './error-envelope.filter.js';
-export { ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-kinds.js';
+export { type ErrorCode, type ErrorKind } from './error-kinds.js';

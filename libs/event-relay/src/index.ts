@@ -1,7 +1,7 @@
 import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 import { CreateTimeLogRelays1764288000000 } from './migrations/1764288000000-create-time-log-relays.js';
 
-export { EventRelayModule, type EventRelayOptions, type SinkOfHost } from './event-relay.module.js';
+export { EventRelayModule } from './event-relay.module.js';
 export { EventSink } from './event-sink.js';
 export { sinkOf } from './sink-of.js';
 

@@ -1,21 +1,7 @@
+/* The client over messages. The types of its answers, and TimeLogError, are those of the index. */
+
 export {
   type MessageProxy,
   TimeLogMessageClient,
   type TimeLogMessageClientOptions,
 } from './time-log-message-client.js';
-export { type ServiceErrorCode, TimeLogError, type TimeLogErrorCode } from './time-log.error.js';
-export type {
-  CallOptions,
-  GroupTotal,
-  ListOptions,
-  NewTimeLog,
-  PageFilter,
-  RecordedTimeLog,
-  RecordOptions,
-  TimeLog,
-  TimeLogFilter,
-  TimeLogPage,
-  TimeLogs,
-  Totals,
-  TotalsFilter,
-} from './time-logs.js';

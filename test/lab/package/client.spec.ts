@@ -69,9 +69,12 @@ describe('the package of the client', () => {
     await node('node_modules/typescript/bin/tsc', [...options, 'program.ts'], directory.path);
     expect(await run(process.execPath, ['program.js'], directory.path)).toBe('7\nFORBIDDEN\n');
     // As the Jest of a CommonJS project loads it.
-    const required = `console.log(new (require('@time-logs/client').TimeLogError)('NO_ANSWER', 'required').message)`;
+    const required = `
+      const error = new (require('@time-logs/client').TimeLogError)('NO_ANSWER', 'required');
+      import('@time-logs/client').then(({ TimeLogError }) =>
+        console.log(error.message, error.constructor === TimeLogError, error instanceof TimeLogError));`;
     const asCommonJs = ['--no-experimental-require-module', '--input-type=commonjs', '--eval', required];
-    expect(await run(process.execPath, asCommonJs, directory.path)).toBe('required\n');
+    expect(await run(process.execPath, asCommonJs, directory.path)).toBe('required false true\n');
     const packages = await readdir(join(directory.path, 'node_modules'));
     expect(packages.filter((name) => !name.startsWith('.'))).toEqual(['@time-logs']);
   });

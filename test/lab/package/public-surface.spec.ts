@@ -50,6 +50,14 @@ describe('the public surface', () => {
     expect(silent).toEqual([]);
   });
 
+  it('is explained in the reference for hosts', () => {
+    const reference = readFileSync(join(ROOT, 'libs/host-package/README.md'), 'utf8');
+    const missing = SOURCES.flatMap(([, file]) => exportsOf(file).map(({ name }) => name)).filter(
+      (name) => !new RegExp(`\`${name}\\b`).test(reference),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('has nothing of how the service binds its own modules', () => {
     const bound = SOURCES.flatMap(([, file]) => exportsOf(file))
       .flatMap((symbol) => declared(symbol).declarations ?? [])
