@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClientProxy } from '@nestjs/microservices';
-import { TimeLogError, TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
+import { TimeLogError } from '../../libs/time-log-client/src/index.js';
+import { TimeLogMessageClient } from '../../libs/time-log-client/src/messages.js';
 import { type Door, messageOfBytes, type Outcome } from './doors.js';
 import { LOG, refusal } from '../support/requests.js';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type MessageProxy, type NewTimeLog, TimeLogError, TimeLogMessageClient } from './messages.js';
+import { type NewTimeLog, TimeLogError } from './index.js';
+import { type MessageProxy, TimeLogMessageClient } from './messages.js';
 import type { Runtime } from './runtime.js';
 
 const LOG: NewTimeLog = {

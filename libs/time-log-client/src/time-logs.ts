@@ -18,7 +18,7 @@ export type TimeLog = Schemas['TimeLog'] & WithAttributes;
 /** One page. `data` holds its logs; `meta.total` counts those of all pages. */
 export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success' | 'data'> & { data: TimeLog[] };
 /** The logs of one project, day, week or month: how many, and the number nearest to the sum of their durations. */
-export type GroupTotal = Schemas['ProjectTotal'] | Schemas['PeriodTotal'];
+type GroupTotal = Schemas['ProjectTotal'] | Schemas['PeriodTotal'];
 /** Totals. `meta` has those of all logs that match; `data` holds the groups of the page, `meta.total` counts all. */
 export type Totals = Omit<Schemas['Totals'], 'success'>;
 /** Which logs to sum, by what, and which page of the groups. */
