@@ -14,7 +14,7 @@ const REMEDIES: Record<string, string> = {
   '42P01': 'the database has no tables yet: npm run migrate makes them',
   '42703': 'the tables of the database are of an older version: npm run migrate brings them up to date',
   '42501':
-    'the role of DATABASE_URL may not do this: grant it what docker/README.md lists under Rights, or name the owner',
+    'the role of DATABASE_URL may not do this: grant it what docker/DATABASE.md lists under Rights, or name the owner',
 };
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** PostgreSQL and JavaScript both know this instant. */

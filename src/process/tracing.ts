@@ -27,7 +27,7 @@ interface TracedMessage {
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 /**
- * OpenTelemetry, if it was loaded before the service (docker/README.md); else undefined, and nothing is loaded. Our
+ * OpenTelemetry, if it was loaded before the service (docker/LOGS.md); else undefined, and nothing is loaded. Our
  * copy of its API must not be newer than the one that was loaded: a newer copy would not find it.
  */
 export async function findTracing(): Promise<Tracing | undefined> {

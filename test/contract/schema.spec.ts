@@ -20,8 +20,8 @@ import { loadVersion } from '../upgrade/earlier-version.js';
 const NAMES = migrations
   .map((Migration) => new Migration().name)
   .toSorted((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)));
-/** How to operate the service. */
-const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
+/** Documents what an operator may do before a large migration. */
+const DOCUMENT = join(import.meta.dirname, '..', '..', 'docker', 'DATABASE.md');
 /** The schema of a new database. */
 const SCHEMA = join(import.meta.dirname, 'schema.txt');
 const TABLES = [
@@ -104,8 +104,8 @@ describe('the migrations', () => {
 
   it('run over the column and the index of the feed where an operator has made them beforehand', async () => {
     await loadVersion('0.1', database);
-    const operating = await readFile(OPERATING, 'utf8');
-    const statements = operating.match(/^(?:alter table|create index concurrently) .*;$/gm) ?? [];
+    const text = await readFile(DOCUMENT, 'utf8');
+    const statements = text.match(/^(?:alter table|create index concurrently) .*;$/gm) ?? [];
     expect(statements).toHaveLength(2);
     const dataSource = await open();
     for (const statement of statements) await dataSource.query(statement);

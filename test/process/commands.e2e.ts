@@ -169,7 +169,7 @@ describe('the counts command', () => {
     expect(await run('backup', [join(tmpdir(), role)], env)).toEqual(denied('table migrations'));
     expect(await run('token', ['list'], env)).toEqual(
       refused(
-        'the role of DATABASE_URL may not do this: grant it what docker/README.md lists under Rights, or name the owner',
+        'the role of DATABASE_URL may not do this: grant it what docker/DATABASE.md lists under Rights, or name the owner',
       ),
     );
     await query(`drop role ${role}`, database.superuserUrl);

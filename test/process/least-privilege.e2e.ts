@@ -22,7 +22,7 @@ import {
 } from '../support/requests.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 
-const README = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
+const DOCUMENT = join(import.meta.dirname, '..', '..', 'docker', 'DATABASE.md');
 const LOG = { projectId: randomUUID(), duration: 1, description: '', date: '2026-01-31' };
 
 describe.each([
@@ -55,7 +55,7 @@ describe.each([
     owner = await new Source({ type: 'postgres', url: database.url }).initialize();
     superuser = await new Source({ type: 'postgres', url: database.superuserUrl }).initialize();
     await superuser.query(`create role ${role} login nosuperuser nocreatedb nocreaterole`);
-    const grants = (await readFile(README, 'utf8')).match(/^grant .* to service;$/gm) ?? [];
+    const grants = (await readFile(DOCUMENT, 'utf8')).match(/^grant .* to service;$/gm) ?? [];
     expect(grants.length).toBeGreaterThan(0);
     for (const grant of grants) {
       await owner.query(grant.replace('to service;', `to ${role}`));
@@ -93,7 +93,7 @@ describe.each([
     ).toEqual([]);
   });
 
-  it('starts with nothing pending, records, lists, sums, and notes the use of a token, by the grants of the README', async () => {
+  it('starts with nothing pending, records, lists, sums, and notes the use of a token, by the documented grants', async () => {
     expect((await send(target(), '/health')).status).toBe(200);
     expect((await create(target(), LOG)).status).toBe(201);
     const key = { 'idempotency-key': 'key' };

@@ -12,8 +12,8 @@ import { rawRequest, sendRaw } from '../support/raw-http.js';
 import { create as post, LOG, send, type Target, TIME_LOGS } from '../support/requests.js';
 import { type Line, linesOf, startHere } from '../support/service-here.js';
 
-/** How to operate the service. */
-const OPERATING = join(import.meta.dirname, '..', '..', 'docker', 'README.md');
+/** Documents the search for the changes of a log. */
+const DOCUMENT = join(import.meta.dirname, '..', '..', 'docker', 'LOGS.md');
 const BEARER = `Authorization: Bearer ${TOKEN}`;
 const newToken = () => `tl_${randomBytes(32).toString('base64url')}`;
 
@@ -140,7 +140,7 @@ describe('the log', () => {
     const scopes = ['--scope', 'time-logs:write', '--scope', 'time-logs:correct'];
     const token = lastLineOf(await runHere('token', ['create', '--name', 'Clerk', ...scopes], env));
     const [, clerk] = /^(\S+) .*Clerk/m.exec((await runHere('token', ['list'], env)).stdout)!;
-    const [query] = /^grep .*$/m.exec(await readFile(OPERATING, 'utf8'))!;
+    const [query] = /^grep .*$/m.exec(await readFile(DOCUMENT, 'utf8'))!;
     const linesAt = async (level: string) => {
       let id = '';
       const { text } = await logOf(

@@ -10,7 +10,7 @@ import { LOG } from '../../support/requests.js';
 import { startNats, startRabbit } from './brokers.js';
 import { describeWith } from '../describe-with.js';
 
-/** Records by a client with the permissions of docker/README.md, at a service that has its own. */
+/** Records by a client with the permissions of docker/BROKERS.md, at a service that has its own. */
 async function expectServed(messagesUrl: string, client: ClientProxy): Promise<void> {
   const host = await startMessageHost(messagesUrl);
   await eventually(() => expect(host.lines.join()).toMatch(/^messages: connected to/));

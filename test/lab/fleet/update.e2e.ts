@@ -5,7 +5,7 @@ import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { Clients } from './clients.js';
 import { useFleet } from './fleet.js';
 
-/** A folder with an earlier version, built; and how many logs it has. By hand: see docker/FLEET.md. */
+/** A folder with an earlier version, built; and how many logs it has. By hand: see README.md. */
 const { UPDATE_FROM, UPDATE_LOGS = '20000' } = process.env;
 
 if (!UPDATE_FROM)
