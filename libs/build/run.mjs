@@ -54,7 +54,7 @@ function inputs() {
  * Compiles over what is there, and removes nothing that has a source: a service may run from it, or start just now.
  */
 function compile(from) {
-  console.error('compiling');
+  console.error('compiling, which takes about a minute');
   rmSync(NOTE, { force: true });
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   const args = [tsc, '-b', '--force', 'tsconfig.build.json'];

@@ -63,6 +63,18 @@ describe('ensureFirstToken', () => {
     expect(await readFile(other, 'utf8')).toBe('mine');
   });
 
+  it('says what to do if its file is missing, as after a restore, unless it was revoked', async () => {
+    await ensureFirstToken(tokens, file, SCOPES);
+    await rm(file);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(false);
+    expect(warnings).toEqual([
+      `the first token in ${file} is missing, since backups do not contain it: copy the file there, or make a token with npm run --silent token -- create --name NAME`,
+    ]);
+    Object.assign((await tokens.list())[0]!, { revokedAt: new Date() });
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(false);
+    expect(warnings).toHaveLength(1);
+  });
+
   it('says that its file cannot be read', async () => {
     await ensureFirstToken(tokens, file, SCOPES);
     await rm(file);

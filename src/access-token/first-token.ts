@@ -20,17 +20,27 @@ export async function ensureFirstToken(
   const known = await tokens.list();
   const kept = await readKept(file);
   if (kept !== undefined && known.some((token) => isValidFor(token, kept.trim()))) return true;
-  if (known.some(({ name }) => name === NAME)) return false;
+  const first = known.filter(({ name }) => name === NAME);
+  if (kept === undefined && first.some(isValid))
+    logger.warn(
+      `the first token in ${file} is missing, since backups do not contain it: copy the file there, or make a token with npm run --silent token -- create --name NAME`,
+    );
+  if (first.length > 0) return false;
   const token = newToken();
   await writePrivately(file, `${token}\n`);
   await tokens.store(token, { name: NAME, scopes });
   return true;
 }
 
-function isValidFor({ digest, revokedAt, expiresAt }: AccessToken, token: string): boolean {
-  return digest.equals(digestOf(token)) && !revokedAt && !(expiresAt && expiresAt <= new Date());
+function isValidFor(known: AccessToken, token: string): boolean {
+  return known.digest.equals(digestOf(token)) && isValid(known);
 }
 
+function isValid({ revokedAt, expiresAt }: AccessToken): boolean {
+  return !revokedAt && !(expiresAt && expiresAt <= new Date());
+}
+
+/** Returns the text of the file: undefined if it does not exist, empty if it cannot be read. */
 async function readKept(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
@@ -39,7 +49,7 @@ async function readKept(file: string): Promise<string | undefined> {
     if (code === 'ENOENT') return undefined;
     const remedy = code === 'EACCES' ? `: sudo chown ${process.getuid?.()} '${file}' makes it yours` : '';
     logger.warn(`the first token in ${file} cannot be read (${code})${remedy}`);
-    return undefined;
+    return '';
   }
 }
 

@@ -47,7 +47,8 @@ function parse(args: readonly string[]): Act {
   if (verb === 'list' && id === undefined)
     return async (tokens) => tokenTable(await tokens.list(), new Date());
   if (verb === 'revoke' && id !== undefined && more.length === 0) return revoke(id);
-  throw new UsageError('say create, list or revoke ID');
+  const isKnown = verb === undefined || ['create', 'list', 'revoke'].includes(verb);
+  throw new UsageError(`${isKnown ? '' : `there is no command ${verb}: `}say create, list or revoke ID`);
 }
 
 function parseOptions(args: readonly string[]) {

@@ -78,7 +78,7 @@ describe('what npm start compiles', () => {
     const { stdout, stderr } = await run('npm', ['start'], { cwd: file(), env });
     const lines = (text: string) => text.split('\n').filter((line) => !/^(npm warn .*)?$/.test(line));
     expect(lines(stdout)).toEqual(['> time-logs@0.2.0 start', expect.stringMatching(/^> exec node /), '[]']);
-    expect(lines(stderr)).toEqual(['compiling']);
+    expect(lines(stderr)).toEqual(['compiling, which takes about a minute']);
   });
 
   it('runs with its arguments, and alone has standard output', async () => {
@@ -86,7 +86,7 @@ describe('what npm start compiles', () => {
     const args = [file('libs/build/run.mjs'), 'dist/src/main.js', '--help', 'two words'];
     expect(await run(process.execPath, args, { cwd: tmpdir() })).toEqual({
       stdout: '["--help","two words"]\n',
-      stderr: 'compiling\n',
+      stderr: 'compiling, which takes about a minute\n',
     });
   });
 

@@ -82,7 +82,8 @@ describe('the token command', () => {
     ],
     [['list', '--project', uuids(1)[0]!], '--name, --scope, --project and --expires go with create'],
     [['revoke', 'x'], 'revoke takes the id of a token'],
-    [['burn'], 'say create, list or revoke ID'],
+    [['crate'], 'there is no command crate: say create, list or revoke ID'],
+    [['revoke'], 'say create, list or revoke ID'],
     [['list', '--nam', 'x'], "Unknown option '--nam'"],
   ])('explains what is wrong with %j', async (args, message) => {
     const { code, stdout, stderr } = await token(...args);
