@@ -3,8 +3,8 @@ import { DomainError } from './domain-error.js';
 import { ErrorEnvelopeFilter } from './error-envelope.filter.js';
 
 /**
- * Answers DomainErrors alone, as ErrorEnvelopeFilter does: for routes and messages of a host that call a service of
- * ours. Whatever else is thrown there stays with the host's own filters.
+ * Handles only DomainErrors, as ErrorEnvelopeFilter does. It is for a host's own routes and
+ * messages that call a service of this project. The host's filters handle all other errors.
  */
 @Catch(DomainError)
 export class DomainErrorFilter extends ErrorEnvelopeFilter {}

@@ -2,53 +2,52 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import type { Response } from 'express';
 import { type Observable, throwError } from 'rxjs';
 import { DomainError } from './domain-error.js';
-import { answerForThrown, type ErrorEnvelope } from './error-envelope.js';
+import { responseForThrown, type ErrorEnvelope } from './error-envelope.js';
 
 /**
- * Sets the headers that an error has beside those of its body, where nobody has set them: `Retry-After`, and the
- * challenge (RFC 6750, section 3) that a guard has kept in `response.locals` for a DomainError with status 403 that
- * comes after it.
+ * Sets `Retry-After` and `WWW-Authenticate` if they are not set. A guard stores the challenge (RFC
+ * 6750, section 3) for a later DomainError with status 403 in `response.locals`.
  */
 export function setErrorHeaders(thrown: unknown, host: ArgumentsHost): void {
   const response = host.switchToHttp().getResponse<Response>();
   const { challenge } = response.locals as { readonly challenge?: string };
-  const isRefusal = thrown instanceof DomainError && thrown.status === 403;
+  const isForbidden = thrown instanceof DomainError && thrown.status === 403;
   const headers = {
-    'Retry-After': answerForThrown(thrown).headers['Retry-After'],
-    'WWW-Authenticate': isRefusal ? challenge : undefined,
+    'Retry-After': responseForThrown(thrown).headers['Retry-After'],
+    'WWW-Authenticate': isForbidden ? challenge : undefined,
   };
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined && !response.hasHeader(name)) response.setHeader(name, value);
 }
 
 /**
- * Answers everything that is thrown with the error envelope: as the body over HTTP, as the RPC error of a message.
- * Details of an unexpected error go to the log alone.
+ * Converts every thrown value to the error envelope: the body of an HTTP response, or the RPC error
+ * of a message. The details of an unexpected error are only logged.
  */
 @Catch()
 export class ErrorEnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorEnvelopeFilter.name);
 
   catch(thrown: unknown, host: ArgumentsHost): Observable<never> | undefined {
-    // As an answer to a message, anything else would let its sender wait for ever.
+    // Without an observable the sender of a message would wait forever.
     if (host.getType() === 'rpc') return this.answerMessage(thrown);
     this.answerRequest(thrown, host);
     return undefined;
   }
 
-  /** The RPC error. `id` is for the log. */
-  protected answerMessage(thrown: unknown, id?: string): Observable<never> {
-    const { body } = answerForThrown(thrown);
-    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, id);
+  /** Returns the RPC error. The log includes the id of the request. */
+  protected answerMessage(thrown: unknown, requestId?: string): Observable<never> {
+    const { body } = responseForThrown(thrown);
+    if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, requestId);
     return throwError((): ErrorEnvelope => body);
   }
 
   private answerRequest(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<{ readonly id?: unknown; readonly route?: object }>();
     const response = host.switchToHttp().getResponse<Response>();
-    const { status, body, headers } = answerForThrown(thrown, request.route !== undefined);
+    const { status, body, headers } = responseForThrown(thrown, request.route !== undefined);
     if (body.error === 'INTERNAL_ERROR') this.logUnexpected(thrown, request.id);
-    // The access log reads this.
+    // For the access log.
     response.locals.error = body.error;
     response.locals.reason = thrown instanceof DomainError ? thrown.logged : undefined;
     if (response.headersSent) {
@@ -63,11 +62,11 @@ export class ErrorEnvelopeFilter implements ExceptionFilter {
     response.end(text);
   }
 
-  /** Only name, message and stack: a driver's error also has the SQL and its parameters. */
+  /** Logs only name, message and stack: a driver's error also has the SQL and its parameters. */
   private logUnexpected(thrown: unknown, requestId: unknown): void {
     const request = typeof requestId === 'string' ? ` (${requestId})` : '';
     if (thrown instanceof Error)
       this.logger.error(`${thrown.name}: ${thrown.message}${request}`, thrown.stack);
-    else this.logger.error(`thrown: ${typeof thrown}${request}`);
+    else this.logger.error(`a value that is not an Error was thrown: ${typeof thrown}${request}`);
   }
 }

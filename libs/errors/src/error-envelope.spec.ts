@@ -12,10 +12,10 @@ import {
   UnprocessableEntityException,
 } from '@nestjs/common';
 import { DomainError } from './domain-error.js';
-import { answerFor, answerForThrown } from './error-envelope.js';
+import { responseForKind, responseForThrown } from './error-envelope.js';
 import type { ErrorCode } from './error-kinds.js';
 
-/** The table of the interface. */
+/** The statuses in the interface. */
 const STATUSES: [ErrorCode, number][] = [
   ['VALIDATION_ERROR', 400],
   ['UNAUTHORIZED', 401],
@@ -34,34 +34,34 @@ const STATUSES: [ErrorCode, number][] = [
 
 const SECRET = 'select * from secrets';
 
-describe('answerFor', () => {
-  it.each(STATUSES)('answers %s with %i', (error, status) => {
-    expect(answerFor(error, 'why')).toMatchObject({
+describe('responseForKind', () => {
+  it.each(STATUSES)('gives %s the status %i', (error, status) => {
+    expect(responseForKind(error, 'why')).toMatchObject({
       status,
       body: { success: false, error, message: 'why' },
     });
-    expect(Object.keys(answerFor(error).body)).toEqual(['success', 'error', 'message']);
-    expect(answerFor(error).body.message).not.toBe('');
-    // When to retry only where that helps.
+    expect(Object.keys(responseForKind(error).body)).toEqual(['success', 'error', 'message']);
+    expect(responseForKind(error).body.message).not.toBe('');
+    // `Retry-After` only if a retry can help.
     const retry = error === 'SERVICE_UNAVAILABLE' || error === 'RATE_LIMITED';
-    expect(answerFor(error).headers).toEqual({
+    expect(responseForKind(error).headers).toEqual({
       'Content-Type': 'application/json; charset=utf-8',
       ...(retry && { 'Retry-After': expect.stringMatching(/^[1-9]\d*$/) }),
     });
   });
 });
 
-describe('answerForThrown', () => {
-  it('repeats what a DomainError says', () => {
-    const { status, body } = answerForThrown(new DomainError('VALIDATION_ERROR', 'size must be positive'));
+describe('responseForThrown', () => {
+  it('sends the message of a DomainError', () => {
+    const { status, body } = responseForThrown(new DomainError('VALIDATION_ERROR', 'size must be positive'));
     expect(status).toBe(400);
     expect(body).toEqual({ success: false, error: 'VALIDATION_ERROR', message: 'size must be positive' });
   });
 
-  it('knows a class that extends DomainError, which others are no instances of', () => {
+  it('recognizes a subclass of DomainError, of which other DomainErrors are not instances', () => {
     class OutOfBudget extends DomainError {}
     const refusal = new OutOfBudget('FORBIDDEN', 'the budget is used up');
-    expect(answerForThrown(refusal)).toMatchObject({
+    expect(responseForThrown(refusal)).toMatchObject({
       status: 403,
       body: { message: 'the budget is used up' },
     });
@@ -71,8 +71,8 @@ describe('answerForThrown', () => {
     ]);
   });
 
-  it('says when to try again where the DomainError knows', () => {
-    const { headers } = answerForThrown(new DomainError('RATE_LIMITED', 'wait', { retryAfter: 42 }));
+  it('sends the `retryAfter` of a DomainError', () => {
+    const { headers } = responseForThrown(new DomainError('RATE_LIMITED', 'wait', { retryAfter: 42 }));
     expect(headers).toMatchObject({ 'Retry-After': '42' });
   });
 
@@ -91,12 +91,12 @@ describe('answerForThrown', () => {
     ],
     [new HttpException('tea', 418), 418, 'IM_A_TEAPOT', 'tea'],
     [new HttpException('nameless', 499), 499, 'VALIDATION_ERROR', 'nameless'],
-  ])('keeps status and words of a host, and names the status: %p', (thrown, status, error, message) => {
-    expect(answerForThrown(thrown)).toMatchObject({ status, body: { success: false, error, message } });
+  ])('keeps the status and message of a host: %p', (thrown, status, error, message) => {
+    expect(responseForThrown(thrown)).toMatchObject({ status, body: { success: false, error, message } });
   });
 
-  it('keeps them in one bounded line of what can be printed', () => {
-    const messageOf = (text: string) => answerForThrown(new ConflictException(text)).body.message;
+  it('sends a message as one printable line of limited length', () => {
+    const messageOf = (text: string) => responseForThrown(new ConflictException(text)).body.message;
     expect(messageOf(' geschlossen:\r\n\0 für \u202e\ud800 „immer“\u2028 ')).toBe('geschlossen: für „immer“');
     expect(messageOf('x'.repeat(5_000))).toBe('x'.repeat(1_000));
     expect(messageOf(`${'x'.repeat(999)}😀`)).toBe('x'.repeat(999));
@@ -110,12 +110,9 @@ describe('answerForThrown', () => {
     [new ConflictException(), 409, 'Conflict'],
     [new HttpException({ reason: SECRET }, 404), 404, 'no such path'],
     [new HttpException(new Error(SECRET) as never, 409), 409, 'Conflict'],
-  ])(
-    'has words of its own where the host, or Nest in its place, gave none: %p',
-    (thrown, status, message) => {
-      expect(answerForThrown(thrown)).toMatchObject({ status, body: { message } });
-    },
-  );
+  ])('has a default message if neither the host nor Nest gave one: %p', (thrown, status, message) => {
+    expect(responseForThrown(thrown)).toMatchObject({ status, body: { message } });
+  });
 
   it.each([
     [new InternalServerErrorException(SECRET), 500, 'INTERNAL_ERROR'],
@@ -123,18 +120,18 @@ describe('answerForThrown', () => {
     [new ServiceUnavailableException(SECRET), 503, 'SERVICE_UNAVAILABLE'],
     [new HttpException(SECRET, 302), 500, 'INTERNAL_ERROR'],
     [new HttpException(SECRET, NaN), 500, 'INTERNAL_ERROR'],
-  ])('never sends the words of a fault: %p', (thrown, status, error) => {
-    const answer = answerForThrown(thrown);
-    expect(answer).toMatchObject({ status, body: { success: false, error } });
-    expect(JSON.stringify(answer)).not.toContain(SECRET);
+  ])('never sends the message of another status: %p', (thrown, status, error) => {
+    const response = responseForThrown(thrown);
+    expect(response).toMatchObject({ status, body: { success: false, error } });
+    expect(JSON.stringify(response)).not.toContain(SECRET);
   });
 
   it.each([
     [new BadRequestException(SECRET), 400, 'VALIDATION_ERROR', 'malformed request'],
     [new NotFoundException(SECRET), 404, 'NOT_FOUND', 'no such path'],
     [new HttpException(SECRET, 413), 413, 'PAYLOAD_TOO_LARGE', 'the request body is too large'],
-  ])('never sends the words of Nest where no route was reached: %p', (thrown, status, error, message) => {
-    expect(answerForThrown(thrown, false)).toMatchObject({ status, body: { error, message } });
+  ])('never sends the message of Nest if no route was reached: %p', (thrown, status, error, message) => {
+    expect(responseForThrown(thrown, false)).toMatchObject({ status, body: { error, message } });
   });
 
   it.each([
@@ -144,7 +141,7 @@ describe('answerForThrown', () => {
     undefined,
     null,
     { status: 400, message: SECRET },
-  ])('answers anything else with the fixed text of INTERNAL_ERROR: %p', (thrown) => {
-    expect(answerForThrown(thrown)).toEqual(answerFor('INTERNAL_ERROR'));
+  ])('responds to any other value with the fixed message of INTERNAL_ERROR: %p', (thrown) => {
+    expect(responseForThrown(thrown)).toEqual(responseForKind('INTERNAL_ERROR'));
   });
 });

@@ -1,31 +1,31 @@
 import { HttpException } from '@nestjs/common';
 import { DomainError } from './domain-error.js';
-import { ERROR_KINDS, type ErrorCode, type ErrorKind, kindOfStatus } from './error-kinds.js';
-import { wordsOf } from './words.js';
+import { ERROR_KINDS, type ErrorCode, type ErrorKind, errorKindForStatus } from './error-kinds.js';
+import { hostMessageOf } from './host-message.js';
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export interface ErrorEnvelope {
   readonly success: false;
   readonly error: string;
   readonly message: string;
 }
 
-/** An error as an answer: status, body, and the headers that belong to its code. */
-export interface ErrorAnswer {
+/** An error response: the status, the body, and the headers of its error code. */
+export interface ErrorResponse {
   readonly status: number;
   readonly body: ErrorEnvelope;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Seconds after which a client may try again (RFC 9110, section 10.2.3). */
-const RETRY_AFTER = 1;
+/** Seconds after which a client may retry (RFC 9110, section 10.2.3). */
+const RETRY_AFTER_SECONDS = 1;
 
-/** The answer for a kind of error. The message is the kind's own unless one is given. */
-export function answerFor(
+/** Returns the response for a kind of error, by default with the message of the kind. */
+export function responseForKind(
   kind: ErrorCode | ErrorKind,
   message?: string,
-  retryAfter = RETRY_AFTER,
-): ErrorAnswer {
+  retryAfter = RETRY_AFTER_SECONDS,
+): ErrorResponse {
   const { code: error, status, message: text } = typeof kind === 'string' ? ERROR_KINDS[kind] : kind;
   const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' };
   if (error === 'SERVICE_UNAVAILABLE' || error === 'RATE_LIMITED')
@@ -34,12 +34,15 @@ export function answerFor(
 }
 
 /**
- * The answer for anything that was thrown: with the message of a DomainError, and with the words of an HttpException by
- * which a host refuses. `isOfRoute` is false where no route was reached: what Nest and Express throw there may hold a
- * value that was sent.
+ * Returns the response for any thrown value, with the message of a DomainError or of a host's
+ * HttpException. If no route was reached (`isOfRoute` is false), the message of an HttpException is
+ * not sent: Nest and Express include values from the client there.
  */
-export function answerForThrown(thrown: unknown, isOfRoute = true): ErrorAnswer {
-  if (thrown instanceof DomainError) return answerFor(thrown, thrown.message, thrown.retryAfter);
-  if (!(thrown instanceof HttpException)) return answerFor('INTERNAL_ERROR');
-  return answerFor(kindOfStatus(thrown.getStatus()), isOfRoute ? wordsOf(thrown) : undefined);
+export function responseForThrown(thrown: unknown, isOfRoute = true): ErrorResponse {
+  if (thrown instanceof DomainError) return responseForKind(thrown, thrown.message, thrown.retryAfter);
+  if (!(thrown instanceof HttpException)) return responseForKind('INTERNAL_ERROR');
+  return responseForKind(
+    errorKindForStatus(thrown.getStatus()),
+    isOfRoute ? hostMessageOf(thrown) : undefined,
+  );
 }

@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 
-/** What a code of an error means. A module declares the kinds that only it has. */
+/** A kind of error. A module declares the kinds that only it uses. */
 export interface ErrorKind {
-  /** For programs: what an answer has in its `error` member. */
+  /** The `error` member of the response, for programs. */
   readonly code: string;
-  /** Of the answer over HTTP. */
+  /** The HTTP status. */
   readonly status: number;
-  /** For people, where nobody gives another text. */
+  /** The default message, for people. */
   readonly message: string;
 }
 
@@ -26,10 +26,10 @@ const TABLE = {
   SERVICE_UNAVAILABLE: [503, 'the service is unavailable at the moment; retry later'],
 } as const;
 
-/** The codes that any module may answer with. */
+/** The error codes that every module may use. */
 export type ErrorCode = keyof typeof TABLE;
 
-/** The one table of these codes, their statuses and texts. */
+/** The statuses and messages of these codes. */
 export const ERROR_KINDS = Object.fromEntries(
   Object.entries(TABLE).map(([code, [status, message]]) => [code, { code, status, message }]),
 ) as Readonly<Record<ErrorCode, ErrorKind>>;
@@ -39,10 +39,10 @@ const CODE_BY_STATUS = new Map(
 );
 
 /**
- * The kind of error for a status that a host or a framework chose. One that the table lacks has the name of its status
- * as code; a status without a name means what 400 or 500 does (RFC 9110, section 15).
+ * Returns the kind of error for any status. If the table lacks it, the code is its name in upper
+ * case. A status without a name is treated as 400 or 500 (RFC 9110, section 15).
  */
-export function kindOfStatus(status: number): ErrorKind {
+export function errorKindForStatus(status: number): ErrorKind {
   const code = CODE_BY_STATUS.get(status);
   if (code !== undefined) return ERROR_KINDS[code];
   if (!(status >= 400 && status <= 599)) return ERROR_KINDS.INTERNAL_ERROR;

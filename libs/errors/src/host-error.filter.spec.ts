@@ -11,10 +11,10 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import { DomainError } from './domain-error.js';
 import { HostErrorFilter } from './host-error.filter.js';
 
-// A fault is thrown here on purpose.
+// The filter logs the unexpected errors of this test.
 Logger.overrideLogger(false);
 
-class Remembering implements ExceptionFilter {
+class RecordingFilter implements ExceptionFilter {
   readonly caught: unknown[] = [];
 
   catch(thrown: unknown): void {
@@ -22,13 +22,13 @@ class Remembering implements ExceptionFilter {
   }
 }
 @Catch()
-class All extends Remembering {}
+class AllFilter extends RecordingFilter {}
 @Catch(HttpException)
-class OfHttp extends Remembering {}
+class HttpFilter extends RecordingFilter {}
 @Catch(DomainError)
-class OfDomain extends Remembering {}
+class DomainFilter extends RecordingFilter {}
 
-/** What ErrorEnvelopeFilter needs of a response. */
+/** The members of a response that ErrorEnvelopeFilter uses. */
 class FakeResponse {
   readonly locals = {};
   statusCode = 0;
@@ -59,28 +59,29 @@ const conflict = new HttpException({ success: false, error: 'SERVICE_UNAVAILABLE
   cause: refusal,
 });
 const missing = new NotFoundException();
-const fault = new RangeError('a fault');
+const unexpected = new RangeError('unexpected');
 
 describe('HostErrorFilter', () => {
   it.each([
-    ['catches all', new All(), [conflict, missing, fault], []],
-    ['catches HttpExceptions', new OfHttp(), [conflict, missing], [500]],
-    ['catches DomainErrors', new OfDomain(), [refusal], [404, 500]],
-  ])('gives a filter that %s what it catches, and answers the rest', (_what, theirs, given, answered) => {
-    const filter = new HostErrorFilter(theirs);
-    const statuses = [refusal, missing, fault].map((thrown) => {
+    ['everything', new AllFilter(), [conflict, missing, unexpected], []],
+    ['HttpExceptions', new HttpFilter(), [conflict, missing], [500]],
+    ['DomainErrors', new DomainFilter(), [refusal], [404, 500]],
+  ])('passes %s to a filter that catches it, and handles the rest', (_kind, hostFilter, passed, handled) => {
+    const filter = new HostErrorFilter(hostFilter);
+    const statuses = [refusal, missing, unexpected].map((thrown) => {
       const response = new FakeResponse();
       filter.catch(thrown, hostOf(response));
       return response.statusCode;
     });
-    expect(theirs.caught).toEqual(given);
-    expect(theirs.caught[0]).toHaveProperty(
-      ...((theirs instanceof OfDomain ? ['code', refusal.code] : ['cause', refusal]) as [string, unknown]),
+    expect(hostFilter.caught).toEqual(passed);
+    const isDomain = hostFilter instanceof DomainFilter;
+    expect(hostFilter.caught[0]).toHaveProperty(
+      ...((isDomain ? ['code', refusal.code] : ['cause', refusal]) as [string, unknown]),
     );
-    expect(statuses.filter((status) => status !== 0)).toEqual(answered);
+    expect(statuses.filter((status) => status !== 0)).toEqual(handled);
   });
 
-  it('answers all where there is no other filter', () => {
+  it('handles every error if the host has no filter', () => {
     const response = new FakeResponse();
     new HostErrorFilter().catch(refusal, hostOf(response));
     expect([response.statusCode, JSON.parse(response.body)]).toEqual([
@@ -89,24 +90,24 @@ describe('HostErrorFilter', () => {
     ]);
   });
 
-  it('says when to try again before a filter is asked that may not know it, unless somebody has said it', () => {
-    const asked: unknown[] = [];
-    const theirs: ExceptionFilter = {
+  it("sets Retry-After before it calls the host's filter, unless it is set", () => {
+    const seen: unknown[] = [];
+    const hostFilter: ExceptionFilter = {
       catch: (_thrown, host) =>
-        asked.push(host.switchToHttp().getResponse<FakeResponse>().headers.get('Retry-After')),
+        seen.push(host.switchToHttp().getResponse<FakeResponse>().headers.get('Retry-After')),
     };
-    const filter = new HostErrorFilter(theirs);
+    const filter = new HostErrorFilter(hostFilter);
     for (const thrown of [refusal, new DomainError('RATE_LIMITED', 'wait', { retryAfter: 17 }), missing])
       filter.catch(thrown, hostOf(new FakeResponse()));
     const response = new FakeResponse();
     response.setHeader('Retry-After', '60');
     filter.catch(refusal, hostOf(response));
-    expect(asked).toEqual(['1', '17', undefined, '60']);
+    expect(seen).toEqual(['1', '17', undefined, '60']);
   });
 
-  it('cuts an answer that has begun, whatever other filter there is', () => {
-    const [theirs, response] = [new All(), new FakeResponse(true)];
-    new HostErrorFilter(theirs).catch(refusal, hostOf(response));
-    expect([theirs.caught, response.isDestroyed]).toEqual([[], true]);
+  it('destroys a response that has begun, whatever the host catches', () => {
+    const [hostFilter, response] = [new AllFilter(), new FakeResponse(true)];
+    new HostErrorFilter(hostFilter).catch(refusal, hostOf(response));
+    expect([hostFilter.caught, response.isDestroyed]).toEqual([[], true]);
   });
 });

@@ -11,44 +11,44 @@ import {
 import { FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/constants.js';
 import type { Response } from 'express';
 import { DomainError } from './domain-error.js';
-import { answerForThrown } from './error-envelope.js';
+import { responseForThrown } from './error-envelope.js';
 import { ErrorEnvelopeFilter, setErrorHeaders } from './error-envelope.filter.js';
 
-/** The filter of a host that a module provides for its controllers, in the place of ErrorEnvelopeFilter. */
+/** The injection token of a host's exception filter, which replaces ErrorEnvelopeFilter. */
 export const HOST_FILTER = Symbol.for('time-logs.HOST_FILTER');
 
 /**
- * Hands what is thrown to the host's filter, as far as that catches it: a DomainError as the HttpException that filters
- * know, with the DomainError as its cause. Everything else it answers as ErrorEnvelopeFilter does.
+ * Passes an error to the host's filter if that catches it: a DomainError as an HttpException, which
+ * has the DomainError as its cause. Handles all other errors as ErrorEnvelopeFilter does.
  */
 @Catch()
 @Injectable()
 export class HostErrorFilter implements ExceptionFilter {
-  private readonly ours = new ErrorEnvelopeFilter();
+  private readonly envelopeFilter = new ErrorEnvelopeFilter();
 
-  constructor(@Optional() @Inject(HOST_FILTER) private readonly theirs?: ExceptionFilter) {}
+  constructor(@Optional() @Inject(HOST_FILTER) private readonly hostFilter?: ExceptionFilter) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const isAnswered = host.switchToHttp().getResponse<Response>().headersSent;
-    const caught = this.theirs && !isAnswered ? formCaughtBy(this.theirs, thrown) : undefined;
+    const { headersSent } = host.switchToHttp().getResponse<Response>();
+    const caught = this.hostFilter && !headersSent ? formCaughtBy(this.hostFilter, thrown) : undefined;
     if (caught === undefined) {
-      this.ours.catch(thrown, host);
+      this.envelopeFilter.catch(thrown, host);
     } else {
       setErrorHeaders(thrown, host);
-      this.theirs!.catch(caught, host);
+      this.hostFilter!.catch(caught, host);
     }
   }
 }
 
-/** What was thrown in the form that a filter catches, or undefined. */
+/** Returns the thrown value in the form that a filter catches, or undefined if it catches none. */
 function formCaughtBy(filter: ExceptionFilter, thrown: unknown): unknown {
-  const kinds = (Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, filter.constructor) ?? []) as Type[];
-  const known = thrown instanceof DomainError ? asHttpException(thrown) : thrown;
-  if (kinds.length === 0) return known;
-  return [thrown, known].find((form) => kinds.some((kind) => form instanceof kind));
+  const types = (Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, filter.constructor) ?? []) as Type[];
+  const converted = thrown instanceof DomainError ? toHttpException(thrown) : thrown;
+  if (types.length === 0) return converted;
+  return [thrown, converted].find((form) => types.some((type) => form instanceof type));
 }
 
-function asHttpException(error: DomainError): HttpException {
-  const { status, body } = answerForThrown(error);
+function toHttpException(error: DomainError): HttpException {
+  const { status, body } = responseForThrown(error);
   return new HttpException(body, status, { cause: error });
 }

@@ -1,7 +1,7 @@
-/** What an error says, for the log: whoever throws something else says nothing. */
+/** Returns the message of an error, for the log; `unknown` if the value is not an Error. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  // Where a name has several addresses and none answers, only what was said of each tells why.
+  // If no address of a host name can be reached, only the errors of the addresses have a message.
   if (error.message === '' && error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
   return error.message;
 }

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { answerFor, type ErrorCode } from '../../errors/src/index.js';
+import { responseForKind, type ErrorCode } from '../../errors/src/index.js';
 import type { PipelineQueue } from './pipeline-queue.js';
 
 /** Milliseconds that a refused connection stays open. A client that is still sending can then read the answer. */
@@ -64,7 +64,7 @@ export function refuse(
   options: NodeErrorOptions,
   request?: IncomingMessage,
 ): void {
-  const { status, body, headers } = answerFor(error);
+  const { status, body, headers } = responseForKind(error);
   const text = JSON.stringify(body);
   const all: Record<string, string> = {
     ...options.headers(request),

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { answerForThrown, DomainError, ErrorEnvelopeFilter } from '../../errors/src/index.js';
+import { responseForThrown, DomainError, ErrorEnvelopeFilter } from '../../errors/src/index.js';
 import { MessagesUnderWay } from './messages-under-way.js';
 
 /** ErrorEnvelopeFilter for messages that MessageGate counts: they are answered then. */
@@ -11,7 +11,7 @@ export class MessageErrorFilter extends ErrorEnvelopeFilter {
   }
 
   override catch(thrown: unknown, host: ArgumentsHost): Observable<never> {
-    const { status, body } = answerForThrown(thrown);
+    const { status, body } = responseForThrown(thrown);
     const { id } = this.underWay.end(host, {
       error: body.error,
       status,

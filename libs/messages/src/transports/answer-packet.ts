@@ -1,10 +1,10 @@
 import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
-import { answerForThrown, DomainError } from '../../../errors/src/index.js';
+import { responseForThrown, DomainError } from '../../../errors/src/index.js';
 import { packetJson } from '../written-answer.js';
 
 /** The answer with an error, to a message whose id is unknown or elsewhere. */
 export function packetOf(error: unknown): object {
-  return { err: answerForThrown(error).body, isDisposed: true };
+  return { err: responseForThrown(error).body, isDisposed: true };
 }
 
 /** What is sent to a broker. */
