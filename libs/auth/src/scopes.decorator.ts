@@ -1,6 +1,6 @@
 import { applyDecorators, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { DescribesSecurity } from '../../open-api/src/index.js';
+import { SecurityRequirement } from '../../open-api/src/index.js';
 import type { Caller } from './caller.js';
 
 /**
@@ -11,7 +11,7 @@ const RequiredScopes = Reflector.createDecorator<readonly string[]>({ key: 'time
 
 /** The scopes that a token must have for a route or a controller. Without this decorator any valid token will do. */
 export function Scopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
-  return applyDecorators(RequiredScopes(scopes), DescribesSecurity({ bearer: scopes }));
+  return applyDecorators(RequiredScopes(scopes), SecurityRequirement({ bearer: scopes }));
 }
 
 /** The scopes of a route, as text, where a caller lacks one of them. */

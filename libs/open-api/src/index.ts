@@ -1,8 +1,8 @@
-/* Without it the pages of documentation of a host lack our routes, or each route is described a second time. */
+/* Describes routes from an OpenAPI document, so that a host's API pages include them. */
 
-export { describeMembers, describeRoutes, DescribesSecurity } from './describe.js';
+export { describeProperties, describeRoutes, SecurityRequirement } from './describe-routes.js';
 export {
-  openApi30,
+  toOpenApi30,
   type Operation,
   type Operations,
   type ResponseObject,

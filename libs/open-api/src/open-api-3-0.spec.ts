@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { openApi30 } from './open-api-3-0.js';
+import { toOpenApi30 } from './open-api-3-0.js';
 
 const values = { one: { value: { const: 1, examples: ['kept'] } } };
 const refusal = { description: 'None.', headers: { H: { $ref: '#/components/headers/H' } } };
@@ -33,17 +33,17 @@ const document = {
   },
 };
 
-it('translates a document to OpenAPI 3.0, in which only schemas are referred to', () => {
-  const { paths, components } = openApi30(document);
-  const answered = { ...refusal, headers: { H: { schema: { type: 'integer', example: 7 } } } };
+it('translates a document to OpenAPI 3.0, with references only to schemas', () => {
+  const { paths, components } = toOpenApi30(document);
+  const translated = { ...refusal, headers: { H: { schema: { type: 'integer', example: 7 } } } };
   expect(paths).toEqual({
     '/a': {
       get: {
         parameters: [{ name: 'q', in: 'query', schema: { type: 'string', 'x-examples': ['x', 'y'] } }],
         responses: {
           200: document.paths['/a'].get.responses[200],
-          404: { ...answered, description: 'None of these.' },
-          410: answered,
+          404: { ...translated, description: 'None of these.' },
+          410: translated,
         },
       },
     },

@@ -1,7 +1,7 @@
 import {
-  describeMembers,
+  describeProperties,
   describeRoutes,
-  openApi30,
+  toOpenApi30,
   type Operation,
   type Operations,
   type ResponseObject,
@@ -66,7 +66,7 @@ function translationFor(document: HostDocument): Translation {
   const known = translations.get(document);
   if (known) return known;
   const { source, attributes } = document;
-  const { paths, components } = openApi30(documentWith(source));
+  const { paths, components } = toOpenApi30(documentWith(source));
   const schemas = withoutErrorCodes(components.schemas);
   const translation = {
     paths,
@@ -130,14 +130,14 @@ function withoutErrorCodes(schemas: Schemas): Schemas {
 }
 
 // For documents of hosts that take our DTOs in routes of their own, or extend them.
-const { paths, components } = openApi30(documentWith(EVENT_SOURCE));
+const { paths, components } = toOpenApi30(documentWith(EVENT_SOURCE));
 const { properties, required } = components.schemas.NewTimeLog!;
-describeMembers(CreateTimeLogDto, properties!, required);
+describeProperties(CreateTimeLogDto, properties!, required);
 for (const [dto, path] of [
   [ListTimeLogsDto, '/time-logs'],
   [TotalTimeLogsDto, '/time-logs/totals'],
 ] as const) {
   const query = paths[PREFIX + path]!.get!.parameters.filter((parameter) => parameter.in === 'query');
   const members = query.map(({ name, description, schema }) => [name, { ...schema, description }]);
-  describeMembers(dto, Object.fromEntries(members) as Record<string, object>);
+  describeProperties(dto, Object.fromEntries(members) as Record<string, object>);
 }

@@ -12,22 +12,22 @@ import {
   type OpenAPIObject,
   SwaggerModule,
 } from '@nestjs/swagger';
-import { describeRoutes, DescribesSecurity } from './describe.js';
+import { describeRoutes, SecurityRequirement } from './describe-routes.js';
 import type { Operation, Schemas } from './open-api-3-0.js';
 
 const schema = { type: 'string' };
 const content = { 'application/json': { schema, examples: { one: { value: 'x' } } } };
-const answer = { description: 'Told.', headers: { H: { description: 'A header.', schema } }, content };
+const response = { description: 'Sent.', headers: { H: { description: 'A header.', schema } }, content };
 
 @Controller('a/:id')
-class Ours {
+class Described {
   constructor() {
-    describeRoutes(this, { tell, open }, SCHEMAS);
+    describeRoutes(this, { send, open }, SCHEMAS);
   }
 
   @Post()
-  tell(): string {
-    return 'told';
+  send(): string {
+    return 'sent';
   }
 
   @Get('open')
@@ -36,17 +36,17 @@ class Ours {
   }
 
   @Get('own')
-  @DescribesSecurity({ bearer: ['own'] })
+  @SecurityRequirement({ bearer: ['own'] })
   own(): string {
     return '';
   }
 }
 
-const tell: Operation = {
-  operationId: 'told',
+const send: Operation = {
+  operationId: 'sent',
   tags: ['Some'],
-  summary: 'Tells.',
-  description: 'Tells it.',
+  summary: 'Sends.',
+  description: 'Sends it.',
   security: [{ bearer: ['read'] }],
   parameters: [
     { name: 'id', in: 'path', required: true, description: 'The id.', schema },
@@ -54,8 +54,8 @@ const tell: Operation = {
     { name: 'p', in: 'query', required: true, schema },
     { name: 'X-H', in: 'header', required: false, description: 'The header.', schema },
   ],
-  requestBody: { required: true, description: 'What to tell.', content },
-  responses: { 200: answer, 404: { description: 'None.' } },
+  requestBody: { required: true, description: 'The message.', content },
+  responses: { 200: response, 404: { description: 'None.' } },
 };
 const open: Operation = {
   operationId: 'open',
@@ -80,20 +80,20 @@ const SCHEMAS: Schemas = {
   Unused: { type: 'object' },
 };
 
-/** Decorators run from below: the first parameter is the last here. */
+/** The same routes with decorators. These run from the last to the first. */
 @Controller('a/:id')
-class Theirs {
+class Decorated {
   @Post()
-  @ApiOperation({ operationId: 'told', tags: ['Some'], summary: 'Tells.', description: 'Tells it.' })
-  @ApiBody({ required: true, description: 'What to tell.', ...content['application/json'] })
+  @ApiOperation({ operationId: 'sent', tags: ['Some'], summary: 'Sends.', description: 'Sends it.' })
+  @ApiBody({ required: true, description: 'The message.', ...content['application/json'] })
   @ApiHeader({ name: 'X-H', description: 'The header.', required: false, schema })
   @ApiQuery({ name: 'p', required: true, schema })
   @ApiQuery({ name: 'q', required: false, schema })
   @ApiParam({ name: 'id', description: 'The id.', schema })
-  @ApiResponse({ ...answer, status: 200 })
+  @ApiResponse({ ...response, status: 200 })
   @ApiResponse({ description: 'None.', status: 404 })
   @ApiSecurity('bearer', ['read'])
-  tell(): string {
+  send(): string {
     return '';
   }
 
@@ -124,7 +124,7 @@ class Named {
   }
 }
 
-/** Resolves with the document of an app that has this controller. */
+/** Returns the document of an app with this controller. */
 async function documentOf(controller: new () => object): Promise<OpenAPIObject> {
   @Module({ controllers: [controller] })
   class App {}
@@ -135,23 +135,26 @@ async function documentOf(controller: new () => object): Promise<OpenAPIObject> 
 }
 
 describe('describeRoutes', () => {
-  it('describes routes as the decorators of @nestjs/swagger do', async () => {
-    const { paths } = await documentOf(Ours);
+  it('describes routes like the decorators of @nestjs/swagger', async () => {
+    const { paths } = await documentOf(Described);
     expect(Object.keys(paths)).toEqual(['/a/{id}', '/a/{id}/open', '/a/{id}/own']);
-    const theirs = JSON.stringify((await documentOf(Theirs)).paths).replaceAll('Theirs_own', 'Ours_own');
-    expect(paths).toEqual(JSON.parse(theirs.replaceAll('"tags":["Theirs"]', '"tags":["Ours"]')));
+    const decorated = JSON.stringify((await documentOf(Decorated)).paths).replaceAll(
+      'Decorated_own',
+      'Described_own',
+    );
+    expect(paths).toEqual(JSON.parse(decorated.replaceAll('"tags":["Decorated"]', '"tags":["Described"]')));
   });
 
-  it('names the schemas that an operation refers to, and no others', async () => {
+  it('includes only the schemas that an operation refers to', async () => {
     const { Outer, Inner } = SCHEMAS;
     expect((await documentOf(Named)).components!.schemas).toEqual({ Outer, Inner });
   });
 
-  it('leaves other instances, and what a route does, as they are', () => {
-    const described = new Ours();
-    expect(described.tell()).toBe('told');
+  it('changes neither other instances nor the behaviour of a route', () => {
+    const described = new Described();
+    expect(described.send()).toBe('sent');
     const isDescribed = (instance: object) =>
-      Reflect.hasMetadata('swagger/apiOperation', Reflect.get(instance, 'tell') as object);
-    expect([isDescribed(described), isDescribed(Ours.prototype)]).toEqual([true, false]);
+      Reflect.hasMetadata('swagger/apiOperation', Reflect.get(instance, 'send') as object);
+    expect([isDescribed(described), isDescribed(Described.prototype)]).toEqual([true, false]);
   });
 });
