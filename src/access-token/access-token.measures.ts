@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Measured, type Meter } from '../../libs/measures/src/index.js';
+import { MetricsSource, type Meter } from '../../libs/measures/src/index.js';
 import { AccessTokenVerifier } from './access-token.verifier.js';
 
 /** Measures how often a verdict about a token was found in memory. */
 @Injectable()
-export class AccessTokenMeasures extends Measured {
+export class AccessTokenMeasures extends MetricsSource {
   constructor(private readonly verifier: AccessTokenVerifier) {
     super();
   }
 
-  override measure(meter: Meter): void {
+  override registerMetrics(meter: Meter): void {
     meter.counter(
       'access_token_cache_hits_total',
       'Tokens whose verdict was remembered.',

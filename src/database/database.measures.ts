@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Measured, type Meter } from '../../libs/measures/src/index.js';
+import { MetricsSource, type Meter } from '../../libs/measures/src/index.js';
 import { Database } from './database.js';
 
 /** Measures how busy the pool of connections is. */
 @Injectable()
-export class DatabaseMeasures extends Measured {
+export class DatabaseMeasures extends MetricsSource {
   constructor(private readonly database: Database) {
     super();
   }
 
-  override measure(meter: Meter): void {
+  override registerMetrics(meter: Meter): void {
     meter.gauge('database_pool_connections', 'Connections of the pool.', () => this.database.pool.total);
     meter.gauge(
       'database_pool_idle_connections',

@@ -1,7 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { Measured } from '../../libs/measures/src/index.js';
+import { MetricsSource } from '../../libs/measures/src/index.js';
 import { MetricsController } from './metrics.controller.js';
 import { PrometheusMeter } from './prometheus.meter.js';
 import { RequestMetrics } from './request-metrics.js';
@@ -31,7 +31,7 @@ export class MetricsModule implements OnModuleInit {
   onModuleInit(): void {
     const meter = new PrometheusMeter(this.registry);
     for (const { instance } of this.discovery.getProviders() as { instance: unknown }[]) {
-      if (instance instanceof Measured) instance.measure(meter);
+      if (instance instanceof MetricsSource) instance.registerMetrics(meter);
     }
   }
 }

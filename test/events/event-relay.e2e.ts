@@ -80,7 +80,7 @@ const startWithOne = async () => {
 /** The readers of the two measures. */
 const measuresOf = (host: RelayHost) => {
   const reads: (() => number)[] = [];
-  host.app.get(EventRelayMeasures).measure({
+  host.app.get(EventRelayMeasures).registerMetrics({
     gauge: (_name: string, _help: string, read: () => number) => void reads.push(read),
   } as never);
   return reads;

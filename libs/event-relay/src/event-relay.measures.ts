@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
-import { Measured, type Meter } from '../../measures/src/index.js';
+import { MetricsSource, type Meter } from '../../measures/src/index.js';
 import { OutageLatch, Database } from '../../../src/database/index.js';
 import { type Backlog, TimeLogRepository } from '../../../src/time-log/index.js';
 import { EventSink } from './event-sink.js';
@@ -15,7 +15,7 @@ const MOST = 10_000;
  * may itself be behind, that is not known: NaN.
  */
 @Injectable()
-export class EventRelayMeasures extends Measured implements OnModuleDestroy {
+export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy {
   private backlog: Backlog | undefined = { events: 0, oldest: undefined };
   /** Since when the oldest event is the oldest here, on the clock of `performance`. */
   private oldestSince = 0;
@@ -35,7 +35,7 @@ export class EventRelayMeasures extends Measured implements OnModuleDestroy {
     super();
   }
 
-  override measure(meter: Meter): void {
+  override registerMetrics(meter: Meter): void {
     void this.look();
     this.timer = setInterval(() => void this.look(), this.intervals.measurement).unref();
     meter.gauge(

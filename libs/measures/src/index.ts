@@ -1,3 +1,3 @@
-/* Without it modules would have to know Prometheus in order to be measured. */
+/* The interface by which modules publish metrics without knowing Prometheus. */
 
-export { Measured, type Meter } from './measured.js';
+export { MetricsSource, type Meter } from './metrics-source.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Measured, type Meter } from '../../../libs/measures/src/index.js';
+import { MetricsSource, type Meter } from '../../../libs/measures/src/index.js';
 import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
@@ -10,12 +10,12 @@ const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 
 /** Measures how logs wait for the commit that stores them. */
 @Injectable()
-export class TimeLogMeasures extends Measured {
+export class TimeLogMeasures extends MetricsSource {
   constructor(private readonly repository: TimeLogRepository) {
     super();
   }
 
-  override measure(meter: Meter): void {
+  override registerMetrics(meter: Meter): void {
     const { repository } = this;
     if (!(repository instanceof TypeOrmTimeLogRepository)) return;
     const noteSize = meter.histogram(

@@ -31,7 +31,7 @@ it('a relay on a standby sleeps, and goes on when the standby takes the place of
     expect([sink.kept, host.lines, standby.logged(/cannot execute/)]).toEqual([[], [], 0]);
     // A standby that is behind would tell of a lag that there is not.
     const lags: (() => number)[] = [];
-    host.app.get(EventRelayMeasures).measure({
+    host.app.get(EventRelayMeasures).registerMetrics({
       gauge: (_name: string, _help: string, read: () => number) => void lags.push(read),
     } as never);
     await eventually(() => expect(lags.map((read) => read())).toEqual([NaN, NaN]));

@@ -1,0 +1,15 @@
+/** Registers metrics, with names and units in the style of Prometheus: seconds, `…_total`. */
+export interface Meter {
+  /** Registers a gauge. `read` returns its value when the metrics are requested. */
+  gauge(name: string, help: string, read: () => number): void;
+  /** Registers a counter that the application counts itself. `read` is called as for a gauge. */
+  counter(name: string, help: string, read: () => number): void;
+  /** Registers a histogram with these upper bounds. Returns a function that records a value. */
+  histogram(name: string, help: string, buckets: readonly number[]): (value: number) => void;
+}
+
+/** A provider with metrics. It only has to extend this class: an app with metrics finds it. */
+export abstract class MetricsSource {
+  /** Registers the metrics. Called once, and only in an app with metrics. */
+  abstract registerMetrics(meter: Meter): void;
+}
