@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type NotedChange, stateOf } from '../../libs/strict-request/src/index.js';
+import { type RequestChange, stateOf } from '../../libs/strict-request/src/index.js';
 import type { Tracing } from './tracing.js';
 
 /** A message that was answered. */
@@ -14,7 +14,7 @@ export interface LoggedMessage {
   readonly reason?: string | undefined;
   /** The id of its caller, if it has passed the guard. */
   readonly caller: string | undefined;
-  readonly change?: NotedChange | undefined;
+  readonly change?: RequestChange | undefined;
   readonly milliseconds: number;
 }
 
@@ -169,7 +169,7 @@ function pathOf({ route }: Request): string {
   return path.includes('*') ? '(unknown)' : path;
 }
 
-function levelFor(status: number, change: NotedChange | undefined): 'error' | 'info' | 'debug' {
+function levelFor(status: number, change: RequestChange | undefined): 'error' | 'info' | 'debug' {
   // 503 is no fault of ours. An outage has its own line at `error`, and a shutdown is no reason for an alarm.
   if (status >= 500 && status !== 503) return 'error';
   // Who corrected or deleted a log must be known. Of creates there are thousands a second.
@@ -177,6 +177,6 @@ function levelFor(status: number, change: NotedChange | undefined): 'error' | 'i
   return status >= 400 || isKept ? 'info' : 'debug';
 }
 
-function changed(change: NotedChange | undefined): { readonly change?: string; readonly timeLog?: string } {
+function changed(change: RequestChange | undefined): { readonly change?: string; readonly timeLog?: string } {
   return change ? { change: change.kind, timeLog: change.id } : {};
 }

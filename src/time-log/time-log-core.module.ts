@@ -1,5 +1,5 @@
 import { Logger, Module, type ModuleMetadata } from '@nestjs/common';
-import { DEPTH_LIMIT, REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
+import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { type AttributesSchema, TimeLogAttributes } from './domain/attributes.js';
@@ -51,7 +51,7 @@ export const CORE = {
       inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
       useFactory: ({ limits }: TimeLogCoreOptions, attributes: TimeLogAttributes): RequestRules => {
         const { bodyLimit, deadline } = limitsOf(limits);
-        return { bodyLimit, deadline, member: attributesMember(attributes) };
+        return { bodyLimit, deadline, extraField: attributesMember(attributes) };
       },
     },
     {
@@ -66,7 +66,7 @@ export const CORE = {
         // The object around them is one level.
         new TimeLogAttributes(
           schema,
-          { depth: DEPTH_LIMIT - 1, bytes: limitsOf(limits).bodyLimit },
+          { depth: MAX_JSON_DEPTH - 1, bytes: limitsOf(limits).bodyLimit },
           (fault) => new Logger(TimeLogAttributes.name).error(fault),
         ),
     },

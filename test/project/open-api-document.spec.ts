@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS } from '../../libs/errors/src/index.js';
-import { DEPTH_LIMIT } from '../../libs/strict-request/src/index.js';
+import { MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { loadConfig } from '../../src/process/config.js';
 import { FEED_REFUSED, PROJECT_REFUSED } from '../../src/time-log/domain/project-access.js';
 import {
@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
     expect(bodies.length).toBeGreaterThan(1);
     for (const { description } of bodies) {
       expect(description).toMatch(new RegExp(`^At most ${body} `));
-      expect(description).toContain(`nested at most ${DEPTH_LIMIT} levels deep`);
+      expect(description).toContain(`nested at most ${MAX_JSON_DEPTH} levels deep`);
     }
   });
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { wellFormedId } from '../../strict-request/src/index.js';
+import { parseRequestId } from '../../strict-request/src/index.js';
 
 /** The id that a request has been given, else the caller's if it is well-formed, else a new one. */
 export function requestIdOf(request: IdentifiedMessage | undefined): string {
   if (typeof request?.id === 'string') return request.id;
-  return wellFormedId(request?.headers['x-request-id']) ?? randomUUID();
+  return parseRequestId(request?.headers['x-request-id']) ?? randomUUID();
 }
 
 type IdentifiedMessage = Pick<IncomingMessage, 'headers'> & { readonly id?: unknown };

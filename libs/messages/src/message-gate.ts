@@ -47,8 +47,8 @@ export class MessageGate implements CanActivate, NestInterceptor {
     const data: object = context.switchToRpc().getData();
     this.underWay.enter(context);
     const state = stateOf(data);
-    if (state.fault) throw state.fault;
-    state.outlet = this.underWay.outletOf(context);
+    if (state.readError) throw state.readError;
+    state.responseChannel = this.underWay.outletOf(context);
     requireBoundedMessage(data, this.rules.bodyLimit);
     // What fails ends in the filter.
     return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(

@@ -7,7 +7,12 @@ import {
   Injectable,
   Optional,
 } from '@nestjs/common';
-import { Drainable, type NotedChange, type Outlet, stateOf } from '../../strict-request/src/index.js';
+import {
+  Drainable,
+  type RequestChange,
+  type ResponseChannel,
+  stateOf,
+} from '../../strict-request/src/index.js';
 import { messageIdOf, messageOf, patternOf, socketOf } from './rpc-message.js';
 
 /** The most milliseconds that a shutdown waits for the answers to messages. */
@@ -43,7 +48,7 @@ export interface AnsweredMessage extends Partial<MessageFault> {
   /** The id of its caller, where it has passed the guard. */
   readonly caller: string | undefined;
   /** What it has changed. */
-  readonly change?: NotedChange | undefined;
+  readonly change?: RequestChange | undefined;
   readonly milliseconds: number;
 }
 
@@ -108,7 +113,7 @@ export class MessagesUnderWay extends Drainable implements BeforeApplicationShut
   }
 
   /** Where the answer to a message goes. */
-  outletOf(host: ArgumentsHost): Outlet {
+  outletOf(host: ArgumentsHost): ResponseChannel {
     const socket = socketOf(host);
     if (socket) return outletTo(socket);
     return {
@@ -170,7 +175,7 @@ function notesOf(data: unknown): Pick<AnsweredMessage, 'caller' | 'change'> {
 }
 
 /** The outlet of a client with a connection of its own. */
-function outletTo(socket: Socket): Outlet {
+function outletTo(socket: Socket): ResponseChannel {
   return {
     isClosed: () => socket.destroyed,
     // It is written after all that waits.

@@ -8,7 +8,7 @@ const PATTERN = 'thing.record.v1';
 
 /** The fault of data that a token alone was read of. */
 function faultIn(data: unknown): unknown {
-  const { fault } = stateOf(data as object);
+  const { readError: fault } = stateOf(data as object);
   return fault && [fault.code, fault.message];
 }
 

@@ -45,7 +45,7 @@ function unread(bytes: Buffer, fault: DomainError): Packet {
   const { pattern, id, accessToken } = skim(bytes);
   if (!pattern) throw fault;
   const data = { ...(accessToken && { accessToken: valueOf(accessToken) }) };
-  stateOf(data).fault = fault;
+  stateOf(data).readError = fault;
   return withAnId({ pattern: valueOf(pattern), ...(id && { id: valueOf(id) }), data });
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { ArgumentsHost } from '@nestjs/common';
-import { wellFormedId } from '../../strict-request/src/index.js';
+import { parseRequestId } from '../../strict-request/src/index.js';
 
 /**
  * What Nest's contexts of TCP, NATS and RabbitMQ have, as far as it is used. Typed by structure: who handles messages
@@ -53,7 +53,7 @@ export function messageIdOf(host: ArgumentsHost): string {
     messageId,
     correlationId,
   ];
-  return given.map(wellFormedId).find((id) => id !== undefined) ?? randomUUID();
+  return given.map(parseRequestId).find((id) => id !== undefined) ?? randomUUID();
 }
 
 /** A header of a message, by the context that its handler gets: of NATS and RabbitMQ, or in the metadata of TCP. */

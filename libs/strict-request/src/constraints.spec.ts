@@ -11,7 +11,7 @@ import {
   validateSync,
 } from 'class-validator';
 import { meetsConstraints } from './constraints.js';
-import { Obeys } from './obeys.decorator.js';
+import { Rule } from './rule.decorator.js';
 import { Omittable } from './omittable.decorator.js';
 
 class Inner {
@@ -20,7 +20,7 @@ class Inner {
 }
 
 class Base {
-  @Obeys((value, { other }: Base) => (value === other ? 'field must differ from other' : undefined))
+  @Rule((value, { other }: Base) => (value === other ? 'field must differ from other' : undefined))
   @IsString()
   field: unknown;
 
@@ -43,7 +43,7 @@ class Plain extends Base {
   conditional: unknown;
 }
 
-/** With each kind of decorator for which class-validator is asked itself. */
+// One DTO for each kind of decorator that only class-validator itself checks.
 class Each {
   @IsString({ each: true })
   field: unknown;
@@ -83,7 +83,7 @@ describe('meetsConstraints', () => {
     jest.restoreAllMocks();
   });
 
-  it('says what class-validator says of conditions and constraints, inherited ones too', () => {
+  it('agrees with class-validator on conditions and constraints, also inherited ones', () => {
     let met = 0;
     for (const name of ['field', 'omittable', 'optional', 'conditional'])
       for (const other of [1, 'a'])
@@ -97,14 +97,14 @@ describe('meetsConstraints', () => {
     expect(met).toBeLessThan(60);
   });
 
-  it.each([Each, Nested, Defined, Dependent])('never meets what class-validator refuses: %p', (dto) => {
+  it.each([Each, Nested, Defined, Dependent])('is false if class-validator refuses: %p', (dto) => {
     for (const field of VALUES) {
       const object = instance<object>(dto, { field });
       if (validateSync(object).length > 0) expect(meetsConstraints(dto, object)).toBe(false);
     }
   });
 
-  it('looks for the constraints of a DTO once, among however many classes', () => {
+  it('searches for the constraints of a DTO once', () => {
     const search = jest.spyOn(getMetadataStorage(), 'getTargetValidationMetadatas');
     class Once {
       @IsString()

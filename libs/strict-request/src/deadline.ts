@@ -2,33 +2,33 @@ import { DomainError } from '../../errors/src/index.js';
 import { stateOf } from './request-state.js';
 
 /**
- * Waits for something that a request needs from elsewhere. All waits of one request share one deadline. The time in
- * which the client sends the request does not count. Rejects with DomainError SERVICE_UNAVAILABLE when the time is up:
- * the work itself goes on within its own limits, and its outcome is dropped. A request without a deadline waits without
- * a limit.
+ * Waits for work on behalf of a request. All waits of a request share one deadline, which does not
+ * include the time in which the client sends the request. Rejects with DomainError
+ * SERVICE_UNAVAILABLE when the deadline passes. The work then continues within its own limits, and
+ * its result is dropped. A request without a deadline waits without a limit.
  */
-export function withinDeadline<T>(request: object, answer: Promise<T>): Promise<T> {
+export function withinDeadline<T>(request: object, work: Promise<T>): Promise<T> {
   const state = stateOf(request);
-  const { timeLeft } = state;
-  if (timeLeft === undefined) return answer;
-  const begun = performance.now();
+  const { remainingWaitMs } = state;
+  if (remainingWaitMs === undefined) return work;
+  const start = performance.now();
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      state.timeLeft = 0;
+      state.remainingWaitMs = 0;
       reject(new DomainError('SERVICE_UNAVAILABLE'));
-    }, timeLeft);
+    }, remainingWaitMs);
     const end = () => {
       clearTimeout(timer);
-      state.timeLeft = timeLeft - (performance.now() - begun);
+      state.remainingWaitMs = remainingWaitMs - (performance.now() - start);
     };
-    // First, so that the caller goes on with what is left.
-    answer.then(end, end);
-    answer.then(resolve, reject);
+    // Before `resolve`, so that the caller continues with the remaining time.
+    work.then(end, end);
+    work.then(resolve, reject);
   });
 }
 
-/** Returns whether the time of a request is up: it has been refused, and its answer is no longer needed. */
+/** Returns whether the deadline of a request has passed, so that its response is not needed. */
 export function isOverdue(request: object): boolean {
-  const { timeLeft } = stateOf(request);
-  return timeLeft !== undefined && timeLeft <= 0;
+  const { remainingWaitMs } = stateOf(request);
+  return remainingWaitMs !== undefined && remainingWaitMs <= 0;
 }

@@ -1,5 +1,5 @@
-/** Work that must end before the app closes. A provider only has to extend this class: the edge finds it. */
+/** A provider whose work must end before the app closes. http-edge finds all subclasses. */
 export abstract class Drainable {
-  /** Takes no more work, and resolves when the last of it has ended. Every call returns the same. */
+  /** Accepts no more work. Resolves when all has ended. Each call returns the same promise. */
   abstract drain(): Promise<void>;
 }

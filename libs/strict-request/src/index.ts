@@ -1,16 +1,16 @@
-/* Without it unknown fields pass, numbers come as texts, and deep or endless input reaches the use cases. */
+/* Strict input: no unknown fields, validated values, and limits on size, nesting and time. */
 
 export { isOverdue, withinDeadline } from './deadline.js';
-export { DEPTH_LIMIT, isJsonObject, parseJson } from './json-body.js';
+export { MAX_JSON_DEPTH, isJsonObject, parseJson } from './json-body.js';
 export { Omittable } from './omittable.decorator.js';
-export { Obeys } from './obeys.decorator.js';
+export { Rule } from './rule.decorator.js';
 export { applyRules, REQUEST_RULES, type RequestRules, RequestRulesGuard } from './request-rules.guard.js';
-export { wellFormedId } from './request-id.js';
+export { parseRequestId } from './request-id.js';
 export {
   type Caller,
-  type FurtherMember,
-  type NotedChange,
-  type Outlet,
+  type ExtraField,
+  type RequestChange,
+  type ResponseChannel,
   type RequestState,
   stateOf,
 } from './request-state.js';

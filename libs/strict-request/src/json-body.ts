@@ -4,11 +4,11 @@ import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
 import { stateOf } from './request-state.js';
 
-/** Levels of objects and arrays, the outermost counted. */
-export const DEPTH_LIMIT = 8;
+/** The maximum number of nested levels of objects and arrays. */
+export const MAX_JSON_DEPTH = 8;
 
 /**
- * The JSON object in the body of a request. Reads the body, unless a body parser of the host has read it already.
+ * Returns the JSON object in a request's body, which a body parser of the host may have read.
  * Throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR, in this order.
  */
 export async function readJsonObject(request: IncomingMessage & { body?: unknown }): Promise<object> {
@@ -18,10 +18,10 @@ export async function readJsonObject(request: IncomingMessage & { body?: unknown
   if (!isJsonObject(value)) {
     throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
   }
-  if (isDeeperThan(DEPTH_LIMIT, value)) {
+  if (isDeeperThan(MAX_JSON_DEPTH, value)) {
     throw new DomainError(
       'VALIDATION_ERROR',
-      `the request body must not be nested deeper than ${DEPTH_LIMIT} levels`,
+      `the request body must not be nested deeper than ${MAX_JSON_DEPTH} levels`,
     );
   }
   return value;
@@ -31,7 +31,7 @@ function requireJson({ headers, headersDistinct }: IncomingMessage): void {
   if (!isJsonInUtf8(headers['content-type'])) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json in UTF-8');
   }
-  // `headers` has only the first of several.
+  // `headers` has only the first value.
   if (headersDistinct['content-type']!.length > 1) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must not be repeated');
   }
@@ -55,10 +55,10 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   try {
     const type = new MIMEType(contentType ?? '');
     const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
-    // The parser silently drops a second or an empty charset.
-    const isClear =
+    // MIMEType ignores a second or an empty charset.
+    const isUnambiguous =
       (contentType?.match(/;\s*charset/gi) ?? []).length === (type.params.has('charset') ? 1 : 0);
-    return type.essence === 'application/json' && charset === 'utf-8' && isClear;
+    return type.essence === 'application/json' && charset === 'utf-8' && isUnambiguous;
   } catch {
     return false;
   }
@@ -77,14 +77,14 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
     };
     const tooLarge = () =>
       new DomainError('PAYLOAD_TOO_LARGE', `the request body must be at most ${limit} bytes`);
-    const cutShort = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
+    const incomplete = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
     const take = (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
       if (size > limit) refuse(tooLarge());
     };
     if (request.destroyed && !request.complete) {
-      reject(cutShort());
+      reject(incomplete());
       return;
     }
     if (Number(request.headers['content-length'] ?? 0) > limit) {
@@ -94,24 +94,24 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
     request.on('data', take);
     request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     request.once('close', () => {
-      if (!request.complete) refuse(cutShort());
+      if (!request.complete) refuse(incomplete());
     });
     request.once('error', () => undefined);
   });
 }
 
-/** The value of JSON in UTF-8. Throws DomainError VALIDATION_ERROR, which names what was sent. */
-export function parseJson(bytes: Buffer, what: 'the request body' | 'the message'): unknown {
-  // Decoding would put U+FFFD in the place of what is no UTF-8, and so store another text.
-  if (!isUtf8(bytes)) throw new DomainError('VALIDATION_ERROR', `${what} must be valid UTF-8`);
+/** Parses JSON in UTF-8. Throws DomainError VALIDATION_ERROR, whose message begins with `noun`. */
+export function parseJson(bytes: Buffer, noun: 'the request body' | 'the message'): unknown {
+  // Decoding would replace invalid bytes with U+FFFD, and so store another text.
+  if (!isUtf8(bytes)) throw new DomainError('VALIDATION_ERROR', `${noun} must be valid UTF-8`);
   try {
     return JSON.parse(bytes.toString());
   } catch {
-    throw new DomainError('VALIDATION_ERROR', `${what} must be valid JSON`);
+    throw new DomainError('VALIDATION_ERROR', `${noun} must be valid JSON`);
   }
 }
 
-/** True for what JSON calls an object: neither null nor an array. */
+/** Returns whether a value is a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

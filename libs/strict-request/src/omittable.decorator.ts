@@ -1,6 +1,6 @@
 import { ValidateIf } from 'class-validator';
 
-/** For a member that may be left out. `null` does not count as left out; for class-validator's IsOptional it does. */
+/** Makes a member optional. Unlike class-validator's IsOptional it does not accept `null`. */
 export function Omittable(): PropertyDecorator {
   return ValidateIf((_dto, value) => value !== undefined);
 }

@@ -6,24 +6,24 @@ describe('readQuery', () => {
     ...['/path', '/path?', '', '?', '/path?&&'].map((url): [string, object] => [url, {}]),
     ['/p?a=1&b=two&c&d=', { a: '1', b: 'two', c: '', d: '' }],
     ['/p?a%20b=c%2Bd+e%20f&%C3%A9=%F0%9F%98%80', { 'a b': 'c+d e f', é: '😀' }],
-    // No valid percent-encodings.
+    // Invalid percent-encodings.
     ['/p?a=%&b=%zz&c=%ff', { a: '%', b: '%zz', c: '\uFFFD' }],
     ['/p?a=b=c?d', { a: 'b=c?d' }],
     ['/p??page=1', { '?page': '1' }],
-    // Brackets mean nothing.
+    // Brackets have no meaning.
     ['/p?a[]=1&a[b]=2&a=3', { 'a[]': '1', 'a[b]': '2', a: '3' }],
   ])('reads names and values: %s', (url, expected) => {
     const { values, repeated } = readQuery(url);
     expect([{ ...values }, [...repeated]]).toEqual([expected, []]);
   });
 
-  it('names a parameter that came more than once, however it was written', () => {
+  it('reports a parameter that occurs more than once, whatever its encoding', () => {
     const { values, repeated } = readQuery('/p?a=1&b=2&%61=3');
     expect([...repeated]).toEqual(['a']);
     expect({ ...values }).toEqual({ a: '3', b: '2' });
   });
 
-  it('takes names of Object.prototype like any other name', () => {
+  it('treats names of Object.prototype like any other name', () => {
     const { values, repeated } = readQuery('/p?__proto__=1&constructor=2&toString=3');
     expect(Object.entries(values)).toEqual([
       ['__proto__', '1'],

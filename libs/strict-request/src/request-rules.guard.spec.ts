@@ -14,7 +14,7 @@ const tooLarge = (bytes: number) => ({
   message: `the request body must be at most ${bytes} bytes`,
 });
 
-/** A request whose body has 12 bytes. */
+/** Returns a request with a body of 12 bytes. */
 function newRequest() {
   const request = Object.assign(Readable.from([Buffer.from('{"a":12345}\n')]), {
     headers: { 'content-type': 'application/json' },
@@ -29,7 +29,7 @@ function pass(request: IncomingMessage): boolean {
 }
 
 describe('RequestRulesGuard', () => {
-  it('lets a request pass, within its limits', async () => {
+  it('lets a request pass and applies its limits', async () => {
     const request = newRequest();
     expect(pass(request)).toBe(true);
     await expect(readJsonObject(request)).rejects.toMatchObject(tooLarge(10));
@@ -37,17 +37,17 @@ describe('RequestRulesGuard', () => {
     await expect(withinDeadline(request, never)).rejects.toMatchObject(unavailable);
   });
 
-  it('leaves the limits that the app has set', async () => {
+  it('does not change limits that the app has set', async () => {
     const [small, large] = [newRequest(), newRequest()];
     applyRules(small, { bodyLimit: 11, deadline: 1 });
     applyRules(large, { bodyLimit: 12, deadline: 0 });
     for (const request of [small, large]) pass(request);
     await expect(readJsonObject(small)).rejects.toMatchObject(tooLarge(11));
     expect(await readJsonObject(large)).toEqual({ a: 12345 });
-    expect([small, large].map((request) => stateOf(request).timeLeft)).toEqual([1, 0]);
+    expect([small, large].map((request) => stateOf(request).remainingWaitMs)).toEqual([1, 0]);
   });
 });
 
-it('a body is not read without a limit', async () => {
+it('readJsonObject throws if no limit is set', async () => {
   await expect(readJsonObject(newRequest())).rejects.toThrow('applyRules must be called');
 });

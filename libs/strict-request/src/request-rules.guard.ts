@@ -1,28 +1,28 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { type FurtherMember, stateOf } from './request-state.js';
+import { type ExtraField, stateOf } from './request-state.js';
 
-/** The rules that hold for one request. */
+/** The rules for a request. */
 export interface RequestRules {
-  /** The maximum size of its body as received, in bytes. */
+  /** The maximum size of the received body in bytes. */
   readonly bodyLimit: number;
-  /** The time that it may wait in all, in milliseconds. */
+  /** The maximum total time that the request waits, in milliseconds. */
   readonly deadline: number;
-  /** The member that its body, or the part of a message, has in addition to the DTO. */
-  readonly member?: FurtherMember | undefined;
+  /** The extra field of the body, or of the part of a message. */
+  readonly extraField?: ExtraField | undefined;
 }
 
-/** The rules that a module provides for its controllers. */
+/** The injection token of the rules that a module provides for its controllers. */
 export const REQUEST_RULES = Symbol.for('time-logs.REQUEST_RULES');
 
-/** Applies rules to a request or message. Limits that have been set before stay. Call it before the first wait. */
-export function applyRules(request: object, { bodyLimit, deadline, member }: RequestRules): void {
+/** Applies rules to a request or message before its first wait. It keeps limits that are set. */
+export function applyRules(request: object, { bodyLimit, deadline, extraField }: RequestRules): void {
   const state = stateOf(request);
   state.bodyLimit ??= bodyLimit;
-  state.timeLeft ??= deadline;
-  state.member = member;
+  state.remainingWaitMs ??= deadline;
+  state.extraField = extraField;
 }
 
-/** Lets every request pass. Applies the rules of the module: an app may run without our edge. */
+/** Applies the rules of the module, since an app may run without http-edge. Refuses no request. */
 @Injectable()
 export class RequestRulesGuard implements CanActivate {
   constructor(@Inject(REQUEST_RULES) private readonly rules: RequestRules) {}

@@ -9,64 +9,63 @@ export interface Caller {
   readonly projects?: readonly string[] | undefined;
 }
 
-/** A change that a request or a message makes. */
-export interface NotedChange {
+/** The change that a request or message makes, for the access log. */
+export interface RequestChange {
   /** The kind of change, in one word. */
   readonly kind: string;
   /** The id of the changed object. */
   readonly id: string;
 }
 
-/** The connection or broker that takes the answer to a request or message. */
-export interface Outlet {
-  /** Whether the client has gone away. */
+/** The connection or broker that takes the response to a request or message. */
+export interface ResponseChannel {
+  /** Returns whether the client has disconnected. */
   isClosed(): boolean;
-  /** Resolves when all that was handed over has left the process or is lost. */
+  /** Resolves when all written data has left the process or is lost. */
   sent(): Promise<unknown>;
-  /** Drops what has not left yet. */
+  /** Drops the data that has not left the process. */
   close(): void;
 }
 
-/** The verdict of a rule on a member: its faults, and the output of the rule. */
-export interface MemberVerdict {
-  /** One message for the caller for each fault. */
+/** The result of the rule for an extra field. A rule may add its output. */
+export interface ExtraFieldResult {
+  /** One message for the client for each fault. */
   readonly faults: readonly string[];
-  /** The same messages for the log, without names that the caller made up. */
+  /** The same messages for the log, without names that the client chose. */
   readonly logged?: readonly string[];
 }
 
-/** A member that the input of a DTO has in addition to those of the DTO. */
-export interface FurtherMember {
+/** One field that a module accepts in addition to those of a DTO. */
+export interface ExtraField {
   readonly dto: new () => object;
   readonly name: string;
-  /** Decides on the value; undefined if the member is missing. */
-  readonly rule: (value: unknown) => Promise<MemberVerdict>;
+  /** Checks the value, which is undefined if the field is missing. */
+  readonly rule: (value: unknown) => Promise<ExtraFieldResult>;
 }
 
-/** All that is kept with a request, or with the data of a message, while it is served. */
+/** The state of a request or message while it is served. */
 export class RequestState {
-  /** The caller that a guard has let pass. */
+  /** The caller that a guard let pass. */
   caller: Caller | undefined = undefined;
   /** The maximum size of the body in bytes. */
   bodyLimit: number | undefined = undefined;
-  /** The rest of the time that it may wait, in milliseconds; undefined: it waits without a limit. */
-  timeLeft: number | undefined = undefined;
-  /** The member that its input may have in addition to the DTO. */
-  member: FurtherMember | undefined = undefined;
-  /** The values of its input as they were checked, without that member. */
-  checked: Readonly<Record<string, unknown>> | undefined = undefined;
-  /** The verdict on that member, once the input is checked. */
-  memberVerdict: MemberVerdict | undefined = undefined;
-  /** The change that it makes, for the access log. */
-  change: NotedChange | undefined = undefined;
-  /** Where the answer to a message goes. */
-  outlet: Outlet | undefined = undefined;
-  /** The fault of a message that was not read, which its caller learns after authentication. */
-  fault: DomainError | undefined = undefined;
+  /** The remaining time that it may wait, in milliseconds; undefined: no limit. */
+  remainingWaitMs: number | undefined = undefined;
+  /** The extra field of the input. */
+  extraField: ExtraField | undefined = undefined;
+  /** The checked values of the input, without the extra field. */
+  checkedValues: Readonly<Record<string, unknown>> | undefined = undefined;
+  /** The result for the extra field after the check. */
+  extraFieldResult: ExtraFieldResult | undefined = undefined;
+  change: RequestChange | undefined = undefined;
+  /** The channel for the response to a message. */
+  responseChannel: ResponseChannel | undefined = undefined;
+  /** The error of a message that was not read. It is reported after authentication. */
+  readError: DomainError | undefined = undefined;
 
-  /** Returns whether an input still has the values that were checked: pipes of a host may have changed it since. */
-  isAsChecked(input: object): boolean {
-    const { checked } = this;
+  /** Returns whether an input still has the checked values: pipes of a host may change them. */
+  isUnchangedSinceCheck(input: object): boolean {
+    const { checkedValues: checked } = this;
     if (checked === undefined) return false;
     const entries = Object.entries(input);
     return (
@@ -76,14 +75,14 @@ export class RequestState {
   }
 }
 
-/** The same key in every build: a process may load ES modules and CommonJS. */
+/** The key of the state, the same in every build: a process may load ES modules and CommonJS. */
 const STATE = Symbol.for('time-logs.request state');
 
 interface Holder {
   [STATE]?: RequestState | undefined;
 }
 
-/** Returns the state of a request, or of a message by its data. */
+/** Returns the state of a request, or of the message with this data. */
 export function stateOf(request: object): RequestState {
   return ((request as Holder)[STATE] ??= new RequestState());
 }

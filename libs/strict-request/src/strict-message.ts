@@ -1,35 +1,38 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
-import { checkWithMember } from './further-member.js';
-import { DEPTH_LIMIT, isDeeperThan, isJsonObject } from './json-body.js';
-import { check, type Naming, requireFaultless } from './validated.js';
+import { checkWithExtraField } from './extra-field.js';
+import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
+import { checkInput, type InputDescription, throwOnFaults } from './validate.js';
 
-const FIELD: Naming = { member: 'field' };
+const FIELD: InputDescription = { noun: 'field' };
 
-/** What a message holds: its own members, one of which is an object that has a DTO of its own. */
+/** The form of a message: its members, one of which is an object with a DTO of its own. */
 export interface MessageShape {
-  /** The DTO of all members. It also says what is wrong with `part` itself. */
+  /** The DTO of all members, which also checks that `part` is an object. */
   readonly message: Type<object>;
-  /** The name of the member that is the object. */
+  /** The name of the object's member. */
   readonly part: string;
+  /** The DTO of the object. */
   readonly dto: Type<object>;
-  /** Whether the object may be left out; then it counts as empty. */
+  /** Whether the object may be missing; it is then empty. */
   readonly isOptional?: boolean;
-  /** Turns the object into the form that its DTO takes. */
+  /** Converts the object to the form of its DTO. */
   readonly prepare?: (part: object) => object;
 }
 
-/** The validated data of a message, and its validated part. Throws one error with the faults of both. */
+/** Injects the validated data of a message with its validated part. Throws one error for both. */
 export const StrictMessage: (shape: MessageShape) => ParameterDecorator = createParamDecorator(
   async (
-    { message, part, dto, isOptional = false, prepare = (given) => given }: MessageShape,
+    { message, part, dto, isOptional = false, prepare = (value) => value }: MessageShape,
     context: ExecutionContext,
   ) => {
     const data: Record<string, unknown> = context.switchToRpc().getData();
-    const given = data[part] === undefined && isOptional ? {} : data[part];
-    const inner = isJsonObject(given) ? await checkWithMember(data, dto, prepare(given), FIELD) : undefined;
-    const outer = check(message, data, FIELD);
-    requireFaultless(
+    const value = data[part] === undefined && isOptional ? {} : data[part];
+    const inner = isJsonObject(value)
+      ? await checkWithExtraField(data, dto, prepare(value), FIELD)
+      : undefined;
+    const outer = checkInput(message, data, FIELD);
+    throwOnFaults(
       {
         faults: [...(inner?.faults ?? []), ...outer.faults],
         logged: [...(inner?.logged ?? []), ...outer.logged],
@@ -41,27 +44,23 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
   },
 );
 
-/**
- * Returns a function that returns the data of the message, to which its state belongs. A pipe of a host may rebuild the
- * data, but not a function.
- */
+/** Injects a function that returns a message's data, since a host's pipe may replace the data. */
 export const MessageData: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => () => context.switchToRpc().getData<object>(),
 );
 
-/** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR for a message over the bounds of a request. */
-export function requireBoundedMessage(data: object, bytes: number): void {
-  // The message itself is one level; its parts may be as deep as a body.
-  if (isDeeperThan(DEPTH_LIMIT + 1, data)) {
+/** Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR if a message exceeds a limit. */
+export function requireBoundedMessage(data: object, maxBytes: number): void {
+  // The message itself is one level. Its parts may have as many levels as a body.
+  if (isDeeperThan(MAX_JSON_DEPTH + 1, data)) {
     throw new DomainError(
       'VALIDATION_ERROR',
-      `the message must not be nested deeper than ${DEPTH_LIMIT + 1} levels`,
+      `the message must not be nested deeper than ${MAX_JSON_DEPTH + 1} levels`,
     );
   }
-  if (Buffer.byteLength(JSON.stringify(data)) > bytes) throw messageTooLarge(bytes);
+  if (Buffer.byteLength(JSON.stringify(data)) > maxBytes) throw messageTooLarge(maxBytes);
 }
 
-/** The error of a message with more bytes than these. */
-export function messageTooLarge(bytes: number): DomainError {
-  return new DomainError('PAYLOAD_TOO_LARGE', `the message must be at most ${bytes} bytes of JSON`);
+export function messageTooLarge(maxBytes: number): DomainError {
+  return new DomainError('PAYLOAD_TOO_LARGE', `the message must be at most ${maxBytes} bytes of JSON`);
 }

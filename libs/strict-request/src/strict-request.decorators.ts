@@ -1,64 +1,62 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request } from 'express';
 import { propertiesOf } from './constraints.js';
-import { checkWithMember } from './further-member.js';
+import { checkWithExtraField } from './extra-field.js';
 import { readHeaders } from './headers.js';
 import { readJsonObject } from './json-body.js';
-import { Obeys, type Rule } from './obeys.decorator.js';
+import { Rule, type RuleFunction } from './rule.decorator.js';
 import { readQuery } from './query.js';
-import { type Naming, requireFaultless, validated } from './validated.js';
+import { type InputDescription, throwOnFaults, validate } from './validate.js';
 
-// These are no pipes: a host's global pipes run before a parameter's own, and would get the whole request. Their
-// types are written out: those that Nest 12 gives them are unknown to Nest 11.
+// These are not pipes, because a host's global pipes would run first, with the whole request. Their
+// types are explicit because Nest 11 lacks the types that Nest 12 infers.
 
 /**
- * The JSON body as a validated instance of the DTO, read after the guards have run. The body may have the further member
- * of the module's RequestRules.
+ * Injects the JSON body as a validated instance of the DTO. The body is read after the guards have
+ * run. It may have the extra field of the module's RequestRules.
  */
 export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   async (dto: Type<object>, context: ExecutionContext) => {
     const request = context.switchToHttp().getRequest<Request>();
-    const naming: Naming = { member: 'field' };
-    const checked = await checkWithMember(request, dto, await readJsonObject(request), naming);
-    requireFaultless(checked, naming);
+    const description: InputDescription = { noun: 'field' };
+    const checked = await checkWithExtraField(request, dto, await readJsonObject(request), description);
+    throwOnFaults(checked, description);
     return checked.instance;
   },
 );
 
-/** The query as a validated instance of the DTO. All its values are strings. */
+/** Injects the query as a validated instance of the DTO. All values are strings. */
 export const StrictQuery: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
     const { values, repeated } = readQuery(context.switchToHttp().getRequest<Request>().originalUrl);
-    return validated(dto, values, { member: 'parameter', repeated });
+    return validate(dto, values, { noun: 'parameter', repeated });
   },
 );
 
-/**
- * One parameter of the path, checked by its rule. The route takes no query: each parameter of one is refused by name.
- */
-export function StrictPath(name: string, rule: Rule): ParameterDecorator {
+/** Injects a path parameter that its rule has checked. A query on such a route is refused. */
+export function StrictPath(name: string, rule: RuleFunction): ParameterDecorator {
   class PathParameters {}
-  Obeys(rule)(PathParameters.prototype, name);
+  Rule(rule)(PathParameters.prototype, name);
   const read = createParamDecorator((_data: unknown, context: ExecutionContext): unknown => {
     const { params, originalUrl } = context.switchToHttp().getRequest<Request>();
     const { values } = readQuery(originalUrl);
-    const repeated = new Set(Object.keys(values).filter((given) => given === name));
+    const repeated = new Set(Object.keys(values).filter((key) => key === name));
     const input = { ...values, [name]: params[name] };
-    return Reflect.get(validated(PathParameters, input, { member: 'parameter', repeated }), name);
+    return Reflect.get(validate(PathParameters, input, { noun: 'parameter', repeated }), name);
   });
   return read();
 }
 
-/** The headers that the DTO names, as a validated instance of it. Other headers are ignored. */
+/** Injects the headers of the DTO as a validated instance of it. Other headers are ignored. */
 export const StrictHeaders: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
     const names = propertiesOf(dto).map(({ name }) => name);
     const { values, repeated } = readHeaders(context.switchToHttp().getRequest<Request>(), names);
-    if (Object.keys(values).length > 0) return validated(dto, values, { member: 'header', repeated });
-    // Most requests have none of these headers. The check of that case runs once.
+    if (Object.keys(values).length > 0) return validate(dto, values, { noun: 'header', repeated });
+    // Most requests have none of these headers. That case is checked only once.
     const known = withoutHeaders.get(dto);
     if (known) return known;
-    const instance = Object.freeze(validated(dto, {}, { member: 'header' }));
+    const instance = Object.freeze(validate(dto, {}, { noun: 'header' }));
     withoutHeaders.set(dto, instance);
     return instance;
   },

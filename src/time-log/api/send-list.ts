@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Outlet, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { type ResponseChannel, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import type { Grow, LargeAnswers, Making } from '../wire/large-answers.js';
 import { type JsonList, textOf } from '../wire/time-log-json.js';
 import { JSON_TYPE, sendJson } from './send-json.js';
@@ -58,7 +58,7 @@ async function sendInPieces(
   await pipeline(Readable.from(leaving(pieces)), response).catch(() => undefined);
 }
 
-function outletOf(response: ServerResponse): Outlet {
+function outletOf(response: ServerResponse): ResponseChannel {
   return {
     isClosed: () => response.destroyed,
     sent: async () => response.closed || once(response, 'close'),

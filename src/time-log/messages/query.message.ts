@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { Allow } from 'class-validator';
-import { isJsonObject, Obeys, Omittable, StrictMessage } from '../../../libs/strict-request/src/index.js';
+import { isJsonObject, Rule, Omittable, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import type { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import type { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 
@@ -10,7 +10,7 @@ export class ListTimeLogsMessage {
   accessToken?: string;
 
   @Omittable()
-  @Obeys((value) => (isJsonObject(value) ? undefined : 'query must be an object'))
+  @Rule((value) => (isJsonObject(value) ? undefined : 'query must be an object'))
   query!: ListTimeLogsDto;
 }
 

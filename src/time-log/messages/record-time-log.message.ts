@@ -1,5 +1,5 @@
 import { Allow } from 'class-validator';
-import { isJsonObject, Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
+import { isJsonObject, Rule, Omittable } from '../../../libs/strict-request/src/index.js';
 import type { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { idempotencyKeyFault } from '../domain/idempotency-key.js';
 
@@ -9,9 +9,9 @@ export class RecordTimeLogMessage {
   accessToken?: string;
 
   @Omittable()
-  @Obeys(idempotencyKeyFault)
+  @Rule(idempotencyKeyFault)
   idempotencyKey?: string;
 
-  @Obeys((value) => (isJsonObject(value) ? undefined : 'timeLog must be an object'))
+  @Rule((value) => (isJsonObject(value) ? undefined : 'timeLog must be an object'))
   timeLog!: CreateTimeLogDto;
 }

@@ -50,7 +50,7 @@ export class TimeLogMessagesController {
     if (!this.largeAnswers.mayBeLarge(page.limit))
       return itemsResponse(await this.timeLogs.items(filter, page, call), page);
     const data = (dataOf as () => object)();
-    return this.largeAnswers.make(data, stateOf(data).outlet!, {
+    return this.largeAnswers.make(data, stateOf(data).responseChannel!, {
       weigh: () => this.timeLogs.weigh(filter, page, call),
       make: async (grow) => {
         const { items, total } = await this.timeLogs.items(filter, page, call);

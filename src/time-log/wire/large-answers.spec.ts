@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { type Outlet, stateOf } from '../../../libs/strict-request/src/index.js';
+import { type ResponseChannel, stateOf } from '../../../libs/strict-request/src/index.js';
 import { type Gate, newGate } from '../../../test/support/gate.js';
 import { type Grow, LargeAnswers } from './large-answers.js';
 
@@ -15,7 +15,7 @@ function requestOf(id: string | undefined): object {
 }
 
 /** A client that takes its answer when its gate opens. */
-function newClient(): Outlet & { readonly taken: Gate; isCut: boolean } {
+function newClient(): ResponseChannel & { readonly taken: Gate; isCut: boolean } {
   const taken = newGate();
   return {
     taken,
@@ -87,7 +87,7 @@ describe('LargeAnswers', () => {
     let [making, most] = [0, 0];
     const ask = (id: string) => {
       const request = requestOf(id);
-      stateOf(request).timeLeft = 600_000;
+      stateOf(request).remainingWaitMs = 600_000;
       return answers.make(request, newClient(), {
         weigh: async () => 10,
         make: async (grow) => {
@@ -178,7 +178,7 @@ describe('LargeAnswers', () => {
     const made: string[] = [];
     const ask = (name: string, client = newClient(), wait?: number) => {
       const request = requestOf('one');
-      if (wait !== undefined) stateOf(request).timeLeft = wait;
+      if (wait !== undefined) stateOf(request).remainingWaitMs = wait;
       const make = async (grow: Grow) => {
         made.push(name);
         if (name === 'held') await held.opened;

@@ -1,7 +1,7 @@
 import { callerOf } from '../../../libs/auth/src/index.js';
 import { FairQueue } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { isOverdue, type Outlet, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { isOverdue, type ResponseChannel, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { QUEUE_SHARE, TIME_LOG_LIMITS } from '../time-log.limits.js';
 
 /** An answer with more items may be large. */
@@ -69,7 +69,7 @@ export class LargeAnswers {
    * Throws what the making throws, and DomainError SERVICE_UNAVAILABLE where there is no room, or at the deadline of
    * the request.
    */
-  async make<T>(request: object, outlet: Outlet, making: Making<T>): Promise<T | undefined> {
+  async make<T>(request: object, outlet: ResponseChannel, making: Making<T>): Promise<T | undefined> {
     const small = this.turns.isBusy
       ? await inTurn(this.looks, request, () => this.makeSmall(request, outlet, making))
       : 'large';
@@ -78,7 +78,7 @@ export class LargeAnswers {
 
   private async makeSmall<T>(
     request: object,
-    outlet: Outlet,
+    outlet: ResponseChannel,
     { weigh, make }: Making<T>,
   ): Promise<{ readonly answer: T | undefined } | 'large'> {
     if (outlet.isClosed() || isOverdue(request)) return { answer: undefined };
@@ -98,7 +98,7 @@ export class LargeAnswers {
 
   private async makeLarge<T>(
     request: object,
-    outlet: Outlet,
+    outlet: ResponseChannel,
     { weigh, make }: Making<T>,
   ): Promise<T | undefined> {
     const caller = callerOf(request)?.id;
@@ -127,7 +127,7 @@ export class LargeAnswers {
     return total < this.limits.room && (this.held.get(caller) ?? 0) < this.limits.share;
   }
 
-  private hold(caller: string | undefined, bytes: number, outlet: Outlet): void {
+  private hold(caller: string | undefined, bytes: number, outlet: ResponseChannel): void {
     const { held } = this;
     held.set(caller, (held.get(caller) ?? 0) + bytes);
     const timer = setTimeout(() => outlet.close(), this.limits.longest).unref();

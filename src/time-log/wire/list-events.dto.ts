@@ -1,13 +1,13 @@
-import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
+import { Rule, Omittable } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, pageLimitFault } from '../domain/page-request.js';
 import { lastEventIdFault } from '../domain/time-log-event.js';
 
 /** The query of the feed, as text. Messages follow the order of these fields. */
 export class ListEventsDto {
   @Omittable()
-  @Obeys(lastEventIdFault)
+  @Rule(lastEventIdFault)
   lastEventId?: string;
 
-  @Obeys(pageLimitFault)
+  @Rule(pageLimitFault)
   limit = String(DEFAULT_PAGE.limit);
 }

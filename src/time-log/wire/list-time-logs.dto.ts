@@ -1,4 +1,4 @@
-import { Obeys } from '../../../libs/strict-request/src/index.js';
+import { Rule } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, PageRequest, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
@@ -6,10 +6,10 @@ import { TimeLogFilterDto } from './time-log-filter.dto.js';
 
 /** The query of a list, as text. Messages follow the order of these fields. */
 export class ListTimeLogsDto extends TimeLogFilterDto {
-  @Obeys(pageNumberFault)
+  @Rule(pageNumberFault)
   page = String(DEFAULT_PAGE.number);
 
-  @Obeys(pageLimitFault)
+  @Rule(pageLimitFault)
   limit = String(DEFAULT_PAGE.limit);
 }
 

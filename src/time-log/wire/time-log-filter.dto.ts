@@ -1,19 +1,19 @@
-import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
+import { Rule, Omittable } from '../../../libs/strict-request/src/index.js';
 import { periodEndFault, periodOrderFault } from '../domain/period.js';
 import { projectIdFault } from '../domain/time-log.rules.js';
 
 /** The part of a query that says which logs it is about, as text. Messages follow the order of these fields. */
 export class TimeLogFilterDto {
   @Omittable()
-  @Obeys(projectIdFault)
+  @Rule(projectIdFault)
   projectId?: string;
 
   @Omittable()
-  @Obeys((value) => periodEndFault('from', value))
-  @Obeys((value, { to }: TimeLogFilterDto) => periodOrderFault(value, to))
+  @Rule((value) => periodEndFault('from', value))
+  @Rule((value, { to }: TimeLogFilterDto) => periodOrderFault(value, to))
   from?: string;
 
   @Omittable()
-  @Obeys((value) => periodEndFault('to', value))
+  @Rule((value) => periodEndFault('to', value))
   to?: string;
 }

@@ -1,4 +1,4 @@
-import { Obeys, Omittable } from '../../../libs/strict-request/src/index.js';
+import { Rule, Omittable } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../domain/page-request.js';
 import { type Grouping, groupingFault } from '../domain/totals.js';
 import { TimeLogFilterDto } from './time-log-filter.dto.js';
@@ -6,12 +6,12 @@ import { TimeLogFilterDto } from './time-log-filter.dto.js';
 /** The query of totals, as text. Messages follow the order of these fields. */
 export class TotalTimeLogsDto extends TimeLogFilterDto {
   @Omittable()
-  @Obeys(groupingFault)
+  @Rule(groupingFault)
   by?: Grouping;
 
-  @Obeys(pageNumberFault)
+  @Rule(pageNumberFault)
   page = String(DEFAULT_PAGE.number);
 
-  @Obeys(pageLimitFault)
+  @Rule(pageLimitFault)
   limit = String(DEFAULT_PAGE.limit);
 }

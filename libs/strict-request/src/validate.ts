@@ -1,0 +1,90 @@
+import { type ValidationError, validateSync } from 'class-validator';
+import { DomainError } from '../../errors/src/index.js';
+import { meetsConstraints, propertiesOf } from './constraints.js';
+
+type Dto<T> = new () => T;
+
+/** The maximum number of unknown names in a message. */
+const MAX_UNKNOWN_NAMES = 3;
+/** The maximum number of characters of an unknown name. */
+const MAX_NAME_LENGTH = 40;
+
+/** The kind of an input, for messages. */
+export interface InputDescription {
+  /** The word for a member of the input. */
+  readonly noun: 'field' | 'parameter' | 'header';
+  /** The names that the input has more than once, which is not allowed. */
+  readonly repeated?: ReadonlySet<string>;
+}
+
+/** An instance of a DTO, and the faults of the input. */
+export interface CheckResult<T> {
+  readonly instance: T;
+  /** One message for each invalid value, in the order of the DTO's fields. */
+  readonly faults: readonly string[];
+  /** The same messages for the log. */
+  readonly logged: readonly string[];
+  /** The names that the DTO does not have. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Returns an instance of the DTO with the input's values. Throws one DomainError VALIDATION_ERROR
+ * with a message for each invalid value, in the DTO's order, and for the first unknown names.
+ */
+export function validate<T extends object>(dto: Dto<T>, input: object, description: InputDescription): T {
+  const checked = checkInput(dto, input, description);
+  throwOnFaults(checked, description);
+  return checked.instance;
+}
+
+/** Returns an instance of the DTO with the input's values, and their faults. */
+export function checkInput<T extends object>(
+  dto: Dto<T>,
+  input: object,
+  { repeated }: InputDescription,
+): CheckResult<T> {
+  const properties = propertiesOf(dto);
+  const instance = new dto();
+  for (const { name } of properties) {
+    if (Object.hasOwn(input, name)) {
+      (instance as Record<string, unknown>)[name] = (input as Record<string, unknown>)[name];
+    }
+  }
+  const errors = meetsConstraints(dto, instance) ? [] : validateSync(instance, { stopAtFirstError: true });
+  const faults: string[] = [];
+  for (const { name } of properties) {
+    const error = errors.find(({ property }) => property === name);
+    if (repeated?.has(name)) faults.push(`${name} must not be repeated`);
+    else if (error) faults.push(firstMessage(error));
+  }
+  return {
+    instance,
+    faults,
+    logged: faults,
+    unknown: Object.keys(input).filter((key) => !properties.some(({ name }) => name === key)),
+  };
+}
+
+/** Throws DomainError VALIDATION_ERROR if there are faults or unknown names. */
+export function throwOnFaults(
+  { faults, logged, unknown }: Omit<CheckResult<object>, 'instance'>,
+  { noun }: InputDescription,
+): void {
+  if (faults.length + unknown.length === 0) return;
+  const names = unknown.slice(0, MAX_UNKNOWN_NAMES);
+  throw new DomainError(
+    'VALIDATION_ERROR',
+    [...faults, ...names.map((name) => `unknown ${noun}: ${printable(name)}`)].join('; '),
+    { logged: [...logged, ...names.map(() => `unknown ${noun}`)].join('; ') },
+  );
+}
+
+function firstMessage({ constraints, property }: ValidationError): string {
+  return Object.values(constraints ?? {})[0] ?? `${property} is not valid`;
+}
+
+/** Returns a name in a form that is safe in a message: short, and printable ASCII. */
+function printable(name: string): string {
+  return name.slice(0, MAX_NAME_LENGTH).replace(/[^\x20-\x7e]/g, '?');
+}
