@@ -21,7 +21,7 @@ describe('Batcher', () => {
         new Promise((resolve, reject) => {
           runs.push({
             items,
-            // An odd number has an error of its own.
+            // Odd items fail.
             finish: () =>
               resolve(items.map((item) => (item % 2 ? new Error(`odd ${item}`) : `even ${item}`))),
             fail: reject,
@@ -30,13 +30,13 @@ describe('Batcher', () => {
       limits,
       () => now,
     );
-  /** Lets everything run that waits for nothing but its turn. */
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-  /** Ends the runs of these numbers, one after the other. */
+  /** Waits for one iteration of the event loop. */
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  /** Ends the runs with these indexes, one after the other. */
   const finish = async (...numbers: number[]) => {
     for (const number of numbers) {
       runs[number]!.finish();
-      await turn();
+      await tick();
     }
   };
 
@@ -46,25 +46,25 @@ describe('Batcher', () => {
     batcher = create();
   });
 
-  it('hands on at once what finds nothing under way', async () => {
+  it('runs an item at once if no run is in progress', async () => {
     const outcome = batcher.add(2);
     expect(runs.map(({ items }) => items)).toEqual([[2]]);
     runs[0]!.finish();
     expect(await outcome).toBe('even 2');
   });
 
-  it('hands on together what came during a run, in order', async () => {
+  it('runs the items that arrived during a run together, in order', async () => {
     const outcomes = [2, 4, 6, 8, 10].map((item) => batcher.add(item));
     for (let run = 0; run < 3; run++) {
       expect(runs).toHaveLength(run + 1);
       runs[run]!.finish();
-      await turn();
+      await tick();
     }
     expect(runs.map(({ items }) => items)).toEqual([[2], [4, 6, 8], [10]]);
     expect(await Promise.all(outcomes)).toEqual(['even 2', 'even 4', 'even 6', 'even 8', 'even 10']);
   });
 
-  it('takes no more than the limit, however many wait', async () => {
+  it('runs no more items together than the limit', async () => {
     batcher = create({ batch: 3, queue: 20, wait: 1_000 });
     const outcomes = Array.from({ length: 13 }, (_, index) => batcher.add(2 * index));
     await finish(0, 1, 2, 3, 4);
@@ -72,42 +72,42 @@ describe('Batcher', () => {
     expect(await Promise.all(outcomes)).toHaveLength(13);
   });
 
-  it('takes half of the items of the last run and of those that wait, so that runs in turn are of one size', async () => {
+  it('takes half of the items of the last run and the queue, so that all runs have one size', async () => {
     batcher = create({ batch: 100, queue: 100, wait: 1_000 });
     for (let item = 0; item < 24; item += 2) void batcher.add(item);
     for (let run = 0; run < 6; run++) {
       runs[run]!.finish();
-      await turn();
-      // All of this run come again.
+      await tick();
+      // Every caller of this run sends its next item.
       for (const item of runs[run]!.items) void batcher.add(item);
     }
     expect(runs.map(({ items }) => items.length)).toEqual([1, 6, 6, 6, 6, 6, 6]);
   });
 
-  it('sends the next run before it hands out the outcomes of the last one', async () => {
+  it('sends the next run before it delivers the outcomes of the last one', async () => {
     const seen: string[] = [];
     const finish: (() => void)[] = [];
     batcher = new Batcher(async (items) => {
-      // As long as a pool and a driver take to send something.
+      // A pool and a driver take this long to send a statement.
       await Promise.resolve();
       await new Promise<void>((resolve) => process.nextTick(resolve));
       seen.push(`sent ${items.join()}`);
       await new Promise<void>((resolve) => finish.push(resolve));
       return items.map(String);
     }, LIMITS);
-    const first = batcher.add(0).then(() => seen.push('told 0'));
+    const first = batcher.add(0).then(() => seen.push('delivered 0'));
     const second = batcher.add(2);
-    await turn();
+    await tick();
     finish[0]!();
     await first;
-    expect(seen).toEqual(['sent 0', 'sent 2', 'told 0']);
+    expect(seen).toEqual(['sent 0', 'sent 2', 'delivered 0']);
     finish[1]!();
     await second;
   });
 
-  it('fails all of a run that gives too few outcomes, and takes the next item', async () => {
+  it('fails all items of a run that returns too few outcomes, and runs the next item', async () => {
     batcher = new Batcher((items) => Promise.resolve(items.slice(0, 1).map(String)), LIMITS);
-    const reason = new Error('a run must give an outcome for each item');
+    const reason = new Error('a run must return an outcome for each item');
     expect(await Promise.allSettled([0, 2, 4].map((item) => batcher.add(item)))).toEqual([
       { status: 'fulfilled', value: '0' },
       { status: 'rejected', reason },
@@ -116,12 +116,12 @@ describe('Batcher', () => {
     expect(await batcher.add(6)).toBe('6');
   });
 
-  it('gives each item its own outcome', async () => {
+  it('delivers its own outcome to each item', async () => {
     const first = batcher.add(0);
     const outcomes = Promise.allSettled([batcher.add(1), batcher.add(2)]);
     runs[0]!.finish();
     await first;
-    await turn();
+    await tick();
     runs[1]!.finish();
     expect(await outcomes).toEqual([
       { status: 'rejected', reason: new Error('odd 1') },
@@ -129,12 +129,12 @@ describe('Batcher', () => {
     ]);
   });
 
-  it('fails all of a run that fails, and goes on with the next', async () => {
+  it('fails all items of a run that fails, and continues with the next run', async () => {
     const outcomes = Promise.allSettled([2, 4, 6, 8].map((item) => batcher.add(item)));
     const reason = new Error('lost');
     await finish(0);
     runs[1]!.fail(reason);
-    await turn();
+    await tick();
     runs[2]!.finish();
     expect(runs.map(({ items }) => items)).toEqual([[2], [4, 6], [8]]);
     expect(await outcomes).toEqual([
@@ -145,18 +145,18 @@ describe('Batcher', () => {
     ]);
   });
 
-  it('refuses at once what comes when the queue is full, and takes more when there is room again', async () => {
-    const taken = [0, 2, 4, 6, 8, 10].map((item) => batcher.add(item));
+  it('refuses an item at once if the queue is full, and accepts items when it has room again', async () => {
+    const accepted = [0, 2, 4, 6, 8, 10].map((item) => batcher.add(item));
     await expect(batcher.add(12)).rejects.toMatchObject(unavailable);
     await finish(0);
     const later = batcher.add(14);
     await finish(1, 2);
     expect(runs.map(({ items }) => items)).toEqual([[0], [2, 4, 6], [8, 10, 14]]);
-    expect(await Promise.all(taken)).toHaveLength(6);
+    expect(await Promise.all(accepted)).toHaveLength(6);
     expect(await later).toBe('even 14');
   });
 
-  it('tells how many items wait', async () => {
+  it('returns the number of waiting items', async () => {
     expect(batcher.length).toBe(0);
     const outcomes = [2, 4, 6].map((item) => batcher.add(item));
     expect(batcher.length).toBe(2);
@@ -166,7 +166,7 @@ describe('Batcher', () => {
     await Promise.all(outcomes);
   });
 
-  it('tells of each run how long its items have waited, and of no item that has waited too long', async () => {
+  it('reports the waits of the items of each run, without those that waited too long', async () => {
     const waits: (readonly number[])[] = [];
     batcher.onRun = (times) => waits.push(times);
     const first = batcher.add(0);
@@ -179,13 +179,13 @@ describe('Batcher', () => {
     runs[0]!.finish();
     await refusal;
     await first;
-    await turn();
+    await tick();
     runs[1]!.finish();
     await Promise.all(later);
     expect(waits).toEqual([[0], [800, 200]]);
   });
 
-  it('does not hand on what has waited too long', async () => {
+  it('does not run an item that has waited too long', async () => {
     const first = batcher.add(0);
     const refusal = expect(batcher.add(2)).rejects.toMatchObject(unavailable);
     now += 1;
@@ -194,20 +194,20 @@ describe('Batcher', () => {
     runs[0]!.finish();
     await refusal;
     expect(await first).toBe('even 0');
-    await turn();
+    await tick();
     expect(runs.map(({ items }) => items)).toEqual([[0], [4]]);
     runs[1]!.finish();
     expect(await later).toBe('even 4');
   });
 
-  it('runs nothing where all have waited too long, and then takes the next item at once', async () => {
+  it('runs nothing if all items have waited too long, and then runs the next item at once', async () => {
     const first = batcher.add(0);
     const refusals = Promise.allSettled([batcher.add(2), batcher.add(4)]);
     now += 1_001;
     runs[0]!.finish();
     expect(await refusals).toMatchObject([{ reason: unavailable }, { reason: unavailable }]);
     await first;
-    await turn();
+    await tick();
     expect(runs).toHaveLength(1);
     const next = batcher.add(6);
     runs[1]!.finish();

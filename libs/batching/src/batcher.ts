@@ -1,17 +1,18 @@
 import { DomainError } from '../../errors/src/index.js';
 
-/** Bounds of a Batcher. */
+/** The limits of a Batcher. */
 export interface BatcherLimits {
-  /** The most items in one run. */
+  /** The maximum number of items in a run. */
   readonly batch: number;
-  /** The most items that wait for a run. */
+  /** The maximum number of items that wait for a run. */
   readonly queue: number;
-  /** The most milliseconds that an item waits. By then its caller has given up. */
+  /** The maximum time that an item waits, in milliseconds. After it the caller has given up. */
   readonly wait: number;
 }
 
-interface Waiting<Item, Outcome> {
+interface WaitingItem<Item, Outcome> {
   readonly item: Item;
+  /** The time of arrival in milliseconds. */
   readonly since: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
@@ -19,45 +20,45 @@ interface Waiting<Item, Outcome> {
 
 interface Run {
   readonly size: number;
-  /** Resolves at the end of the run with what hands out its outcomes. */
-  readonly handOut: Promise<() => void>;
+  /** Resolves at the end of the run with a function that delivers the outcomes. */
+  readonly deliver: Promise<() => void>;
 }
 
 /**
- * Takes items one by one and runs them together. Only one run is under way at a time. An item that arrives while no run
- * is under way runs at once. An item that arrives during a run goes into the next run or the one after it, together
- * with others that wait; it waits longer only where runs have reached their limit.
+ * Collects items and runs them together, one run at a time. If no run is in progress, an item runs
+ * at once. Otherwise it joins one of the next two runs; it waits longer only if the runs are full.
  *
- * A run begins before the outcomes of the last one are handed out, so that the database works while the callers do. A
- * caller often comes again at once. So a run takes half, rounded up, of the items of the last run plus those that wait.
- * Where all callers come again, all runs are of one size. Otherwise large and small runs would alternate: the callers
- * of the small run wait for the large one, and the database waits for the callers of the large one.
+ * A run begins before the outcomes of the previous run are delivered, so that the database and the
+ * callers work at the same time. Callers often send their next item at once. Therefore a run takes
+ * only half of the items of the previous run and of the waiting items together, rounded up. If all
+ * callers continue, all runs have the same size. Otherwise large and small runs would alternate:
+ * the callers of the small run wait for the large run, and the database waits for its callers.
  */
 export class Batcher<Item, Outcome> {
   /** Called when a run begins, with the milliseconds that each of its items has waited. */
   onRun: ((waits: readonly number[]) => void) | undefined;
-  private queue: Waiting<Item, Outcome>[] = [];
+  private queue: WaitingItem<Item, Outcome>[] = [];
   private isRunning = false;
 
-  /** `run` gets 1 to `limits.batch` items. It resolves with an outcome or an error for each, in their order. */
+  /** `run` takes 1 to `limits.batch` items and returns an outcome or error for each, in order. */
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>,
     private readonly limits: BatcherLimits,
-    /** Milliseconds. */
+    /** Returns the time in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Items that wait for a run. */
+  /** The number of items that wait for a run. */
   get length(): number {
     return this.queue.length;
   }
 
   /**
-   * Resolves with the item's own outcome, or rejects with its error. Rejects with DomainError SERVICE_UNAVAILABLE where
-   * too many items wait, or this one has waited too long.
+   * Resolves with the item's own outcome, or rejects with its error. Rejects with DomainError
+   * SERVICE_UNAVAILABLE if too many items wait, or if this one has waited too long.
    */
   add(item: Item): Promise<Outcome> {
-    if (this.queue.length >= this.limits.queue) return Promise.reject(unavailable());
+    if (this.queue.length >= this.limits.queue) return Promise.reject(unavailableError());
     return new Promise((resolve, reject) => {
       this.queue.push({ item, since: this.now(), resolve, reject });
       if (!this.isRunning) void this.runAll();
@@ -68,35 +69,35 @@ export class Batcher<Item, Outcome> {
     this.isRunning = true;
     let run = this.start(0);
     while (run !== undefined) {
-      const handOut = await run.handOut;
+      const deliver = await run.deliver;
       run = this.start(run.size);
-      // A turn later: the next run needs some promises before it is sent. The callers would come in between.
-      setImmediate(handOut);
+      // Not at once: the next run is sent only after some promises have settled.
+      setImmediate(deliver);
     }
     this.isRunning = false;
   }
 
-  /** Begins the next run; undefined where nothing waits. `ended`: how many items the last run had. */
-  private start(ended: number): Run | undefined {
+  /** Begins the next run. Returns undefined if no items wait. */
+  private start(previousSize: number): Run | undefined {
     this.refuseLate();
-    const share = Math.ceil((ended + this.queue.length) / 2);
-    const batch = this.queue.splice(0, Math.min(share, this.limits.batch));
-    return batch.length === 0 ? undefined : { size: batch.length, handOut: this.runTogether(batch) };
+    const half = Math.ceil((previousSize + this.queue.length) / 2);
+    const batch = this.queue.splice(0, Math.min(half, this.limits.batch));
+    return batch.length === 0 ? undefined : { size: batch.length, deliver: this.runTogether(batch) };
   }
 
   private refuseLate(): void {
     const oldest = this.now() - this.limits.wait;
     const inTime = this.queue.findIndex(({ since }) => since >= oldest);
     const late = this.queue.splice(0, inTime === -1 ? this.queue.length : inTime);
-    for (const { reject } of late) reject(unavailable());
+    for (const { reject } of late) reject(unavailableError());
   }
 
-  private async runTogether(batch: readonly Waiting<Item, Outcome>[]): Promise<() => void> {
+  private async runTogether(batch: readonly WaitingItem<Item, Outcome>[]): Promise<() => void> {
     const now = this.now();
     try {
       this.onRun?.(batch.map(({ since }) => now - since));
       const outcomes = await this.run(batch.map(({ item }) => item));
-      if (outcomes.length !== batch.length) throw new Error('a run must give an outcome for each item');
+      if (outcomes.length !== batch.length) throw new Error('a run must return an outcome for each item');
       return () => {
         batch.forEach(({ resolve, reject }, index) => {
           const outcome = outcomes[index] as Outcome | Error;
@@ -112,10 +113,9 @@ export class Batcher<Item, Outcome> {
   }
 }
 
-/** What a Batcher shows to somebody who watches it. */
-export type WatchedBatcher = Pick<Batcher<never, unknown>, 'length' | 'onRun'>;
+/** The members of a Batcher that metrics need. */
+export type MeasurableBatcher = Pick<Batcher<never, unknown>, 'length' | 'onRun'>;
 
-/** The error for what there is no room or no time for. */
-export function unavailable(): DomainError {
+export function unavailableError(): DomainError {
   return new DomainError('SERVICE_UNAVAILABLE');
 }

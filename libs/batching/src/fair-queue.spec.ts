@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FairQueue } from './fair-queue.js';
 
@@ -23,9 +23,9 @@ describe('FairQueue', () => {
     );
   const end = async (name: string, error?: Error) => {
     ends.get(name)!(error);
-    await nextTurn();
-    // The next task begins in the turn after.
-    await nextTurn();
+    await nextTick();
+    // The next task begins one iteration of the event loop later.
+    await nextTick();
   };
 
   beforeEach(() => {
@@ -39,7 +39,7 @@ describe('FairQueue', () => {
     );
   });
 
-  it('runs as many tasks at a time as its size, and the next when one has ended, in order', async () => {
+  it('runs as many tasks at a time as its size, and the next in order when one ends', async () => {
     const [first] = ['a', 'b', 'c', 'd'].map((name) => run(name));
     expect([begun, queue.length]).toEqual([['a', 'b'], 2]);
     await end('a');
@@ -47,7 +47,7 @@ describe('FairQueue', () => {
     expect([begun, queue.length]).toEqual([['a', 'b', 'c'], 1]);
   });
 
-  it('runs tasks with one key one after the other, and other tasks meanwhile', async () => {
+  it('runs tasks with the same key one at a time, and other tasks meanwhile', async () => {
     for (const name of ['a1', 'a2', 'a3']) void run(name, { key: 'a' });
     void run('b', { key: 'b' });
     expect(begun).toEqual(['a1', 'b']);
@@ -57,12 +57,12 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'b', 'a2']);
   });
 
-  it('goes on after a task that fails, and after one that throws', async () => {
+  it('continues after a task that fails, and after a task that throws', async () => {
     const throwing = () => {
       throw new Error('at once');
     };
     await expect(queue.run(undefined, throwing, 'a')).rejects.toThrow('at once');
-    await nextTurn();
+    await nextTick();
     const failing = expect(run('a', { key: 'a' })).rejects.toThrow('no');
     const next = run('a2', { key: 'a' });
     await end('a', new Error('no'));
@@ -71,13 +71,13 @@ describe('FairQueue', () => {
     expect(await next).toBe('a2 done');
   });
 
-  it('refuses what finds too many waiting', async () => {
+  it('refuses a task if too many wait', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
     await expect(run('f')).rejects.toMatchObject(unavailable);
     expect([begun, queue.length]).toEqual([['a', 'b'], 3]);
   });
 
-  it('takes one of each waiting caller in rotation', async () => {
+  it('serves the waiting callers in rotation', async () => {
     for (const name of ['a1', 'a2', 'a3', 'a4']) void run(name, { caller: 'a' });
     void run('b1', { caller: 'b' });
     await end('a1');
@@ -89,7 +89,7 @@ describe('FairQueue', () => {
     expect(begun.slice(4)).toEqual(['a4', 'b2']);
   });
 
-  it('lets a caller past the tasks with one key that another caller waits for', async () => {
+  it('serves a caller before the other waiting tasks with the same key of another caller', async () => {
     for (const name of ['a1', 'a2', 'a3']) void run(name, { caller: 'a', key: 'log' });
     const own = run('b', { caller: 'b', key: 'log' });
     await end('a1');
@@ -99,7 +99,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'a2', 'b', 'a3']);
   });
 
-  it('refuses the newest task of the caller with the most, if another caller finds too many waiting', async () => {
+  it('refuses the newest task of the caller with the most if another caller needs room', async () => {
     for (const name of ['a1', 'a2', 'a3', 'a4']) void run(name, { caller: 'a' });
     const newest = expect(run('a5', { caller: 'a' })).rejects.toMatchObject(unavailable);
     void run('b', { caller: 'b' });
@@ -109,7 +109,7 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a1', 'a2', 'a3', 'b']);
   });
 
-  it('refuses what has waited too long, and begins what has not', async () => {
+  it('refuses a task that has waited too long, and begins the others', async () => {
     for (const name of ['a', 'b']) void run(name);
     const late = expect(run('late')).rejects.toMatchObject(unavailable);
     now += 1_001;

@@ -1,6 +1,7 @@
-import { type BatcherLimits, unavailable } from './batcher.js';
+import { type BatcherLimits, unavailableError } from './batcher.js';
 
-interface Waiting {
+interface WaitingTask {
+  /** The time of arrival in milliseconds. */
   readonly since: number;
   readonly key: string | undefined;
   readonly begin: () => Promise<void>;
@@ -8,25 +9,26 @@ interface Waiting {
 }
 
 /**
- * Runs a limited number of tasks at a time, one of each waiting caller in rotation, so that no caller waits for all
- * that another one asks for. Tasks with the same key run one after the other, and hold up no other tasks meanwhile.
+ * Runs a limited number of tasks at a time, one of each waiting caller in rotation. Tasks with the
+ * same key run one at a time without delaying others.
  */
 export class FairQueue {
-  /** The waiting tasks of each caller, oldest first. The caller that was served least recently comes first. */
-  private readonly waiting = new Map<unknown, Waiting[]>();
+  /** The waiting tasks of each caller, oldest first. The next caller to serve comes first. */
+  private readonly waiting = new Map<unknown, WaitingTask[]>();
+  /** The keys of the running tasks. */
   private readonly keys = new Set<string>();
   private running = 0;
 
   constructor(
-    /** `queue` and `wait` bound the tasks that wait, of all callers together, and the time of each. */
+    /** `queue` limits the waiting tasks of all callers together, and `wait` the time of each. */
     private readonly limits: Pick<BatcherLimits, 'queue' | 'wait'>,
-    /** The number of tasks at a time; called at each start, because a pool may not be open yet. */
+    /** Returns the number of tasks at a time. Called at each start: a pool may not be open yet. */
     private readonly size: () => number = () => 1,
-    /** Milliseconds. */
+    /** Returns the time in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** The number of tasks that wait. */
+  /** The number of waiting tasks. */
   get length(): number {
     return [...this.waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
@@ -36,8 +38,9 @@ export class FairQueue {
   }
 
   /**
-   * Settles like the task. Rejects with DomainError SERVICE_UNAVAILABLE if the task has waited too long, or if too many
-   * tasks wait: then the newest task of the caller with the most waiting tasks is refused.
+   * Settles like the task, or rejects with DomainError SERVICE_UNAVAILABLE if it has waited too
+   * long. If too many tasks wait, the newest one of the caller with the most waiting tasks is
+   * rejected.
    */
   run<T>(caller: unknown, task: () => Promise<T>, key?: string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -47,13 +50,13 @@ export class FairQueue {
         this.next();
       };
       const begin = async () => {
-        // A task may also throw before it returns a promise.
+        // A task may throw before it returns a promise.
         await new Promise<T>((settle) => settle(task())).then(resolve, reject);
         // The caller of the task continues first.
         setImmediate(end);
       };
       const own = this.waiting.get(caller) ?? [];
-      own.push({ since: this.now(), key, begin, refuse: () => reject(unavailable()) });
+      own.push({ since: this.now(), key, begin, refuse: () => reject(unavailableError()) });
       this.waiting.set(caller, own);
       this.next();
       if (this.length > this.limits.queue) this.refuseOne(own);
@@ -62,12 +65,12 @@ export class FairQueue {
 
   private next(): void {
     this.refuseLate();
-    // A caller that is served here moves to the end, and so is reached again if there is room for more.
+    // A caller that is served moves to the end of the map, so the loop reaches it again.
     for (const [caller, tasks] of this.waiting) {
       if (this.running >= this.size()) return;
       const index = tasks.findIndex(({ key }) => key === undefined || !this.keys.has(key));
       if (index === -1) continue;
-      const [{ begin, key }] = tasks.splice(index, 1) as [Waiting];
+      const [{ begin, key }] = tasks.splice(index, 1) as [WaitingTask];
       this.waiting.delete(caller);
       if (tasks.length > 0) this.waiting.set(caller, tasks);
       this.running++;
@@ -84,12 +87,12 @@ export class FairQueue {
     }
   }
 
-  private refuseOne(newcomers: Waiting[]): void {
+  private refuseOne(newest: WaitingTask[]): void {
     const longest = [...this.waiting.values()].reduce(
       (most, tasks) => (tasks.length > most.length ? tasks : most),
-      newcomers,
+      newest,
     );
     longest.pop()!.refuse();
-    // An empty list of a caller is removed the next time that tasks begin.
+    // `refuseLate` removes a caller's empty list.
   }
 }

@@ -1,5 +1,5 @@
-/* Without it each create has a commit of its own, and the disk decides how many there are in a second. */
+/* Group commit and fair queues. Without them the disk limits the number of creates in a second. */
 
-export { Batcher, type BatcherLimits, type WatchedBatcher } from './batcher.js';
+export { Batcher, type BatcherLimits, type MeasurableBatcher } from './batcher.js';
 export { FairQueue } from './fair-queue.js';
-export { halving } from './halving.js';
+export { bisect } from './bisect.js';

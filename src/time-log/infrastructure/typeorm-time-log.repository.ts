@@ -3,8 +3,8 @@ import {
   Batcher,
   type BatcherLimits,
   FairQueue,
-  halving,
-  type WatchedBatcher,
+  bisect,
+  type MeasurableBatcher,
 } from '../../../libs/batching/src/index.js';
 import {
   Database,
@@ -97,7 +97,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
     const limits = { batch: BATCH, queue, wait };
-    this.writes = new Batcher((logs) => halving(logs, (some) => this.insert(some), isRefusalOfRow), limits);
+    this.writes = new Batcher((logs) => bisect(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
     this.feed = new TimeLogFeed(database, rows);
     this.reads = new CostlyReads(database, limits);
@@ -162,7 +162,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   /** The batches in which logs wait for their commit. */
-  get queues(): readonly WatchedBatcher[] {
+  get queues(): readonly MeasurableBatcher[] {
     return [this.writes, this.keyedWrites.writes];
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { halving } from './halving.js';
+import { bisect } from './bisect.js';
 
-/** Takes numbers and gives them back doubled, but none of a batch that holds one of `refused`. */
+/** Returns a run that doubles numbers and fails for a batch with one of `refused`. */
 function doubling(refused: readonly number[]) {
   const runs: (readonly number[])[] = [];
   const run = async (items: readonly number[]) => {
@@ -12,16 +12,16 @@ function doubling(refused: readonly number[]) {
   return { run, runs };
 }
 
-describe('halving', () => {
-  it('hands all on together where nothing fails', async () => {
+describe('bisect', () => {
+  it('runs all items together if no run fails', async () => {
     const { run, runs } = doubling([]);
-    expect(await halving([1, 2, 3], run, () => true)).toEqual([2, 4, 6]);
+    expect(await bisect([1, 2, 3], run, () => true)).toEqual([2, 4, 6]);
     expect(runs).toEqual([[1, 2, 3]]);
   });
 
-  it('lets an item that is refused take no other with it, and keeps the order', async () => {
+  it('fails only the bad item, and keeps the order', async () => {
     const { run, runs } = doubling([3]);
-    expect(await halving([1, 2, 3, 4, 5, 6, 7, 8], run, () => true)).toEqual([
+    expect(await bisect([1, 2, 3, 4, 5, 6, 7, 8], run, () => true)).toEqual([
       2,
       4,
       new Error('not 3'),
@@ -34,9 +34,9 @@ describe('halving', () => {
     expect(runs).toHaveLength(7);
   });
 
-  it('gives the error to all at once where halves would not change it', async () => {
+  it('gives all items an error that no single item causes', async () => {
     const { run, runs } = doubling([3]);
-    expect(await halving([1, 2, 3], run, () => false)).toEqual(Array(3).fill(new Error('not 3')));
+    expect(await bisect([1, 2, 3], run, () => false)).toEqual(Array(3).fill(new Error('not 3')));
     expect(runs).toHaveLength(1);
   });
 });
