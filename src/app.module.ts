@@ -5,7 +5,7 @@ import type { QueryRunner } from 'typeorm';
 import {
   AUTH_HEADERS,
   BearerAuthModule,
-  ByFormVerifier,
+  DelegatingVerifier,
   rateLimit,
   type TokenVerifier,
 } from '../libs/auth/src/index.js';
@@ -123,7 +123,7 @@ export class AppModule {
           useFactory: (accessTokens: AccessTokenVerifier, ...verifiers: TokenVerifier[]) => ({
             verifier: issuers.reduce<TokenVerifier | undefined>(
               (others, { accepts }, index) =>
-                others ? new ByFormVerifier(accepts, verifiers[index]!, others) : verifiers[index],
+                others ? new DelegatingVerifier(accepts, verifiers[index]!, others) : verifiers[index],
               config.takesAccessTokens ? accessTokens : undefined,
             )!,
             realm: 'time-logs',

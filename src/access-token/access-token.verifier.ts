@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, TokenVerifier, VerdictCache } from '../../libs/auth/src/index.js';
+import { type Caller, TokenVerifier, VerificationCache } from '../../libs/auth/src/index.js';
 import { Batcher } from '../../libs/batching/src/index.js';
 import { AccessTokenLookup } from './access-token.lookup.js';
 import { DeclaredTokens } from './declared-tokens.js';
@@ -21,8 +21,8 @@ interface Asked {
  */
 @Injectable()
 export class AccessTokenVerifier extends TokenVerifier {
-  private readonly good: VerdictCache;
-  private readonly bad: VerdictCache;
+  private readonly good: VerificationCache;
+  private readonly bad: VerificationCache;
   private readonly lookups = new Batcher((asked: readonly Asked[]) => this.lookUp(asked), LOOKUPS);
   /** Lookups under way. All requests with the same token share one. */
   private readonly answers = new Map<string, Promise<Caller | undefined>>();
@@ -40,8 +40,8 @@ export class AccessTokenVerifier extends TokenVerifier {
     private readonly now: () => number = () => performance.now(),
   ) {
     super();
-    this.good = new VerdictCache(capacity);
-    this.bad = new VerdictCache(capacity);
+    this.good = new VerificationCache(capacity);
+    this.bad = new VerificationCache(capacity);
   }
 
   override async verify(token: string): Promise<Caller | undefined> {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { MOST_PROJECTS } from '../../libs/auth/src/index.js';
+import { MAX_PROJECTS } from '../../libs/auth/src/index.js';
 import { accessTokens, AccessTokenService, tokenTable } from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
@@ -28,7 +28,7 @@ export const tokenCommand: Command = {
   npm run --silent token -- revoke ID
 
 SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
---project binds the token to a project, or to several (at most ${MOST_PROJECTS}); without it a token has all.
+--project binds the token to a project, or to several (at most ${MAX_PROJECTS}); without it a token has all.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
 create prints the token as its last line: it is shown only this once.`,
   run: (call) => withTokens(call, parse(call.args)),
@@ -101,9 +101,9 @@ function projectsOf(given: readonly string[]): readonly string[] {
       '--project takes the UUID of a project, such as 3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43',
     );
   const projects = new Set(given.map((project) => project.toLowerCase()));
-  if (projects.size > MOST_PROJECTS)
+  if (projects.size > MAX_PROJECTS)
     throw new UsageError(
-      `a token can be bound to at most ${MOST_PROJECTS} projects; these are ${projects.size}`,
+      `a token can be bound to at most ${MAX_PROJECTS} projects; these are ${projects.size}`,
     );
   return [...projects];
 }

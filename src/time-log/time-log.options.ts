@@ -8,7 +8,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { HOST_FILTER } from '../../libs/errors/src/index.js';
-import { type CallerOf, HOST_GUARD } from '../../libs/auth/src/index.js';
+import { type CallerResolver, HOST_GUARD } from '../../libs/auth/src/index.js';
 import { databaseOf, registerEntities } from '../database/index.js';
 import { CHOSEN_ROUTES, type ChosenRoutes } from './api/chosen-routes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './application/time-log-hooks.js';
@@ -37,7 +37,7 @@ export interface TimeLogOptions extends TimeLogCoreOptions {
    * whole app. It stands in the place of our guard; the scopes of the routes are `time-logs:read`,
    * `time-logs:write` and `time-logs:correct`.
    */
-  readonly caller?: CallerOf | undefined;
+  readonly caller?: CallerResolver | undefined;
   /** What the OpenAPI document of the app says of our routes; `false`: the app makes no document. */
   readonly openApi?:
     | false

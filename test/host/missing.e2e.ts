@@ -53,9 +53,9 @@ describe('a host that lacks something ends its start and says what to do', () =>
       /^the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule\.forRoot\(\{\}\)$/,
     ],
     [
-      'somebody who decides who may call',
+      'access control',
       () => [dataSource(migrated), TimeLogModule],
-      /^nobody decides who may call: import BearerAuthModule\.forRoot\(\{ verifier, realm \}\), bind a guard or a caller of your own, or import the very object that has them$/,
+      /^no access control is configured: import BearerAuthModule\.forRoot\(\{ verifier, realm \}\), set a guard or a caller of your own, or import the same module object that has them$/,
     ],
     [
       'Express',

@@ -65,7 +65,7 @@ describe('the service with JWTs', () => {
       'JWT refused: ERR_JWKS_NO_MATCHING_KEY',
       'JWT refused: ERR_JOSE_NOT_SUPPORTED',
       'a caller is bound to no project: the claim teams is missing',
-      'a caller is bound to no project: the claim teams holds something other than a UUID',
+      'a caller is bound to no project: the claim teams contains a value that is not a UUID',
     ])
       expect(output).toContain(line);
     const parts = tokens.flatMap((token) => token.split('.'));

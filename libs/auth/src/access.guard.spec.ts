@@ -16,34 +16,34 @@ class Handlers {
 const reader = { id: 'ada', scopes: ['logs:read'] };
 const PROJECT = '3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43';
 
-/** The context of a request or a message; `given` is the request or the data. */
-function contextOf(type: 'http' | 'rpc', given: object): ExecutionContext {
+/** Returns the context of a request or a message. `input` is the request or the data. */
+function contextOf(type: 'http' | 'rpc', input: object): ExecutionContext {
   const list = Reflect.get<object, string>(Handlers.prototype, 'list') as () => void;
-  const context = new ExecutionContextHost([given, {}], Handlers, list);
+  const context = new ExecutionContextHost([input, {}], Handlers, list);
   context.setType(type);
   return context;
 }
-const ask = async (access: HostAccess, given: object = {}, type: 'http' | 'rpc' = 'rpc') =>
-  new AccessGuard(new Reflector(), access).canActivate(contextOf(type, given));
+const canActivate = async (access: HostAccess, input: object = {}, type: 'http' | 'rpc' = 'rpc') =>
+  new AccessGuard(new Reflector(), access).canActivate(contextOf(type, input));
 
-describe('AccessGuard, where a host decides', () => {
-  it.each(['http', 'rpc'] as const)('keeps the caller of a request or message: %s', async (type) => {
-    const given = { user: 'theirs' };
+describe('AccessGuard with the access control of a host', () => {
+  it.each(['http', 'rpc'] as const)('stores the caller of a request or message: %s', async (type) => {
+    const input = { user: 'of the host' };
     const types: string[] = [];
     const caller = async (context: ExecutionContext) => {
       types.push(context.getType());
       return reader;
     };
-    expect(await ask({ caller }, given, type)).toBe(true);
-    expect([callerOf(given), given.user, types]).toEqual([reader, 'theirs', [type]]);
+    expect(await canActivate({ caller }, input, type)).toBe(true);
+    expect([callerOf(input), input.user, types]).toEqual([reader, 'of the host', [type]]);
   });
 
-  it('keeps a caller with a sound set of projects, and all else that it has', async () => {
+  it('stores a caller with valid projects, and its other properties', async () => {
     Logger.overrideLogger(false);
-    const keptOf = async (caller: object) => {
-      const given = {};
-      await ask({ caller: () => caller as Caller }, given);
-      return callerOf(given);
+    const storedFor = async (caller: object) => {
+      const input = {};
+      await canActivate({ caller: () => caller as Caller }, input);
+      return callerOf(input);
     };
     class Staff {
       readonly name = 'Ada';
@@ -55,43 +55,43 @@ describe('AccessGuard, where a host decides', () => {
         return reader.scopes;
       }
     }
-    expect(await keptOf(new Staff())).toEqual({ ...reader, name: 'Ada', projects: [PROJECT] });
+    expect(await storedFor(new Staff())).toEqual({ ...reader, name: 'Ada', projects: [PROJECT] });
     for (const projects of [null, '*', ['*'], PROJECT]) {
-      expect(await keptOf({ ...reader, projects })).toEqual({ ...reader, projects: [] });
+      expect(await storedFor({ ...reader, projects })).toEqual({ ...reader, projects: [] });
     }
-    expect(await keptOf(reader)).toBe(reader);
+    expect(await storedFor(reader)).toBe(reader);
   });
 
-  it('refuses a caller without the scope, and nobody', async () => {
-    await expect(ask({ caller: () => ({ scopes: ['logs:write'] }) })).rejects.toMatchObject({
+  it('refuses a caller without the scope, and a request without a caller', async () => {
+    await expect(canActivate({ caller: () => ({ scopes: ['logs:write'] }) })).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message: 'the token lacks the scope logs:read',
     });
-    await expect(ask({ caller: () => undefined })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(canActivate({ caller: () => undefined })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });
 
   it.each([
-    ['at once', () => false],
-    ['later', async () => false],
-    ['as a stream', () => of(false)],
-  ])('does not ask for the caller of what its guard refuses %s', async (_how, canActivate) => {
+    ['a value', () => false],
+    ['a promise', async () => false],
+    ['an observable', () => of(false)],
+  ])('does not resolve the caller if the guard refuses by %s', async (_kind, refuse) => {
     const caller = () => {
-      throw new Error('asked');
+      throw new Error('called');
     };
-    const access = { guard: { canActivate }, caller };
-    expect(await ask(access, {}, 'http')).toBe(false);
-    await expect(ask(access)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    const access = { guard: { canActivate: refuse }, caller };
+    expect(await canActivate(access, {}, 'http')).toBe(false);
+    await expect(canActivate(access)).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('knows no caller where only a guard decides', async () => {
-    const given = {};
-    expect(await ask({ guard: { canActivate: () => of(true) } }, given)).toBe(true);
-    expect(callerOf(given)).toBeUndefined();
+  it('stores no caller if the host has only a guard', async () => {
+    const input = {};
+    expect(await canActivate({ guard: { canActivate: () => of(true) } }, input)).toBe(true);
+    expect(callerOf(input)).toBeUndefined();
   });
 
-  it('needs somebody who decides', () => {
+  it('throws without any access control', () => {
     expect(() => new AccessGuard(new Reflector())).toThrow(
-      'nobody decides who may call: import BearerAuthModule.forRoot({ verifier, realm }), bind a guard or a caller of your own, or import the very object that has them',
+      'no access control is configured: import BearerAuthModule.forRoot({ verifier, realm }), set a guard or a caller of your own, or import the same module object that has them',
     );
   });
 });

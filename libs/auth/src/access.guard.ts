@@ -5,25 +5,25 @@ import { DomainError } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
-import { type CallerOf, keepCaller } from './caller.js';
-import { missingScope } from './scopes.decorator.js';
+import { type CallerResolver, storeCaller } from './caller.js';
+import { missingScopes } from './scopes.decorator.js';
 
-/** How a host decides who may pass, in the place of bearer tokens. */
+/** Access control of a host application. It replaces bearer tokens. */
 export interface HostAccess {
-  /** Asked first. Its verdict on a request may leave anything there, such as a `user`: nothing here touches that. */
+  /** Runs first. It may set properties of the request, such as `user`. */
   readonly guard?: CanActivate | undefined;
-  /** The caller whom it has let pass. Without it scopes are not checked, and the caller has no id. */
-  readonly caller?: CallerOf | undefined;
+  /** Returns the caller. Without it scopes are not checked, and no caller has an id. */
+  readonly caller?: CallerResolver | undefined;
 }
 
-/** The guard of a host, as its module provides it for the HostAccess. */
+/** The injection token of the host's guard. A module provides it to build its HostAccess. */
 export const HOST_GUARD = Symbol.for('time-logs.HOST_GUARD');
-/** The HostAccess that a module provides for its controllers and exports for others; undefined: bearer tokens. */
+/** The injection token of a module's HostAccess; undefined stands for bearer tokens. */
 export const HOST_ACCESS = Symbol.for('time-logs.HOST_ACCESS');
 
 /**
- * Lets requests and messages pass as the host decides; without a HostAccess as BearerAuthGuard does, which needs
- * BearerAuthModule. It keeps the caller (`callerOf`). Throws DomainError UNAUTHORIZED or FORBIDDEN.
+ * Lets requests and messages pass as the host decides, or without a HostAccess as BearerAuthGuard
+ * does. It stores the caller for `callerOf`. Throws DomainError UNAUTHORIZED or FORBIDDEN.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -41,7 +41,7 @@ export class AccessGuard implements CanActivate {
       this.guard = new BearerAuthGuard(strategy, auth, reflector);
     } else {
       throw new Error(
-        'nobody decides who may call: import BearerAuthModule.forRoot({ verifier, realm }), bind a guard or a caller of your own, or import the very object that has them',
+        'no access control is configured: import BearerAuthModule.forRoot({ verifier, realm }), set a guard or a caller of your own, or import the same module object that has them',
       );
     }
   }
@@ -58,19 +58,19 @@ class HostGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const { guard, caller: callerOf } = this.access;
-    const verdict = guard?.canActivate(context) ?? true;
-    if (!(await (isObservable(verdict) ? lastValueFrom(verdict) : verdict))) {
-      // What Nest throws then for a message tells nobody that it is a refusal.
+    const { guard, caller: resolveCaller } = this.access;
+    const result = guard?.canActivate(context) ?? true;
+    if (!(await (isObservable(result) ? lastValueFrom(result) : result))) {
+      // For a message Nest would throw an error that does not look like a refusal.
       if (context.getType() === 'rpc') throw new DomainError('FORBIDDEN');
       return false;
     }
-    if (callerOf === undefined) return true;
-    const caller = await callerOf(context);
+    if (resolveCaller === undefined) return true;
+    const caller = await resolveCaller(context);
     if (caller === undefined) throw new DomainError('UNAUTHORIZED');
-    const scope = missingScope(this.reflector, caller, context);
-    if (scope !== undefined) throw new DomainError('FORBIDDEN', `the token lacks the scope ${scope}`);
-    keepCaller(context, caller);
+    const scopes = missingScopes(this.reflector, caller, context);
+    if (scopes !== undefined) throw new DomainError('FORBIDDEN', `the token lacks the scope ${scopes}`);
+    storeCaller(context, caller);
     return true;
   }
 }

@@ -16,75 +16,75 @@ const ada = { id: 'ada', scopes: [] };
 const auth = { verifier: { verify: async () => ada }, realm: 'test' };
 const guard = new BearerAuthGuard(new BearerStrategy(auth), auth, new Reflector());
 
-/** Bytes of a request, and of one of the objects that it is made of. */
-const SIZE = 128_000;
-const OBJECT = 32;
+const REQUEST_BYTES = 128_000;
+/** The size of each object in the ballast of a request. */
+const OBJECT_BYTES = 32;
 const REQUESTS = 30;
 const kept: object[] = [];
 
-/** Asks the guard about a request that nobody keeps, or the caller. */
-async function ask(keep: boolean): Promise<void> {
+/** Passes a request to the guard. Keeps a reference to it if `keep` is true. */
+async function guardRequest(keep: boolean): Promise<void> {
   let ballast = {};
-  for (let i = 0; i < SIZE / OBJECT; i++) ballast = { ballast };
+  for (let i = 0; i < REQUEST_BYTES / OBJECT_BYTES; i++) ballast = { ballast };
   const request = {
     headersDistinct: { authorization: ['Bearer x'] },
     ballast,
   };
-  await guard.canActivate(new ExecutionContextHost([request, { request }], Object, ask));
+  await guard.canActivate(new ExecutionContextHost([request, { request }], Object, guardRequest));
   expect(callerOf(request)).toBe(ada);
   if (keep) kept.push(request);
 }
 
-it('leaves no request to the collection of old garbage', async () => {
+it('lets minor garbage collections free every request', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
   const used = () =>
     getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')!.space_used_size;
-  const bytesOfOld = async ({ keep = false } = {}) => {
+  const oldSpaceGrowth = async ({ keep = false } = {}) => {
     collect();
     const before = used();
     for (let i = 0; i < REQUESTS; i++) {
-      await ask(keep);
-      // What survives two of these becomes old.
+      await guardRequest(keep);
+      // An object that survives two of these becomes old.
       collect({ type: 'minor' });
       collect({ type: 'minor' });
     }
     return used() - before;
   };
-  await bytesOfOld();
-  expect(await bytesOfOld()).toBeLessThan((REQUESTS * SIZE) / 2);
-  expect(await bytesOfOld({ keep: true })).toBeGreaterThan((REQUESTS * SIZE) / 2);
+  await oldSpaceGrowth();
+  expect(await oldSpaceGrowth()).toBeLessThan((REQUESTS * REQUEST_BYTES) / 2);
+  expect(await oldSpaceGrowth({ keep: true })).toBeGreaterThan((REQUESTS * REQUEST_BYTES) / 2);
 });
 
-it('keeps the caller of a verifier with a sound set of projects, for everybody who asks', async () => {
+it("returns a verifier's caller with valid projects to every reader", async () => {
   Logger.overrideLogger(false);
   const project = '3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43';
-  const given = [project.toUpperCase()];
+  const projects = [project.toUpperCase()];
   const admitted: Caller[] = [];
   const bound = {
     realm: 'test',
-    verifier: { verify: async () => ({ ...ada, projects: given }) },
+    verifier: { verify: async () => ({ ...ada, projects }) },
     admit: (caller: Caller) => void admitted.push(caller),
   };
   const callersOf = async () => {
     const request = { headersDistinct: { authorization: ['Bearer x'] }, user: undefined };
     await new BearerAuthGuard(new BearerStrategy(bound), bound, new Reflector()).canActivate(
-      new ExecutionContextHost([request, { locals: {} }], Object, ask),
+      new ExecutionContextHost([request, { locals: {} }], Object, guardRequest),
     );
     return [callerOf(request), request.user, admitted.pop()];
   };
   expect(await callersOf()).toEqual(Array(3).fill({ ...ada, projects: [project] }));
-  given.push('secret');
+  projects.push('secret');
   expect(await callersOf()).toEqual(Array(3).fill({ ...ada, projects: [] }));
 });
 
-it('asks its own strategy in a module that has set up passport for another', async () => {
+it('uses its own strategy in a module with another default strategy of passport', async () => {
   const app = await Test.createTestingModule({
     imports: [PassportModule.register({ defaultStrategy: 'another' }), BearerAuthModule.forRoot(auth)],
     providers: [BearerAuthGuard],
   }).compile();
   const request = { headersDistinct: { authorization: ['Bearer x'] } };
-  const context = new ExecutionContextHost([request, {}], Object, ask);
+  const context = new ExecutionContextHost([request, {}], Object, guardRequest);
   expect(await app.get(BearerAuthGuard).canActivate(context)).toBe(true);
   expect(callerOf(request)).toBe(ada);
 });

@@ -2,15 +2,12 @@ import { ConfigurableModuleBuilder, type ExecutionContext } from '@nestjs/common
 import type { Caller } from './caller.js';
 import type { TokenVerifier } from './token-verifier.js';
 
-/** How BearerAuthModule tells who a bearer token belongs to. */
+/** The options of BearerAuthModule. */
 export interface BearerAuthOptions {
   readonly verifier: TokenVerifier;
-  /** The realm that challenges name (RFC 9110, section 11.5). */
+  /** The realm in challenges (RFC 9110, section 11.5). */
   readonly realm: string;
-  /**
-   * Called for each request whose token is good for its route, before the body is read. It throws to refuse the
-   * request.
-   */
+  /** Called before the body is read if the token allows the route. Throws to refuse the request. */
   readonly admit?: (caller: Caller, context: ExecutionContext) => void;
 }
 

@@ -3,27 +3,27 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
-import type { Credentials } from './passport-call.js';
+import type { Credentials } from './passport-authenticator.js';
 import type { Caller } from './caller.js';
 
-/** `Bearer` in any case, spaces, then what may be a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
+/** `Bearer` in any case, spaces, and a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
 const BEARER = /^bearer +(.+)$/i;
-/** b64token (RFC 6750, section 2.1). */
+/** The syntax of a token: `b64token` (RFC 6750, section 2.1). */
 const B64TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /**
- * passport-http-bearer, which gets nothing but the one `Authorization` header. Given the whole request it would also
- * take tokens from query and body, against RFC 6750 (section 2.3), and refuse a second space.
+ * passport-http-bearer with only the `Authorization` header. With the whole request it would also
+ * accept tokens in the query and body, against RFC 6750 (section 2.3), and refuse a second space.
  */
 class HeaderBearerStrategy extends Strategy<VerifyFunction> {
-  /** passport sets this for each request. */
+  /** Set by passport for each request. */
   declare private readonly fail: (challenge: string) => void;
   private readonly realm: string;
 
   constructor(options: IStrategyOptions & { realm: string }, verify: VerifyFunction) {
     super(options, verify);
     this.realm = options.realm;
-    // passport's registry is global to the process. A unique name keeps two apps, or a host's strategy, apart.
+    // passport's registry is global to the process, so two applications need different names.
     this.name = `bearer:${randomUUID()}`;
   }
 
@@ -40,14 +40,14 @@ class HeaderBearerStrategy extends Strategy<VerifyFunction> {
   }
 }
 
-/** Declares only what others need of it, so that a host needs no types of passport. */
+/** A strategy as other modules see it, so that a host application needs no types of passport. */
 const NamedStrategy: new (options: { realm: string }) => { readonly name: string } =
   PassportStrategy(HeaderBearerStrategy);
 
-/** What the guard gets the strategy by: a guard of another build in the process knows another class. */
+/** The injection token of the strategy. It is not the class, which differs in each build. */
 export const BEARER_STRATEGY = Symbol.for('time-logs.BearerStrategy');
 
-/** Asks the TokenVerifier about every request that needs a token. */
+/** Passes the token of a request to the TokenVerifier. */
 @Injectable()
 export class BearerStrategy extends NamedStrategy {
   constructor(@Inject(AUTH_OPTIONS) private readonly options: BearerAuthOptions) {

@@ -1,34 +1,34 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { type Caller, stateOf } from '../../strict-request/src/index.js';
-import { soundProjects } from './projects.js';
+import { parseProjectBinding } from './project-binding.js';
 
 export type { Caller };
 
-/** Finds the caller of a request or message, which another guard has let pass. Undefined: it is nobody's. */
-export type CallerOf = (context: ExecutionContext) => Caller | undefined | Promise<Caller | undefined>;
+/** A function that returns the caller of a request or message; undefined if it has none. */
+export type CallerResolver = (context: ExecutionContext) => Caller | undefined | Promise<Caller | undefined>;
 
 /**
- * Keeps the caller with the request, or with the data of the message. Returns whom it has kept: one with a sound set of
- * projects, whatever a host gave.
+ * Stores the caller with the request, or with the data of the message. Returns the stored caller,
+ * whose projects are valid whatever the host returned.
  */
-export function keepCaller<C extends Caller>(context: ExecutionContext, caller: C): C {
-  const kept = caller.projects === undefined ? caller : bound(caller);
-  stateOf(context.getArgByIndex<object>(0)).caller = kept;
-  return kept;
+export function storeCaller<C extends Caller>(context: ExecutionContext, caller: C): C {
+  const stored = caller.projects === undefined ? caller : withValidProjects(caller);
+  stateOf(context.getArgByIndex<object>(0)).caller = stored;
+  return stored;
 }
 
-function bound<C extends Caller>(caller: C): C {
-  // A host's caller may be of a class, and have these from its prototype.
+function withValidProjects<C extends Caller>(caller: C): C {
+  // The spread omits properties that a host's caller inherits from its class.
   const { id, scopes, projects } = caller;
-  return { ...caller, id, scopes, projects: soundProjects(projects, 'its set of projects') };
+  return { ...caller, id, scopes, projects: parseProjectBinding(projects, 'its set of projects') };
 }
 
-/** The caller that a guard has kept with a request or with the data of a message. */
-export function callerOf(called: object): Caller | undefined {
-  return stateOf(called).caller;
+/** Returns the caller that a guard stored with a request or with the data of a message. */
+export function callerOf(requestOrData: object): Caller | undefined {
+  return stateOf(requestOrData).caller;
 }
 
-/** The caller of a message. */
+/** Injects the caller of a message. */
 export const MessageCaller: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => callerOf(context.switchToRpc().getData<object>()),
 );

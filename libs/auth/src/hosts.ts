@@ -1,4 +1,4 @@
-/* What a host needs of it. The index is for our own modules, and may change with them. */
+/* The public names for host applications. The index is for the modules of this project. */
 
 export { AccessGuard } from './access.guard.js';
 export { BearerAuthModule } from './bearer-auth.module.js';

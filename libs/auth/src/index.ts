@@ -1,15 +1,15 @@
-/* Without it every service writes its own guard: who calls, with which scopes, how often, and how a refusal is told. */
+/* Authentication, scopes and rate limits, so that no service has to write its own guard. */
 
 export { AccessGuard, HOST_ACCESS, HOST_GUARD, type HostAccess } from './access.guard.js';
 export { AUTH_HEADERS, BearerAuthModule } from './bearer-auth.module.js';
 export { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
-export { ByFormVerifier } from './by-form.verifier.js';
-export { type Caller, callerOf, type CallerOf, MessageCaller } from './caller.js';
+export { DelegatingVerifier } from './delegating.verifier.js';
+export { type Caller, callerOf, type CallerResolver, MessageCaller } from './caller.js';
 export { PublicRoute, IS_PUBLIC } from './public-route.decorator.js';
 export { Scopes } from './scopes.decorator.js';
-export { MOST_PROJECTS, soundProjects } from './projects.js';
+export { MAX_PROJECTS, parseProjectBinding } from './project-binding.js';
 export { TokenVerifier } from './token-verifier.js';
-export { VerdictCache } from './verdict-cache.js';
+export { VerificationCache } from './verification-cache.js';
 export { rateLimit } from './rate-limit.js';
 export { Unlimited } from './unlimited.decorator.js';

@@ -2,10 +2,10 @@ import { applyDecorators } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { SecurityRequirement } from '../../open-api/src/index.js';
 
-/** The metadata that the guard and the edge read. */
+/** The metadata of public routes, which the guard and the edge read. */
 export const IS_PUBLIC = Reflector.createDecorator({ key: 'time-logs.open', transform: () => true });
 
-/** For a route that needs no token: everybody may call it, and everybody learns which methods its path has. */
+/** Makes a route public: it needs no token, and neither does the list of methods of its path. */
 export function PublicRoute(): MethodDecorator {
   return applyDecorators(IS_PUBLIC(), SecurityRequirement({}));
 }

@@ -20,12 +20,12 @@ class Free {
   }
 }
 
-/** What becomes of two requests of a caller to a route, where one is allowed. */
+/** Returns the outcomes of two requests of a caller to a route, with a quota of one. */
 function outcomesOf(controller: Type, route: string): string[] {
   const admit = rateLimit({ requests: 1, seconds: 60 });
   const handler = (controller.prototype as Record<string, () => string>)[route];
   const context = new ExecutionContextHost([{}], controller, handler);
-  // It has no headers that must be set.
+  // A message needs no response on which headers are set.
   context.setType('rpc');
   return [1, 2].map(() => {
     try {
@@ -37,7 +37,7 @@ function outcomesOf(controller: Type, route: string): string[] {
   });
 }
 
-it('limits all routes but those that are unlimited, alone or with their controller', () => {
+it('limits all routes except those that are unlimited, alone or with their controller', () => {
   const refused = 'too many requests: a token may make 1 in 60 seconds; retry after 60 seconds';
   expect(outcomesOf(Limited, 'route')).toEqual(['admitted', refused]);
   expect(outcomesOf(Limited, 'free')).toEqual(['admitted', 'admitted']);

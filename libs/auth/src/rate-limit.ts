@@ -6,12 +6,12 @@ import { DomainError } from '../../errors/src/index.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
 import { Unlimited } from './unlimited.decorator.js';
 
-/** The key of callers without an id, who share one quota. */
-const NOBODY = '';
+/** The key of callers without an id: they share one quota. */
+const ANONYMOUS_KEY = '';
 
 /**
- * For BearerAuthModule's `admit`. Lets each caller make as many requests as the quota allows. Each answer says what is
- * left (RateLimit header fields for HTTP, draft-ietf-httpapi-ratelimit-headers-11). Throws DomainError RATE_LIMITED.
+ * Returns an `admit` for BearerAuthModule that throws DomainError RATE_LIMITED. Each HTTP response
+ * has the remaining quota of the caller (draft-ietf-httpapi-ratelimit-headers-11).
  */
 export function rateLimit(quota: Quota): NonNullable<BearerAuthOptions['admit']> {
   const limiter = new RateLimiter(quota);
@@ -19,14 +19,13 @@ export function rateLimit(quota: Quota): NonNullable<BearerAuthOptions['admit']>
   const policy = `"default";q=${quota.requests};w=${quota.seconds}`;
   return ({ id }, context) => {
     if (isUnlimited(reflector, context)) return;
-    const { isAllowed, remaining, seconds } = limiter.take(id ?? NOBODY);
-    // A message has no headers.
+    const { isAllowed, remaining, seconds } = limiter.take(id ?? ANONYMOUS_KEY);
     if (context.getType() === 'http') {
       const response = context.switchToHttp().getResponse<Response>();
       response.setHeader('RateLimit-Policy', policy);
       response.setHeader('RateLimit', `"default";r=${remaining};t=${seconds}`);
     }
-    if (!isAllowed) throw tooMany(quota, seconds);
+    if (!isAllowed) throw tooManyRequests(quota, seconds);
   };
 }
 
@@ -34,7 +33,7 @@ function isUnlimited(reflector: Reflector, context: ExecutionContext): boolean {
   return reflector.getAllAndOverride(Unlimited, [context.getHandler(), context.getClass()]);
 }
 
-function tooMany({ requests, seconds: window }: Quota, seconds: number): DomainError {
+function tooManyRequests({ requests, seconds: window }: Quota, seconds: number): DomainError {
   const message = `too many requests: a token may make ${requests} in ${window} seconds; retry after ${seconds} seconds`;
   return new DomainError('RATE_LIMITED', message, { retryAfter: seconds });
 }

@@ -11,7 +11,7 @@ describe('RateLimiter', () => {
   });
   const take = (key: string, times: number) => Array.from({ length: times }, () => limiter.take(key));
 
-  it('lets a key make its quota, and no more', () => {
+  it('allows a key its quota, and no more', () => {
     expect(take('a', 5)).toEqual([
       { isAllowed: true, remaining: 2, seconds: 60 },
       { isAllowed: true, remaining: 1, seconds: 60 },
@@ -21,13 +21,13 @@ describe('RateLimiter', () => {
     ]);
   });
 
-  it('never tells more seconds than the window has', () => {
+  it('never returns more seconds than the window has', () => {
     const hourly = new RateLimiter({ requests: 1, seconds: 3_600 }, () => now);
-    const told = Array.from({ length: 1_000 }, (_, i) => {
+    const seconds = Array.from({ length: 1_000 }, (_, i) => {
       now = 1_000_000 + i * 1.000_001;
       return hourly.take(`key ${i}`).seconds;
     });
-    expect(new Set(told)).toEqual(new Set([3_600]));
+    expect(new Set(seconds)).toEqual(new Set([3_600]));
   });
 
   it('gives each key a quota of its own', () => {
@@ -35,7 +35,7 @@ describe('RateLimiter', () => {
     expect(limiter.take('b')).toEqual({ isAllowed: true, remaining: 2, seconds: 60 });
   });
 
-  it('gives the whole quota again when the window ends, and not before', () => {
+  it('renews the whole quota when the window ends, and not before', () => {
     take('a', 3);
     now += 59_999;
     expect(limiter.take('a')).toEqual({ isAllowed: false, remaining: 0, seconds: 1 });
@@ -51,13 +51,13 @@ describe('RateLimiter', () => {
     expect([limiter.take('a').seconds, limiter.take('b').seconds]).toEqual([15, 45]);
   });
 
-  it('does not prolong a wait by what is refused meanwhile', () => {
+  it('does not prolong the wait when it refuses requests', () => {
     take('a', 100);
     now += 60_000;
     expect(limiter.take('a').isAllowed).toBe(true);
   });
 
-  it('forgets idle keys by the second window after theirs', () => {
+  it('forgets idle keys within two windows', () => {
     for (let i = 0; i < 1_000; i++) limiter.take(`idle-${i}`);
     expect(limiter.size).toBe(1_000);
     for (let i = 0; i < 2; i++) {
@@ -67,7 +67,7 @@ describe('RateLimiter', () => {
     expect(limiter.size).toBe(2);
   });
 
-  it('forgets no key whose window has not ended, whenever it began', () => {
+  it('forgets no key before its window ends', () => {
     for (let step = 0; step < 500; step++) {
       const key = `key-${step}`;
       expect(take(key, 4).map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, false]);

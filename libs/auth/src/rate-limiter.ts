@@ -1,50 +1,50 @@
-/** How many requests a key may make in a window of time. */
+/** The maximum number of requests of a key in a window of time. */
 export interface Quota {
   readonly requests: number;
   readonly seconds: number;
 }
 
-/** What a key has left after one of its requests. */
+/** The state of a key's quota after a request. */
 export interface Allowance {
   readonly isAllowed: boolean;
-  /** Requests. */
+  /** The number of requests that the window still allows. */
   readonly remaining: number;
   /** Whole seconds until the window ends and the quota is full again; at least 1. */
   readonly seconds: number;
 }
 
 interface Window {
-  /** Milliseconds. */
+  /** The end of the window, in milliseconds. */
   readonly end: number;
   used: number;
 }
 
 /**
- * Keys in one generation. Two generations are kept, some 15 MB. Keys beyond that are forgotten early and start anew.
+ * The maximum number of keys in a generation. Two generations take about 15 MB. Beyond that the
+ * oldest keys are forgotten early and get a new window.
  */
-const CAPACITY = 50_000;
+const MAX_KEYS_PER_GENERATION = 50_000;
 
 /**
- * Counts the requests of each key in a window. A window begins with the key's first request, so two plain numbers say
- * what is left and until when. It needs no timer: when windows begin, those that have ended are forgotten, a whole
- * generation at a time.
+ * Counts the requests of each key in a window, which begins with the key's first request. It needs
+ * no timer: when a window begins, a whole generation of ended windows is forgotten.
  */
 export class RateLimiter {
   private windows = new Map<string, Window>();
-  /** Windows that began before those in `windows`. */
-  private former = new Map<string, Window>();
-  /** In milliseconds. By then all windows in `former` have ended. */
+  /** The windows that began before those in `windows`. */
+  private previous = new Map<string, Window>();
+  /** The time in milliseconds by which all windows in `previous` have ended. */
   private generationEnd = -Infinity;
 
   constructor(
     private readonly quota: Quota,
-    /** Milliseconds. */
+    /** Returns the time in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Counts a request of a key, unless the key has used up its quota. */
   take(key: string): Allowance {
-    // Whole: a sum of fractions, rounded, could end a window of an hour in 3,601 seconds.
+    // A whole number: rounding a sum of fractions could give an hour 3,601 seconds.
     const now = Math.floor(this.now());
     const window = this.windowOf(key, now);
     const isAllowed = window.used < this.quota.requests;
@@ -56,17 +56,17 @@ export class RateLimiter {
     };
   }
 
-  /** How many keys are kept. */
+  /** The number of stored keys. */
   get size(): number {
-    return this.windows.size + this.former.size;
+    return this.windows.size + this.previous.size;
   }
 
   private windowOf(key: string, now: number): Window {
-    const known = this.windows.get(key) ?? this.former.get(key);
+    const known = this.windows.get(key) ?? this.previous.get(key);
     if (known && known.end > now) return known;
     const end = now + this.quota.seconds * 1_000;
-    if (now >= this.generationEnd || this.windows.size >= CAPACITY) {
-      this.former = this.windows;
+    if (now >= this.generationEnd || this.windows.size >= MAX_KEYS_PER_GENERATION) {
+      this.previous = this.windows;
       this.windows = new Map();
       this.generationEnd = end;
     }

@@ -4,18 +4,18 @@ import { SecurityRequirement } from '../../open-api/src/index.js';
 import type { Caller } from './caller.js';
 
 /**
- * The metadata that the guards read: the scopes that a token must have. Its key is the same in every build that a
- * process loads. With keys of their own the guard of one would miss the scopes of the other, and let everybody pass.
+ * The scopes that a token must have, as metadata for the guards. All builds in a process share its
+ * key: otherwise the guard of one build would miss the scopes of another and let every caller pass.
  */
 const RequiredScopes = Reflector.createDecorator<readonly string[]>({ key: 'time-logs.scopes' });
 
-/** The scopes that a token must have for a route or a controller. Without this decorator any valid token will do. */
+/** Sets the scopes that a route or a controller requires. Without it any valid token is enough. */
 export function Scopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(RequiredScopes(scopes), SecurityRequirement({ bearer: scopes }));
 }
 
-/** The scopes of a route, as text, where a caller lacks one of them. */
-export function missingScope(
+/** Returns the scopes of a route as text if the caller lacks one of them, else undefined. */
+export function missingScopes(
   reflector: Reflector,
   caller: Caller,
   context: ExecutionContext,

@@ -1,10 +1,10 @@
 import type { Caller } from './caller.js';
 
-/** The port that decides whether a bearer token is valid. A host binds its own. */
+/** The port that verifies bearer tokens. A host application implements it. */
 export abstract class TokenVerifier {
   /**
-   * Returns the caller of a valid token, else undefined. Its id is stable: that of the token or its subject, but never
-   * the token itself. Throws DomainError SERVICE_UNAVAILABLE if it cannot find out.
+   * Returns the caller of a valid token, else undefined. Its id must be that of the token or subject,
+   * never the token itself. Throws DomainError SERVICE_UNAVAILABLE if it cannot verify the token.
    */
   abstract verify(token: string): Promise<Caller | undefined>;
 }

@@ -1,4 +1,4 @@
 import { Reflector } from '@nestjs/core';
 
-/** For a route or a controller without a rate limit, such as a health check. */
+/** Exempts a route or a controller, such as a health check, from the rate limit. */
 export const Unlimited = Reflector.createDecorator({ key: 'time-logs.unlimited', transform: () => true });

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import type * as Jose from 'jose';
-import { type Caller, soundProjects, TokenVerifier, VerdictCache } from '../../auth/src/index.js';
+import { type Caller, parseProjectBinding, TokenVerifier, VerificationCache } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { hasJwtForm } from './jwt-form.js';
 import type { RemoteKeySet } from './remote-key-set.js';
@@ -36,7 +36,7 @@ export interface ExpectedClaims {
  */
 export class JwtVerifier extends TokenVerifier {
   private readonly logger = new Logger('JWT');
-  private readonly verdicts: VerdictCache;
+  private readonly verdicts: VerificationCache;
 
   constructor(
     private readonly jose: typeof Jose,
@@ -50,7 +50,7 @@ export class JwtVerifier extends TokenVerifier {
     private readonly elapsed: () => number = () => performance.now(),
   ) {
     super();
-    this.verdicts = new VerdictCache(capacity);
+    this.verdicts = new VerificationCache(capacity);
   }
 
   override async verify(token: string): Promise<Caller | undefined> {
@@ -135,5 +135,5 @@ function projectsOf(claims: Claims, claim: string | undefined): readonly string[
   if (claim === undefined) return undefined;
   const given = claims[claim];
   const isForAll = Array.isArray(given) && given.length === 1 && given[0] === '*';
-  return isForAll ? undefined : soundProjects(given, `the claim ${claim}`);
+  return isForAll ? undefined : parseProjectBinding(given, `the claim ${claim}`);
 }

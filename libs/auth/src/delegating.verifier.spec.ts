@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { ByFormVerifier } from './by-form.verifier.js';
 import type { Caller } from './caller.js';
+import { DelegatingVerifier } from './delegating.verifier.js';
 import { TokenVerifier } from './token-verifier.js';
 
 class Recorder extends TokenVerifier {
@@ -12,9 +12,9 @@ class Recorder extends TokenVerifier {
   }
 }
 
-it('ByFormVerifier passes each token to one verifier alone', async () => {
-  const [first, others] = [new Recorder(), new Recorder()];
-  const verifier = new ByFormVerifier((token) => token.startsWith('a'), first, others);
+it('DelegatingVerifier passes each token to exactly one verifier', async () => {
+  const [first, second] = [new Recorder(), new Recorder()];
+  const verifier = new DelegatingVerifier((token) => token.startsWith('a'), first, second);
   for (const token of ['ab', 'bc']) await verifier.verify(token);
-  expect([first.tokens, others.tokens]).toEqual([['ab'], ['bc']]);
+  expect([first.tokens, second.tokens]).toEqual([['ab'], ['bc']]);
 });

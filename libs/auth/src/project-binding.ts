@@ -1,0 +1,32 @@
+import { Logger } from '@nestjs/common';
+
+/** The maximum number of projects that a caller can be bound to. */
+export const MAX_PROJECTS = 100;
+/** A UUID of any version and variant, in any case. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const logger = new Logger('Projects');
+
+/**
+ * Returns the projects that a caller is bound to: distinct UUIDs in lower case. Anything else, and
+ * more than MAX_PROJECTS, becomes the empty set, so that a mistake never gives access to all
+ * projects. The log then has the reason; `source` is the name of the value there.
+ */
+export function parseProjectBinding(value: unknown, source: string): readonly string[] {
+  const projects = new Set<string>();
+  const fault = addTo(projects, value);
+  if (fault === undefined) return [...projects];
+  logger.debug(`a caller is bound to no project: ${source} ${fault}`);
+  return [];
+}
+
+/** Adds the projects of a value to a set. Returns the fault of the value, if it has one. */
+function addTo(projects: Set<string>, value: unknown): string | undefined {
+  if (value === undefined) return 'is missing';
+  if (!Array.isArray(value)) return 'is not an array of UUIDs';
+  for (const project of value as readonly unknown[]) {
+    if (typeof project !== 'string' || !UUID.test(project)) return 'contains a value that is not a UUID';
+    projects.add(project.toLowerCase());
+    if (projects.size > MAX_PROJECTS) return `contains more than ${MAX_PROJECTS} projects`;
+  }
+  return undefined;
+}
