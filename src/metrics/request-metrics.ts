@@ -33,7 +33,7 @@ export class RequestMetrics extends RequestObserver {
   }
 
   /** Counts a request whose answer is complete or given up. */
-  override note(request: Request, response: Response, milliseconds: number): void {
+  override onResponse(request: Request, response: Response, milliseconds: number): void {
     const method = METHODS.has(request.method) ? request.method : 'other';
     const route = routeOf(request);
     const status = response.writableFinished ? response.statusCode : 'aborted';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { connectMessages, LargeAnswers, UnreadAnswers } from '../support/compiled.js';
+import { connectMessages, LargeAnswers, UnreadResponseLimiter } from '../support/compiled.js';
 import { unusedPort } from '../support/unused-port.js';
 import { overHttp, overTransport } from '../messages/doors.js';
 import { messageOptions } from '../messages/host.js';
@@ -20,7 +20,7 @@ describe('while a large page is made, a page with few logs and a limit of 1000 i
     app = await startTestApp({ messagesUrl });
     await connectMessages(app.app, {
       ...messageOptions(messagesUrl),
-      unread: app.app.get(UnreadAnswers),
+      unread: app.app.get(UnreadResponseLimiter),
     });
     client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
     expect((await create(app, LOG)).status).toBe(201);

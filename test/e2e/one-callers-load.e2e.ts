@@ -11,7 +11,7 @@ import {
   scopes as scopesOfService,
   TimeLogService,
   TypeOrmTimeLogRepository,
-  UnreadAnswers,
+  UnreadResponseLimiter,
 } from '../support/compiled.js';
 import { type Gate, newGate } from '../support/gate.js';
 import {
@@ -44,7 +44,10 @@ beforeAll(async () => {
   const port = await unusedPort();
   const messagesUrl = `tcp://127.0.0.1:${port}`;
   app = await startTestApp({ messagesUrl });
-  await connectMessages(app.app, { ...messageOptions(messagesUrl), unread: app.app.get(UnreadAnswers) });
+  await connectMessages(app.app, {
+    ...messageOptions(messagesUrl),
+    unread: app.app.get(UnreadResponseLimiter),
+  });
   client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
   end = aroundStatements(app.dataSource, async (sql, run) => {
     if (held && sql.includes(held.text)) {

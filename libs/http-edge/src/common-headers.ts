@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parseRequestId } from '../../strict-request/src/index.js';
 
-/** The id that a request has been given, else the caller's if it is well-formed, else a new one. */
+/** Returns the id of a request. It is the client's if that is well-formed, else a new one. */
 export function requestIdOf(request: IdentifiedMessage | undefined): string {
   if (typeof request?.id === 'string') return request.id;
   return parseRequestId(request?.headers['x-request-id']) ?? randomUUID();
@@ -10,7 +10,7 @@ export function requestIdOf(request: IdentifiedMessage | undefined): string {
 
 type IdentifiedMessage = Pick<IncomingMessage, 'headers'> & { readonly id?: unknown };
 
-/** The headers that every answer carries. */
+/** Returns the headers of every response. */
 export function commonHeaders(requestId: string): Record<string, string> {
   return { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestId };
 }

@@ -5,8 +5,8 @@ import { afterEach, expect, it } from '@jest/globals';
 import { ConnectionDrain } from './connection-drain.js';
 import { PipelineQueue } from './pipeline-queue.js';
 
-/** More than systems buffer for a client. */
-const ANSWER = Buffer.alloc(30_000_000);
+/** A response with more bytes than the kernel buffers for a client. */
+const LARGE_RESPONSE = Buffer.alloc(30_000_000);
 
 let server: Server;
 const clients: Socket[] = [];
@@ -22,9 +22,9 @@ async function open(): Promise<Socket> {
   return client;
 }
 
-it('a drain closes idle connections while a slow client still reads its answer', async () => {
+it('a drain closes idle connections while a slow client still reads its response', async () => {
   const queue = new PipelineQueue((request, response) =>
-    response.end(request.url === '/large' ? ANSWER : 'ok'),
+    response.end(request.url === '/large' ? LARGE_RESPONSE : 'ok'),
   );
   server = createServer((request, response) => queue.take(request, response));
   const refused: string[] = [];
@@ -41,9 +41,8 @@ it('a drain closes idle connections while a slow client still reads its answer',
   const drained = drain.drain();
   await Promise.all([once(unused.resume(), 'close'), once(idle.resume(), 'close')]);
   expect([slow.destroyed, late.destroyed, refused]).toEqual([false, false, []]);
-  // Both end: the rest of the answer is read, and of the request that never comes the client is told.
   slow.resume();
-  const [answer] = (await once(late, 'data')) as [Buffer];
-  expect(String(answer)).toMatch(/^HTTP\/1.1 408 /);
+  const [response] = (await once(late, 'data')) as [Buffer];
+  expect(String(response)).toMatch(/^HTTP\/1.1 408 /);
   await drained;
 });

@@ -1,26 +1,21 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type NodeErrorOptions, refuse } from './node-error-answers.js';
+import { type NodeErrorOptions, refuse } from './node-errors.js';
 import type { PipelineQueue } from './pipeline-queue.js';
 
-/** Milliseconds in which requests in flight must begin their answer. */
-const GRACE = 5_000;
-/**
- * Milliseconds after which unfinished answers are cut. The whole end may take 10 s; the rest of it needs the remainder.
- */
-const LIMIT = 8_000;
-/**
- * Milliseconds for which idle connections stay open, so that the next answer can tell a busy client to close its one.
- */
-const FAREWELL = 500;
-/** Milliseconds between two looks for connections that have become idle. */
-const SWEEP = 50;
+/** The time within which requests in progress must begin their response. */
+const RESPONSE_START_TIMEOUT_MS = 5_000;
+/** The time after which unfinished responses are cut off. The whole shutdown may take 10 s. */
+const DRAIN_TIMEOUT_MS = 8_000;
+/** The time for which idle connections stay open, so that a response can still close them. */
+const IDLE_TIMEOUT_MS = 500;
+const IDLE_CHECK_INTERVAL_MS = 50;
 
-/** Ends the connections of a server. Those at work finish first; requests that are too slow still get an answer. */
+/** Closes a server's connections after their requests. A slow request still gets a response. */
 export class ConnectionDrain {
   private readonly sockets = new Set<Socket>();
-  /** The number of bytes that a connection had received when its last answer was complete. */
+  /** The number of bytes that a connection had received when its last response was complete. */
   private readonly received = new WeakMap<Socket, number>();
   private draining = false;
 
@@ -38,49 +33,49 @@ export class ConnectionDrain {
     );
   }
 
-  /** True from the start of the drain: every answer now tells its client to close the connection. */
+  /** True from the start of the drain. Responses then ask their clients to close the connection. */
   get isDraining(): boolean {
     return this.draining;
   }
 
-  /** Refuses new connections at once. Resolves when the last connection is closed, or cut at the limit. */
+  /** Refuses new connections at once. Resolves when all connections are closed. */
   async drain(): Promise<void> {
     if (!this.server.listening) return;
     this.draining = true;
-    // Stops listening. close() of an HTTP server would also close every connection that is idle at this moment.
+    // Stops listening. `close` of an HTTP server would also close all idle connections at once.
     const closed = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.server, () => resolve()),
     );
-    const farewell = performance.now() + FAREWELL;
-    const sweep = setInterval(() => {
-      if (performance.now() >= farewell) this.closeIdle();
-    }, SWEEP);
-    const timer = setTimeout(() => this.refuseTheRest(), GRACE);
-    await Promise.race([closed, delay(LIMIT, undefined, { ref: false })]);
-    clearInterval(sweep);
-    clearTimeout(timer);
+    const idleDeadline = performance.now() + IDLE_TIMEOUT_MS;
+    const idleTimer = setInterval(() => {
+      if (performance.now() >= idleDeadline) this.closeIdle();
+    }, IDLE_CHECK_INTERVAL_MS);
+    const responseTimer = setTimeout(() => this.refuseTheRest(), RESPONSE_START_TIMEOUT_MS);
+    await Promise.race([closed, delay(DRAIN_TIMEOUT_MS, undefined, { ref: false })]);
+    clearInterval(idleTimer);
+    clearTimeout(responseTimer);
     for (const socket of this.sockets) socket.destroy();
   }
 
   /**
-   * Closes connections without a request, also one of which a part has arrived. `closeIdleConnections` of Node also
-   * cuts answers that are complete but not yet sent.
+   * Closes connections that have neither a request nor a part of one. Node's `closeIdleConnections`
+   * would also cut off responses that are complete but not yet sent.
    */
   private closeIdle(): void {
     for (const socket of this.sockets) {
       const isReceiving = socket.bytesRead > (this.received.get(socket) ?? 0);
-      const isAnswering = socket.writableLength > 0 || this.queue.pendingOf(socket).length > 0;
-      if (!isReceiving && !isAnswering) socket.destroy();
+      const isSending = socket.writableLength > 0 || this.queue.pendingOf(socket).length > 0;
+      if (!isReceiving && !isSending) socket.destroy();
     }
   }
 
   private refuseTheRest(): void {
     for (const socket of this.sockets) {
-      const [answer] = this.queue.pendingOf(socket);
-      // An answer that has begun is left to finish.
-      if (answer?.headersSent || socket.writableLength > 0) continue;
-      const error = answer?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT';
-      refuse(socket, error, this.errors, answer?.req);
+      const [response] = this.queue.pendingOf(socket);
+      // A response that has begun may finish.
+      if (response?.headersSent || socket.writableLength > 0) continue;
+      const error = response?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT';
+      refuse(socket, error, this.errors, response?.req);
     }
   }
 }

@@ -1,24 +1,23 @@
 import type { NextFunction, Request, Response } from 'express';
 import { methodsOf, routesOf } from './routes.js';
 
-/** The names of headers that pages need, beside those that any page may use. */
+/** The names of headers that pages may use in addition to the headers that CORS always allows. */
 export interface CorsHeaders {
-  /** Of requests: pages may send them. */
+  /** The request headers that pages may send. */
   readonly accepted: readonly string[];
-  /** Of answers: pages may read them. */
+  /** The response headers that pages may read. */
   readonly exposed: readonly string[];
 }
 
-/** Which pages may call the app from a browser. */
 export interface CorsOptions {
-  /** The origins of the pages, as browsers send them; `*` for all. */
+  /** The origins of the pages that may call the app, as browsers send them; `*` for all. */
   readonly origins: readonly string[];
   /** The headers of the app's routes. */
   readonly headers: CorsHeaders;
 }
 
-/** The headers of the edge itself. */
-const OURS: CorsHeaders = {
+/** The headers of http-edge itself. */
+const EDGE_HEADERS: CorsHeaders = {
   accepted: ['Content-Type', 'X-Request-Id'],
   exposed: ['X-Request-Id', 'Retry-After', 'Allow'],
 };
@@ -31,27 +30,29 @@ export class Cors {
 
   constructor({ origins, headers: { accepted, exposed } }: CorsOptions) {
     this.origins = origins;
-    this.readable = { 'Access-Control-Expose-Headers': [...OURS.exposed, ...exposed].sort().join(', ') };
+    this.readable = {
+      'Access-Control-Expose-Headers': [...EDGE_HEADERS.exposed, ...exposed].sort().join(', '),
+    };
     this.preflight = {
-      'Access-Control-Allow-Headers': [...OURS.accepted, ...accepted].sort().join(', '),
-      // Seconds. No browser keeps it longer than a day, and Chromium no longer than this.
+      'Access-Control-Allow-Headers': [...EDGE_HEADERS.accepted, ...accepted].sort().join(', '),
+      // In seconds. Chromium caches a preflight response no longer than this.
       'Access-Control-Max-Age': '7200',
     };
   }
 
   /**
-   * The headers that let pages of an origin read an answer. Credentials are not allowed: the page itself sets the
-   * header with the token; browsers never add it, as they add cookies.
+   * Returns the headers that let pages of an origin read a response. Credentials are not allowed: a
+   * page sets the header with the token itself, and browsers do not add it as they add cookies.
    */
   headersFor(origin: string | undefined): Record<string, string> {
     if (this.origins.includes('*')) return { 'Access-Control-Allow-Origin': '*', ...this.readable };
-    // Also for other origins or none: a cache must not mix up their answers.
-    const varying = { Vary: 'Origin' };
-    if (origin === undefined || !this.origins.includes(origin)) return varying;
-    return { 'Access-Control-Allow-Origin': origin, ...this.readable, ...varying };
+    // Also without a known origin, so that a cache does not mix up the responses.
+    const vary = { Vary: 'Origin' };
+    if (origin === undefined || !this.origins.includes(origin)) return vary;
+    return { 'Access-Control-Allow-Origin': origin, ...this.readable, ...vary };
   }
 
-  /** Answers the preflight request, without a token, that a browser sends before a request of an allowed origin. */
+  /** Answers a preflight request of an allowed origin. Browsers send it without a token. */
   answerPreflight(request: Request, response: Response, next: NextFunction): void {
     const { origin, 'access-control-request-method': method } = request.headers;
     const isAllowed = response.hasHeader('Access-Control-Allow-Origin');
@@ -59,7 +60,7 @@ export class Cors {
       next();
       return;
     }
-    // The same answer for every path: a caller without a token must not learn which paths exist.
+    // All paths get the same response: a client without a token must not learn which paths exist.
     const methods = methodsOf(routesOf(request.app)).join(', ');
     response.writeHead(204, { 'Access-Control-Allow-Methods': methods, ...this.preflight }).end();
   }

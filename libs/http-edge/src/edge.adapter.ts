@@ -1,19 +1,18 @@
 import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 
-/** Milliseconds between two checks for requests that take too long. */
+/** The time between two checks for requests that are not received in time. */
 const CHECK_INTERVAL_MS = 2_000;
 
-/** The prototypes that Express gives to requests and responses. Its types lack them. */
+/** An Express app with the prototypes of its requests and responses, which its types lack. */
 type Application = RequestListener & { request: object; response: object };
 
 /**
- * Nest's adapter for Express, with requests and responses that are made with the prototypes of the app. By default
- * Express changes the prototype of each when it arrives, and V8 then runs all further work on it slowly. Here the
- * prototypes already match, so nothing changes.
+ * Nest's adapter for Express that creates requests and responses with the prototypes of the app.
+ * Otherwise Express changes the prototype of each object, and V8 then runs all work on it slowly.
  */
 export class EdgeAdapter extends ExpressAdapter {
-  /** `headersLimit`: the most bytes of request line and headers; above it the answer is `431`. */
+  /** `headersLimit` is the maximum size of request line and headers in bytes. */
   constructor(private readonly headersLimit: number) {
     super();
   }
@@ -31,7 +30,7 @@ export class EdgeAdapter extends ExpressAdapter {
         ServerResponse: AppResponse,
         maxHeaderSize: this.headersLimit,
         connectionsCheckingInterval: CHECK_INTERVAL_MS,
-        // The edge answers instead: Node's answer has an empty body.
+        // The first middleware checks the header instead: Node's response has an empty body.
         requireHostHeader: false,
       },
       app,

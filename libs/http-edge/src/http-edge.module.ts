@@ -17,17 +17,17 @@ import { ConnectionDrain } from './connection-drain.js';
 import { Cors } from './cors.js';
 import { firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
-import { answerNodeErrors, type NodeErrorOptions } from './node-error-answers.js';
+import { answerNodeErrors, type NodeErrorOptions } from './node-errors.js';
 import { PipelineQueue } from './pipeline-queue.js';
 import { RequestObserver } from './request-observer.js';
-import { routable } from './request-target.js';
+import { toRoutableTarget } from './request-target.js';
 import { preferFixedPaths } from './routes.js';
 import { UnknownRouteController } from './unknown-route.controller.js';
-import { UnreadAnswers } from './unread-answers.js';
+import { UnreadResponseLimiter } from './unread-response-limiter.js';
 
 /**
- * The edge of an app that runs by itself: common headers, the error envelope for every error, authentication on unknown
- * paths, time limits, and the drain at shutdown. Import it last, and once, in the root module.
+ * The HTTP edge of a standalone app: common headers, the error envelope, authentication on unknown
+ * paths, time limits, and the drain at shutdown. Import it once, last in the root module.
  */
 @Module({
   imports: [DiscoveryModule],
@@ -35,9 +35,9 @@ import { UnreadAnswers } from './unread-answers.js';
   providers: [
     { provide: APP_FILTER, useClass: ErrorEnvelopeFilter },
     {
-      provide: UnreadAnswers,
+      provide: UnreadResponseLimiter,
       inject: [HTTP_EDGE_OPTIONS],
-      useFactory: ({ limits }: HttpEdgeOptions) => new UnreadAnswers(limits.unreadTimeout),
+      useFactory: ({ limits }: HttpEdgeOptions) => new UnreadResponseLimiter(limits.unreadTimeout),
     },
   ],
 })
@@ -58,13 +58,13 @@ export class HttpEdgeModule
     private readonly adapterHost: HttpAdapterHost,
     private readonly discovery: DiscoveryService,
     @Inject(HTTP_EDGE_OPTIONS) private readonly options: HttpEdgeOptions,
-    private readonly unread: UnreadAnswers,
+    private readonly unread: UnreadResponseLimiter,
   ) {
     super();
     this.cors = options.cors && new Cors(options.cors);
   }
 
-  /** Nest calls this before it registers middleware and routes, so nothing runs before the first middleware. */
+  /** Sets up the server. Nest calls this before it registers any middleware or route. */
   configure(): void {
     const adapter = this.adapterHost.httpAdapter;
     const app = adapter.getInstance<Application>();
@@ -74,19 +74,18 @@ export class HttpEdgeModule
     app.set('query parser', false);
     const { limits } = this.options;
     const { headersTimeout, requestTimeout, keepAliveTimeout } = limits;
-    // Bytes are the limit of headers. By a limit of their number Node would drop some, and so a second Authorization.
+    // With a limit on their number, Node would drop headers, such as a second Authorization.
     Object.assign(server, { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount: 0 });
     this.unread.watch(server);
     const queue = new PipelineQueue(app);
     server.removeListener('request', app);
     server.on('request', (request, response) => {
-      // Express would answer a target without a path by itself.
-      request.url = routable(request.url ?? '');
+      // Otherwise Express itself would answer a target without a path.
+      request.url = toRoutableTarget(request.url ?? '');
       queue.take(request, response);
     });
     answerNodeErrors(server, queue, this.nodeErrors);
-    // 100 Continue goes out when somebody starts to read the body. A request that is refused by its headers never gets
-    // it.
+    // 100 Continue is sent when the body is read, so not if the headers lead to a refusal.
     server.on('checkContinue', (request, response) => {
       request.once('resume', () => response.headersSent || response.writeContinue());
       server.emit('request', request, response);
@@ -100,34 +99,33 @@ export class HttpEdgeModule
       firstMiddleware({
         headers: (request) => this.headersFor(request),
         limits,
-        // Only the last answer of a connection says so: requests that wait behind another one are served too.
-        endsConnection: ({ socket }) => connections.isDraining && queue.pendingOf(socket).length === 1,
-        onClose: this.noteTo(observers),
+        // Only the last response closes a connection, so that waiting requests are served too.
+        closesConnection: ({ socket }) => connections.isDraining && queue.pendingOf(socket).length === 1,
+        onClose: this.notifying(observers),
       }),
     );
     const { cors } = this;
-    if (cors) app.use((...call: Parameters<Cors['answerPreflight']>) => cors.answerPreflight(...call));
+    if (cors) app.use((...args: Parameters<Cors['answerPreflight']>) => cors.answerPreflight(...args));
   }
 
-  /** All routes are there now. */
   onApplicationBootstrap(): void {
     preferFixedPaths(this.adapterHost.httpAdapter.getInstance<Application>());
   }
 
-  /** All observers of requests. The app's own function comes last. */
-  private noteTo(observers: readonly RequestObserver[]): NonNullable<HttpEdgeOptions['onClose']> {
-    return (...request) => {
-      for (const observer of observers) observer.note(...request);
-      this.options.onClose?.(...request);
+  /** Returns a function that calls all observers and then the `onClose` of the options. */
+  private notifying(observers: readonly RequestObserver[]): NonNullable<HttpEdgeOptions['onClose']> {
+    return (...args) => {
+      for (const observer of observers) observer.onResponse(...args);
+      this.options.onClose?.(...args);
     };
   }
 
-  /** The providers of the whole app that extend a class. */
-  private providersOf<T>(kind: abstract new (...args: never[]) => T): T[] {
+  /** Returns the providers of the whole app that extend a class. */
+  private providersOf<T>(type: abstract new (...args: never[]) => T): T[] {
     const providers = this.discovery.getProviders() as { readonly instance: unknown }[];
     return providers
       .map(({ instance }) => instance)
-      .filter((instance): instance is T => instance instanceof kind);
+      .filter((instance): instance is T => instance instanceof type);
   }
 
   private headersFor(request: IncomingMessage | undefined): Record<string, string> {

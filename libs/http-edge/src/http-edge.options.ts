@@ -4,30 +4,29 @@ import type { CorsOptions } from './cors.js';
 
 export type IdentifiedRequest = Request & { id: string };
 
-/** How much of the service's time and memory a client may take. Times are in milliseconds. */
+/** The limits of a request. Times are in milliseconds. */
 export interface RequestLimits {
-  /** Until all headers are received. */
+  /** The maximum time until all headers are received. */
   readonly headersTimeout: number;
-  /** Until the whole request is received. */
+  /** The maximum time until the whole request is received. */
   readonly requestTimeout: number;
-  /** For which a connection without a request stays open: longer than the 60 s of common load balancers. */
+  /** The time for which an idle connection stays open: longer than the 60 s of load balancers. */
   readonly keepAliveTimeout: number;
-  /** Over which a client must take its waiting answer at a least rate; else its connection is cut. */
+  /** The time over which a client must read a waiting response at a minimum average rate. */
   readonly unreadTimeout: number;
-  /** The most bytes of a body. */
+  /** The maximum size of a body in bytes. */
   readonly bodyLimit: number;
-  /** That a request may wait in all for what the service needs from elsewhere. */
+  /** The maximum total time that a request waits for the database and other services. */
   readonly deadline: number;
 }
 
 export interface HttpEdgeOptions {
-  /** Seconds between the start of the shutdown and the drain. Requests are served as usual meanwhile. */
+  /** Seconds from the start of the shutdown to the drain, in which requests are served as usual. */
   readonly shutdownDelay: number;
-  /** Without it no page of another origin may call the app. */
+  /** Without this option no page of another origin may call the app. */
   readonly cors?: CorsOptions | undefined;
-  /** The limits of a request. */
   readonly limits: RequestLimits;
-  /** Called when an answer is complete or given up, with the milliseconds that the request took. */
+  /** Called when a response is complete or aborted, with the duration of the request. */
   readonly onClose?: (request: IdentifiedRequest, response: Response, milliseconds: number) => void;
 }
 

@@ -1,8 +1,8 @@
-/* Without it slow, rude and endless clients take memory and sockets, and a shutdown cuts requests off. */
+/* Limits for slow and hostile clients, and a shutdown that lets requests finish. */
 
 export type { CorsHeaders } from './cors.js';
 export { EdgeAdapter } from './edge.adapter.js';
 export { HttpEdgeModule } from './http-edge.module.js';
 export type { HttpEdgeOptions, RequestLimits } from './http-edge.options.js';
 export { RequestObserver } from './request-observer.js';
-export { UnreadAnswers } from './unread-answers.js';
+export { UnreadResponseLimiter } from './unread-response-limiter.js';

@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import type { IdentifiedRequest } from './http-edge.options.js';
 
-/** Sees every request of the app. A provider only has to extend this class: the edge finds it. */
+/** A provider that observes every request of the app. http-edge finds all subclasses. */
 export abstract class RequestObserver {
-  /** Called when an answer is complete or given up, with the milliseconds that the request took. */
-  abstract note(request: IdentifiedRequest, response: Response, milliseconds: number): void;
+  /** Called when a response is complete or aborted, with the duration of the request. */
+  abstract onResponse(request: IdentifiedRequest, response: Response, milliseconds: number): void;
 }

@@ -1,10 +1,10 @@
-/** A request target in the form that the router reads: a path that can be decoded, and its query. */
-export function routable(target: string): string {
+/** Returns a request target in a form that the router accepts: a decodable path, and the query. */
+export function toRoutableTarget(target: string): string {
   const path = target.startsWith('/') ? target : originForm(target);
   return path.includes('%') || path.includes('#') ? withLiteralPath(path) : path;
 }
 
-/** Path and query of an absolute target (RFC 9112, section 3.2.2). Other targets, such as `*`, are unknown paths. */
+/** Returns path and query of an absolute target (RFC 9112, section 3.2.2), else an unknown path. */
 function originForm(target: string): string {
   if (!URL.canParse(target)) return `/${encodeURIComponent(target)}`;
   const { pathname, search } = new URL(target);
@@ -12,9 +12,9 @@ function originForm(target: string): string {
 }
 
 /**
- * Makes two kinds of targets unknown paths, which meet authentication and the 404 like any other: a path that is no
- * valid percent-encoding, on which the router would throw first; and one with a fragment, which no target has (RFC
- * 9112, section 3.2). The router would drop the fragment and the query behind it.
+ * Turns two kinds of targets into unknown paths, which get a 401 or 404 like any other. The router
+ * would throw on a path with invalid percent-encoding. It would drop a fragment, which a target
+ * must not have (RFC 9112, section 3.2), with the query behind it.
  */
 function withLiteralPath(url: string): string {
   const [path = '', ...query] = url.split('?');
@@ -22,7 +22,7 @@ function withLiteralPath(url: string): string {
   return [literal.replaceAll('#', '%23'), ...query].join('?');
 }
 
-/** Whether each % of a text begins an octet (RFC 3986, section 2.1), and these are UTF-8. */
+/** Returns whether a text is valid percent-encoded UTF-8 (RFC 3986, section 2.1). */
 export function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text);

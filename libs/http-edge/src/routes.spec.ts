@@ -6,24 +6,24 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Application, RequestHandler } from 'express';
 import { methodsOf, preferFixedPaths, routesOf } from './routes.js';
 
-function anApp(): Application {
+function createApp(): Application {
   const app = new ExpressAdapter().getInstance<Application>();
-  const answer =
+  const respond =
     (text: string): RequestHandler =>
     (_request, response) =>
       void response.send(text);
   app.use('/things', (_request, _response, next) => next());
-  app.get('/things', answer('fixed'));
-  app.put('/things/:id', answer('parameter'));
-  app.delete('/things/:id', answer('parameter'));
-  app.get('/things/new', answer('fixed'));
-  app.all('{*path}', answer('unknown'));
+  app.get('/things', respond('fixed'));
+  app.put('/things/:id', respond('parameter'));
+  app.delete('/things/:id', respond('parameter'));
+  app.get('/things/new', respond('fixed'));
+  app.all('{*path}', respond('unknown'));
   return app;
 }
 
 describe('routesOf', () => {
-  it('has every route, but no middleware and no wildcard', () => {
-    const paths = routesOf(anApp()).map(({ path }) => path);
+  it('returns every route, but no middleware and no wildcard', () => {
+    const paths = routesOf(createApp()).map(({ path }) => path);
     expect(paths).toEqual(['/things', '/things/:id', '/things/:id', '/things/new']);
   });
 
@@ -36,13 +36,13 @@ describe('routesOf', () => {
     ['/things//', []],
     ['/things/7/8', []],
     ['/', []],
-  ])('has those that match %s', (path, expected) => {
-    expect(routesOf(anApp(), path).map((route) => route.path)).toEqual(expected);
+  ])('returns the routes that match %s', (path, expected) => {
+    expect(routesOf(createApp(), path).map((route) => route.path)).toEqual(expected);
   });
 });
 
 describe('preferFixedPaths', () => {
-  const app = anApp();
+  const app = createApp();
   preferFixedPaths(app);
   const server = createServer(app);
   beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
@@ -56,7 +56,7 @@ describe('preferFixedPaths', () => {
     ['DELETE', '/things/new?x=1', 'unknown'],
     ['GET', '/things/new', 'fixed'],
     ['PUT', '/things/new/8', 'unknown'],
-  ])('has %s %s answered by what is meant: %s', async (method, path, expected) => {
+  ])('routes %s %s to the right handler: %s', async (method, path, expected) => {
     const { port } = server.address() as AddressInfo;
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
     expect(await response.text()).toBe(expected);
@@ -64,9 +64,9 @@ describe('preferFixedPaths', () => {
 });
 
 describe('methodsOf', () => {
-  it('names each method once, sorted, and HEAD where there is GET', () => {
-    expect(methodsOf(routesOf(anApp()))).toEqual(['DELETE', 'GET', 'HEAD', 'PUT']);
-    expect(methodsOf(routesOf(anApp(), '/things/7'))).toEqual(['DELETE', 'PUT']);
+  it('returns each method once, sorted, and HEAD if there is GET', () => {
+    expect(methodsOf(routesOf(createApp()))).toEqual(['DELETE', 'GET', 'HEAD', 'PUT']);
+    expect(methodsOf(routesOf(createApp(), '/things/7'))).toEqual(['DELETE', 'PUT']);
     expect(methodsOf([])).toEqual([]);
   });
 });

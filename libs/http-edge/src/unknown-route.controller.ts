@@ -4,7 +4,7 @@ import { DomainError } from '../../errors/src/index.js';
 import { methodsOf, routesOf } from './routes.js';
 import { UnknownRouteGuard } from './unknown-route.guard.js';
 
-/** Answers what no other controller does: 405 on a known path, else 404. Its module must be imported last. */
+/** Answers requests without a route: 405 on a known path, else 404. Import its module last. */
 @Controller()
 @UseGuards(UnknownRouteGuard)
 export class UnknownRouteController {

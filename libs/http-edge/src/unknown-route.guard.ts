@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { BearerAuthGuard, IS_PUBLIC } from '../../auth/src/index.js';
 import { routesOf } from './routes.js';
 
-/** Asks for a token on unknown paths and methods too: only its holders learn which exist. Open paths hide nothing. */
+/** Requires a token on unknown paths and methods too, except on the paths of public routes. */
 @Injectable()
 export class UnknownRouteGuard extends BearerAuthGuard {
   override canActivate(context: ExecutionContext): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { DynamicModule, INestApplication, LoggerService, Type } from '@nestjs/common';
-import { UnreadAnswers } from '../../../libs/http-edge/src/index.js';
+import { UnreadResponseLimiter } from '../../../libs/http-edge/src/index.js';
 import { connectionOf } from '../../../libs/messages/src/index.js';
 import { connectMessages, type ConnectOptions } from '../../../libs/messages/src/transports/index.js';
 import { timeLogs } from '../composition.js';
@@ -36,7 +36,7 @@ export const timeLogMessages = {
       bodyLimit: limits.bodyLimit,
       mostUnderWay: limits.writeQueue,
       replyQueues: messagesReplyQueues,
-      unread: app.get(UnreadAnswers),
+      unread: app.get(UnreadResponseLimiter),
     });
   },
 };

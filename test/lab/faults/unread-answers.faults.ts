@@ -5,7 +5,7 @@ import type { ClientProxy } from '@nestjs/microservices';
 import { loadConfig } from '../../../src/process/config.js';
 import { overHttp, overTransport, tcpClient } from '../../messages/doors.js';
 import { messageOptions } from '../../messages/host.js';
-import { connectMessages, UnreadAnswers } from '../../support/compiled.js';
+import { connectMessages, UnreadResponseLimiter } from '../../support/compiled.js';
 import { useTestDatabase } from '../../support/fixtures.js';
 import { firstColumn, queryOnce } from '../../support/postgres-cluster.js';
 import { create, LOG, outcome, send, TIME_LOGS } from '../../support/requests.js';
@@ -61,7 +61,10 @@ describe('an answer that its client does not take', () => {
   });
   const app = useTestApp(() => ({ messagesUrl, limits }));
   beforeAll(async () => {
-    await connectMessages(app.app, { ...messageOptions(messagesUrl), unread: app.app.get(UnreadAnswers) });
+    await connectMessages(app.app, {
+      ...messageOptions(messagesUrl),
+      unread: app.app.get(UnreadResponseLimiter),
+    });
     const [door] = app.app.getMicroservices() as { unwrap(): Server }[];
     messages = door!.unwrap();
     await fill(app.databaseUrl);
