@@ -6,22 +6,22 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /*
- * `node libs/build/run.mjs [FILE [ARGUMENT]…]` compiles the service where a source has changed since it was compiled last.
- * Then it runs FILE in this process, with the arguments. What it says goes to stderr: stdout belongs to the FILE.
+ * `node libs/build/run.mjs [FILE [ARGUMENT]…]` compiles the service if a source has changed, and
+ * runs FILE in this process with the arguments. It writes only to stderr: stdout is for FILE.
  */
 
 const PROJECT = join(import.meta.dirname, '..', '..');
 const path = (...names) => join(PROJECT, ...names);
-/** Holds what `dist` was compiled from. */
-const NOTE = path('dist', '.inputs');
-/** What the service reads as it is. */
-const READ = [
+/** The file with the hash of the sources from which `dist` was compiled. */
+const HASH_FILE = path('dist', '.inputs');
+/** Files and folders that the service reads and that need no compiler. */
+const ASSETS = [
   join('src', 'api-docs', 'openapi.json'),
   join('src', 'api-docs', 'page'),
   join('src', 'time-log', 'infrastructure', 'schema'),
 ];
 
-/** Where the compiler writes, and from which folder. Whatever else is in `dist` belongs to others. */
+/** Returns the output folders of the compiler with their sources. */
 const outputs = () => [
   ...['src', 'libs'].map((folder) => ({ compiled: path('dist', folder), from: path(folder) })),
   ...readdirSync(path('libs'))
@@ -29,15 +29,15 @@ const outputs = () => [
     .filter(({ compiled }) => existsSync(compiled)),
 ];
 
-/** The files of a folder, the deeper ones included. */
+/** Returns the files of a folder and of its subfolders. */
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Stands for all that the compiler reads. Times of files say nothing: a checkout or a copy changes them. */
-function inputs() {
+/** Returns the hash of the compiler's input. A checkout or copy would change the times of files. */
+function inputHash() {
   const sources = [path('src'), path('libs')]
     .flatMap(filesIn)
     .filter((file) => !/[\\/](dist|node_modules)[\\/]|\.spec\.ts$/.test(file));
@@ -50,25 +50,23 @@ function inputs() {
   return hash.digest('hex');
 }
 
-/**
- * Compiles over what is there, and removes nothing that has a source: a service may run from it, or start just now.
- */
-function compile(from) {
+/** Compiles without removing files that have a source: a running service may use them. */
+function compile(hash) {
   console.error('compiling, which takes about a minute');
-  rmSync(NOTE, { force: true });
+  rmSync(HASH_FILE, { force: true });
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   const args = [tsc, '-b', '--force', 'tsconfig.build.json'];
   const { status } = spawnSync(process.execPath, args, { cwd: PROJECT, stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(1);
-  const isRead = (from) => !/\.(ts|md)$/.test(from);
-  for (const name of READ) cpSync(path(name), path('dist', name), { recursive: true, filter: isRead });
-  outputs().forEach(removeLeftovers);
-  writeFileSync(NOTE, from);
-  handToOwner();
+  const filter = (file) => !/\.(ts|md)$/.test(file);
+  for (const name of ASSETS) cpSync(path(name), path('dist', name), { recursive: true, filter });
+  outputs().forEach(removeStaleOutput);
+  writeFileSync(HASH_FILE, hash);
+  changeOwner();
 }
 
-/** Removes what was compiled from sources that are gone. `commonjs` is made where a workspace is packed. */
-function removeLeftovers({ compiled, from }) {
+/** Removes output whose source is missing, except `commonjs`, which is made when packing. */
+function removeStaleOutput({ compiled, from }) {
   const forms = /\.(js|d\.ts)(\.map)?$/;
   for (const file of filesIn(compiled)) {
     const name = relative(compiled, file);
@@ -78,22 +76,22 @@ function removeLeftovers({ compiled, from }) {
   }
 }
 
-/** What root compiles belongs to the owner of the project, who could not compile again otherwise. */
-function handToOwner() {
+/** Gives root's output to the owner of the project, who otherwise could not compile again. */
+function changeOwner() {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(PROJECT);
   const folders = [path('dist'), ...outputs().map(({ compiled }) => compiled)];
-  // It may be forbidden, in a container or on a network drive.
+  // Errors are ignored: a container or a network drive may forbid this.
   spawnSync('chown', ['-R', `${uid}:${gid}`, ...folders]);
 }
 
-const now = inputs();
-if (!existsSync(NOTE) || readFileSync(NOTE, 'utf8') !== now) compile(now);
+const currentHash = inputHash();
+if (!existsSync(HASH_FILE) || readFileSync(HASH_FILE, 'utf8') !== currentHash) compile(currentHash);
 
 const [file, ...args] = process.argv.slice(2);
 if (file !== undefined) {
   const program = resolve(PROJECT, file);
-  // As if the program had been called itself.
+  // FILE sees the arguments as if node had run it directly.
   process.argv.splice(1, Infinity, program, ...args);
   await import(pathToFileURL(program).href);
 }
