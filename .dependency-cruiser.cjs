@@ -6,6 +6,10 @@ const ROOT = '^src/((commands|process)/)?[^/]+\\.ts$';
 const COMPOSITION = '^(src/[^/]+|libs/[^/]+/src)/(messages/)?composition\\.ts$';
 /** What other code may import of a module. */
 const ENTRY = '^src/[^/]+/(setup/)?index\\.ts$';
+/** Read models of time logs: modules that the module of time logs composes, and which see layers of it. */
+const READ_MODEL = '^src/(totals|feed)/';
+/** What composes them. */
+const COMPOSING = '^src/time-log/time-log(-core)?\\.module\\.ts$';
 /** The libs that the core does without. The others are its building blocks. */
 const PACKAGES = '^libs/(backup|embedded-postgres|event-relay|jwt|messages|time-log-client)/';
 
@@ -29,8 +33,45 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/([^/]+)/domain/', pathNot: '\\.spec\\.ts$' },
       to: {
-        pathNot: ['^src/$1/domain/', '^libs/errors/src/domain-error\\.ts$'],
+        pathNot: ['^src/$1/domain/', '^src/time-log/domain/', '^libs/errors/src/domain-error\\.ts$'],
         dependencyTypesNot: ['core'],
+      },
+    },
+    {
+      name: 'read-models-see-layers-of-time-logs',
+      comment:
+        'Rule 6 for totals and the feed: of time logs they see the layers, by the rules of layers, its scopes and its options.',
+      severity: 'error',
+      from: { path: READ_MODEL, pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: MODULE,
+        pathNot: [
+          '^src/$1/',
+          '^src/time-log/(domain|application|infrastructure|wire|api)/',
+          '^src/time-log/time-log\\.(scopes|options)\\.ts$',
+          '^src/(?!time-log)[^/]+/index\\.ts$',
+        ],
+      },
+    },
+    {
+      name: 'time-logs-without-read-models',
+      comment: 'The layers of time logs see neither totals nor the feed: these build on them.',
+      severity: 'error',
+      from: { path: '^src/time-log/(domain|application|infrastructure|wire|api)/' },
+      to: { path: READ_MODEL },
+    },
+    {
+      name: 'time-logs-compose-read-models',
+      comment: 'The modules of time logs see what totals and the feed provide, and their controllers.',
+      severity: 'error',
+      from: { path: COMPOSING },
+      to: {
+        path: MODULE,
+        pathNot: [
+          '^src/time-log/',
+          '^src/[^/]+/index\\.ts$',
+          '^src/(totals|feed)/([^/]+\\.providers|api/[^/]+\\.controller)\\.ts$',
+        ],
       },
     },
     {
@@ -86,7 +127,7 @@ module.exports = {
       comment:
         'Rule 6: another module only through its index.ts, and a lib likewise (domain-error apart, for rule 2).',
       severity: 'error',
-      from: { path: MODULE, pathNot: [ROOT, COMPOSITION] },
+      from: { path: MODULE, pathNot: [ROOT, COMPOSITION, READ_MODEL, COMPOSING] },
       to: { path: MODULE, pathNot: ['^src/$1/', '^src/[^/]+/index\\.ts$'] },
     },
     {

@@ -1,4 +1,4 @@
-import { TimeLogDeletions } from '../time-log/index.js';
+import { TimeLogDeletions } from '../feed/index.js';
 import { UsageError } from './command-line.js';
 import { type Command, runAsProgram } from './run-command.js';
 import { withFunctions } from './with-functions.js';

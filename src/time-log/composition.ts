@@ -1,7 +1,4 @@
-import {
-  keepTimeLogPositions,
-  unreachedTimeLogPosition,
-} from './infrastructure/feed/keep-time-log-positions.js';
+import { feed } from '../feed/composition.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import type { TimeLogLimits } from './time-log.limits.js';
 import { timeLogMigrations } from './time-log.migrations.js';
@@ -14,8 +11,7 @@ export const timeLogs = {
   bind: ({ limits }: { readonly limits: TimeLogLimits }) => TimeLogModule.forRoot({ limits, openApi: false }),
   entities: timeLogEntities,
   migrations: timeLogMigrations,
-  note: unreachedTimeLogPosition,
-  afterRestore: keepTimeLogPositions,
+  ...feed,
   scopes: timeLogScopes,
   headers: { accepted: ['Idempotency-Key'], exposed: ['Link', 'Idempotency-Replayed'] },
 };

@@ -8,20 +8,15 @@ export { fingerprintOf, type IdempotencyKey } from './domain/idempotency-key.js'
 export { PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';
 export { ALL_PROJECTS, type ProjectAccess } from './domain/project-access.js';
-export { type FeedPlace, TimeLogEvent } from './domain/time-log-event.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export {
-  type Backlog,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
 export { TimeLog, type TimeLogValues } from './domain/time-log.js';
-export { type Grouping, type Totals } from './domain/totals.js';
 export { type TransactionHandle } from './domain/transaction-handle.js';
-export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
-export { TimeLogDeletions } from './infrastructure/feed/time-log-deletions.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
@@ -30,9 +25,6 @@ export { TimeLogCoreModule } from './time-log-core.module.js';
 export { timeLogMigrations } from './time-log.migrations.js';
 export { TimeLogModule } from './time-log.module.js';
 export { type TimeLogModuleOptions } from './time-log.options.js';
-export { type CloudEvent } from './wire/cloud-event.js';
 export { CreateTimeLogDto } from './wire/create-time-log.dto.js';
 export { criteriaOf, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
 export { listResponse, logResponse } from './wire/time-log-bodies.js';
-export { totalsResponse } from './wire/time-log-totals.js';
-export { TotalTimeLogsDto } from './wire/total-time-logs.dto.js';

@@ -1,7 +1,4 @@
-export { type CloudEvent, cloudEventOf, SOURCE_OF_EVENTS } from './wire/cloud-event.js';
 export { CreateTimeLogDto } from './wire/create-time-log.dto.js';
-export { TotalTimeLogsDto } from './wire/total-time-logs.dto.js';
-export { type TotalsResponse, totalsJson, totalsResponse } from './wire/time-log-totals.js';
 export { criteriaOf, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
 export {
   listResponse,
@@ -19,10 +16,8 @@ export { type AttributesSchema } from './domain/attributes.js';
 export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
 export { DEFAULT_PAGE, PageRequest, PAGE_LIMIT } from './domain/page-request.js';
 export { Period } from './domain/period.js';
-export { type DeletedTimeLog, type FeedPlace, placeOf, TimeLogEvent } from './domain/time-log-event.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export {
-  type Backlog,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
@@ -31,10 +26,7 @@ export {
 export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { type TimeLogItems } from './domain/time-log-item.js';
 export { type Attributes, TimeLog, type TimeLogValues } from './domain/time-log.js';
-export { type Grouping, type PeriodSum, type ProjectSum, type Sum, type Totals } from './domain/totals.js';
-export { keepTimeLogPositions } from './infrastructure/feed/keep-time-log-positions.js';
 export { type TransactionHandle } from './domain/transaction-handle.js';
-export { TimeLogDeletions } from './infrastructure/feed/time-log-deletions.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
 export {

@@ -1,7 +1,7 @@
-import type { Type } from '@nestjs/common';
+import type { Abstract } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 
-/** A module of an app that has a controller. */
+/** A module of an app, and a controller that it has. */
 interface Holder {
   /** The name of the module's class. */
   readonly name: string;
@@ -15,20 +15,17 @@ interface Holder {
 /** Under this name, and the id of the app, Nest keeps the path of a module. It exports it from a place of its own. */
 const MODULE_PATH = '__module_path__';
 
-/** The modules of an app that have a controller of a class. */
-export function modulesWith(controller: Type, modules: ModulesContainer): Holder[] {
+/** Returns the controllers of a class, or of one that extends it, with the modules of the app that have them. */
+export function modulesWith(controller: Abstract<object>, modules: ModulesContainer): Holder[] {
   return [...modules.values()].flatMap(({ metatype, controllers }) => {
-    const wrapper = controllers.get(controller);
-    if (wrapper === undefined) return [];
     const path = Reflect.getMetadata(MODULE_PATH + modules.applicationId, metatype) as string | undefined;
-    const { instance } = wrapper;
-    return [
-      {
+    return [...controllers.values()]
+      .filter(({ instance }) => instance instanceof controller)
+      .map((wrapper) => ({
         name: metatype.name,
         path: path ?? '',
-        controller: instance,
+        controller: wrapper.instance,
         isStatic: wrapper.isDependencyTreeStatic(),
-      },
-    ];
+      }));
   });
 }

@@ -1,6 +1,8 @@
 import { Logger, Module, type ModuleMetadata } from '@nestjs/common';
 import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../libs/strict-request/src/index.js';
 import { Database, DatabaseModule } from '../database/index.js';
+import { FEED } from '../feed/feed.providers.js';
+import { TOTALS } from '../totals/totals.providers.js';
 import { TimeLogService } from './application/time-log.service.js';
 import { type AttributesSchema, TimeLogAttributes } from './domain/attributes.js';
 import { TimeLogIds } from './domain/time-log-ids.js';
@@ -15,7 +17,6 @@ import {
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf, QUEUE_SHARE } from './time-log.limits.js';
 import { attributesMember } from './wire/attributes-member.js';
-import { SOURCE_OF_EVENTS, sourceOf } from './wire/cloud-event.js';
 import { LargeAnswers } from './wire/large-answers.js';
 import {
   ATTRIBUTES_SCHEMA,
@@ -24,7 +25,7 @@ import {
   type TimeLogCoreOptions,
 } from './time-log.options.js';
 
-/** Service, port, adapter, ids and limits: what both modules have. */
+/** Service, port, adapter, ids and limits, totals and feed: what both modules have. */
 export const CORE = {
   imports: [DatabaseModule],
   providers: [
@@ -55,11 +56,6 @@ export const CORE = {
       },
     },
     {
-      provide: SOURCE_OF_EVENTS,
-      inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ source }: TimeLogCoreOptions) => sourceOf(source),
-    },
-    {
       provide: TimeLogAttributes,
       inject: [{ token: ATTRIBUTES_SCHEMA, optional: true }, TIME_LOG_OPTIONS],
       useFactory: (schema: AttributesSchema | undefined, { limits }: TimeLogCoreOptions) =>
@@ -85,6 +81,8 @@ export const CORE = {
       provide: TimeLogIds,
       useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
     },
+    ...TOTALS.providers,
+    ...FEED.providers,
   ],
   exports: [
     TimeLogService,
@@ -93,7 +91,8 @@ export const CORE = {
     TimeLogAttributes,
     REQUEST_RULES,
     LargeAnswers,
-    SOURCE_OF_EVENTS,
+    ...TOTALS.exports,
+    ...FEED.exports,
   ],
 } satisfies ModuleMetadata;
 

@@ -13,6 +13,9 @@ import {
   type HostAccess,
 } from '../../libs/auth/src/index.js';
 import { HOST_FILTER } from '../../libs/errors/src/index.js';
+import { FeedController } from '../feed/api/feed.controller.js';
+import { SOURCE_OF_EVENTS } from '../feed/index.js';
+import { TotalsController } from '../totals/api/totals.controller.js';
 import { ExpressOnly } from './api/express-only.js';
 import { HOST_DOCUMENT, type HostDocument, SECURITY_SCHEME } from './api/host-document.js';
 import { OneOfEachRoute } from './api/one-of-each-route.js';
@@ -25,7 +28,6 @@ import {
   type TimeLogModuleOptions,
   type TimeLogOptions,
 } from './time-log.options.js';
-import { SOURCE_OF_EVENTS } from './wire/cloud-event.js';
 
 /**
  * Time logs over HTTP, and all that TimeLogCoreModule has. It needs what that needs, and BearerAuthModule unless
@@ -33,7 +35,8 @@ import { SOURCE_OF_EVENTS } from './wire/cloud-event.js';
  */
 @Module({
   imports: CORE.imports,
-  controllers: [TimeLogController],
+  // Express tries routes in this order: those of totals and of the feed come before the route of an id.
+  controllers: [TotalsController, FeedController, TimeLogController],
   providers: [
     ...CORE.providers,
     ExpressOnly,

@@ -25,10 +25,13 @@ export interface TimeLogCoreOptions {
   readonly limits?: Parameters<typeof limitsOf>[0];
   /**
    * The `source` of events, in the feed and from a relay over the module: a URI-reference (CloudEvents 1.0, section
-   * 3.1), `/api/v1/time-logs` unless given. With the id it names an event: never change it.
+   * 3.1), `EVENT_SOURCE` unless given. With the id it names an event: never change it.
    */
   readonly source?: string | undefined;
 }
+
+/** The default of `source`, wherever the module is mounted. */
+export const EVENT_SOURCE = '/api/v1/time-logs';
 
 /** What a host may choose for time logs over HTTP. */
 export interface TimeLogOptions extends TimeLogCoreOptions {
@@ -61,7 +64,7 @@ interface CoreExtras {
   readonly attributes?: AttributesSchema | undefined;
   /** What is asked before a log is recorded, corrected or deleted, and done in its transaction. */
   readonly hooks?: Type<TimeLogHooks> | TimeLogHooks | undefined;
-  /** Providers in the place of ours: of `TimeLogRepository`, `TimeLogIds` or `WRITE_LIMITS`. */
+  /** Providers that replace ours: of `TimeLogRepository`, `TotalsRepository`, `FeedRepository`, `TimeLogIds` or `WRITE_LIMITS`. */
   readonly adapters?: readonly Provider[] | undefined;
   /** What classes of the host need that stand here: hooks, adapters, guard and filter. */
   readonly imports?: ModuleMetadata['imports'] | undefined;

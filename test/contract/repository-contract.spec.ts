@@ -54,14 +54,19 @@ describe('the contract of a repository', () => {
     [Blabs, 'within an access knows no log beyond it, neither to get, nor to correct, nor to delete'],
     [ForgetsKeys, 'adds a log once under a key and gives the id of the first log to whoever repeats it'],
     [MakesWhatItCorrects, 'corrects a log but makes none'],
-    [Silent, 'tells events and whenever it has recorded some'],
+    [Silent, 'calls listeners whenever it has recorded some'],
   ])('fails an adapter that is wrong: %p', async (Adapter, name) => {
     const cases = timeLogRepositoryContract({ make: () => new Adapter() });
     await expect(cases.find((one) => one.name === name)!.run()).rejects.toThrow();
   });
 
   it('has a name for each case, and runs them in any order', async () => {
-    const cases = timeLogRepositoryContract({ make: () => new InMemoryTimeLogRepository() });
+    const itself = (logs: InstanceType<typeof InMemoryTimeLogRepository>) => logs;
+    const cases = timeLogRepositoryContract({
+      make: () => new InMemoryTimeLogRepository(),
+      totalsOf: itself,
+      feedOf: itself,
+    });
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
     expect(cases.length).toBeGreaterThan(100);
     for (const one of cases.toReversed()) await one.run();

@@ -20,7 +20,9 @@ import {
   TimeLog,
   TimeLogAttributes,
   TimeLogCounts,
+  TypeOrmFeedRepository,
   TypeOrmTimeLogRepository,
+  TypeOrmTotalsRepository,
 } from '../support/storage.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadVersion } from '../upgrade/earlier-version.js';
@@ -50,8 +52,10 @@ async function life({ url }: TestDatabase): Promise<unknown> {
   try {
     const database = new Database(dataSource);
     const repository = new TypeOrmTimeLogRepository(database, PATIENT, ANY_ATTRIBUTES);
+    const feed = new TypeOrmFeedRepository(repository);
+    const sums = new TypeOrmTotalsRepository(repository);
     const happened = async () =>
-      (await repository.eventsAfter(undefined, 50)).map(({ type, log, time }) => [type, log, typeof time]);
+      (await feed.eventsAfter(undefined, 50)).map(({ type, log, time }) => [type, log, typeof time]);
     await repository.requireTables();
     await repository.keepPositions();
     await Promise.all([1, 2, 3].map((number) => repository.add(logNumber(number))));
@@ -78,7 +82,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
     const groupings = [undefined, 'project', 'day', 'week', 'month'] as const;
     const totals = [];
     for (const grouping of groupings)
-      totals.push(await repository.totals(period, grouping, PageRequest.of(1, 9), ALL_PROJECTS));
+      totals.push(await sums.totals(period, grouping, PageRequest.of(1, 9), ALL_PROJECTS));
     const tokens = new AccessTokenService(database);
     const { token } = await tokens.create({
       name: 'test',
@@ -100,7 +104,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
       lists,
       totals,
       weight: await repository.weigh(ALL, PageRequest.of(1, 9), ALL_PROJECTS),
-      backlog: (await repository.backlog({ position: '0', logId: PROJECT }, 9)).events,
+      backlog: (await feed.backlog({ position: '0', logId: PROJECT }, 9)).events,
       last: await happened(),
       counts: await new TimeLogCounts(database).verify(),
       token: [
@@ -194,7 +198,7 @@ describe('a service whose role or database has another setting', () => {
       await migrate({ url, migrations });
       await repository.add(logNumber(2));
       await repository.correct(logNumber(1, 9), ALL_PROJECTS);
-      const events = await repository.eventsAfter(undefined, 50);
+      const events = await new TypeOrmFeedRepository(repository).eventsAfter(undefined, 50);
       expect(events.map(({ log }) => log.id)).toEqual([logNumber(2).id, logNumber(1).id]);
     } finally {
       await dataSource.destroy();

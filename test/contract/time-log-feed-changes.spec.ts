@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
-import type { TimeLogEvent } from '../../src/time-log/index.js';
+import type { TimeLogEvent } from '../../src/feed/index.js';
 import {
   ALL_PROJECTS,
   Database,
@@ -12,6 +12,7 @@ import {
   TimeLog,
   TimeLogCounts,
   TimeLogDeletions,
+  type TypeOrmFeedRepository,
   type TypeOrmTimeLogRepository,
   useDatabase,
 } from '../support/storage.js';
@@ -32,10 +33,11 @@ describe('the feed tells what SQL does', () => {
   const database = useDatabase({}, [beforeEach, afterEach]);
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
+  let feed: TypeOrmFeedRepository;
   let lastId: number;
   beforeEach(() => {
     lastId = 0;
-    ({ dataSource, repository } = database);
+    ({ dataSource, repository, feed } = database);
   });
 
   const newId = () => `019c1370-4e1b-7000-8000-${String(++lastId).padStart(12, '0')}`;
@@ -57,7 +59,7 @@ describe('the feed tells what SQL does', () => {
   async function after(id: string | undefined, limit = 1000): Promise<TimeLogEvent[]> {
     const all: TimeLogEvent[] = [];
     for (let last = id; ; last = all.at(-1)!.id) {
-      const page = await repository.eventsAfter(last === undefined ? undefined : placeOf(last), limit);
+      const page = await feed.eventsAfter(last === undefined ? undefined : placeOf(last), limit);
       if (page.length === 0) return all;
       all.push(...page);
     }
@@ -75,8 +77,7 @@ describe('the feed tells what SQL does', () => {
   }
   /** Whoever stands at these events is told to begin anew. */
   const expectGone = async (events: readonly { readonly id: string }[]) => {
-    for (const { id } of events)
-      await expect(repository.eventsAfter(placeOf(id), 1)).rejects.toMatchObject(GONE);
+    for (const { id } of events) await expect(feed.eventsAfter(placeOf(id), 1)).rejects.toMatchObject(GONE);
   };
   const tells = async (expected: readonly string[], id?: string, limit?: number) => {
     const events = await settled(id, limit);
@@ -275,8 +276,8 @@ describe('the feed tells what SQL does', () => {
       const [first, last] = await tells(['created 1', 'deleted 2']);
       await dataSource.query('truncate time_logs');
       await expectGone([first!, last!, { id: `0-${newId()}` }]);
-      await expect(repository.weighEvents(placeOf(last!.id), 1)).rejects.toMatchObject(GONE);
-      expect(await repository.eventsAfter(undefined, 1)).toEqual([]);
+      await expect(feed.weighEvents(placeOf(last!.id), 1)).rejects.toMatchObject(GONE);
+      expect(await feed.eventsAfter(undefined, 1)).toEqual([]);
       const id = await write();
       const [event] = await tells(['created 4']);
       await set('duration = 2', id);
@@ -289,7 +290,7 @@ describe('the feed tells what SQL does', () => {
       await dataSource.query('truncate time_logs');
       await write(early);
       const late = await write();
-      expect(await repository.eventsAfter(undefined, 10)).toEqual([]);
+      expect(await feed.eventsAfter(undefined, 10)).toEqual([]);
       await early.commitTransaction();
       await tells(['created 1', 'created 2'], undefined, 1);
       await remove(late);
@@ -443,14 +444,14 @@ describe('the feed tells what SQL does', () => {
       const [one, two] = [await begin(), await begin()];
       await dropTwo(one, two.number);
       await expectGone([place!]);
-      expect(await repository.eventsAfter(undefined, 10)).toEqual([]);
+      expect(await feed.eventsAfter(undefined, 10)).toEqual([]);
       const three = await begin();
       await dropTwo(two, three.number);
-      expect(await repository.eventsAfter(undefined, 10)).toEqual([]);
+      expect(await feed.eventsAfter(undefined, 10)).toEqual([]);
       await three.runner.rollbackTransaction();
       // On a server where nobody writes: nothing else has to happen.
       await eventually(async () =>
-        expect((await repository.eventsAfter(undefined, 10)).map(told)).toEqual(['created 1']),
+        expect((await feed.eventsAfter(undefined, 10)).map(told)).toEqual(['created 1']),
       );
     });
 
@@ -520,18 +521,18 @@ describe('the feed tells what SQL does', () => {
   it('and how much comes after a place, with the instant of the first', async () => {
     const [id, gone] = [await write(), await write()];
     const [first, second] = await tells(['created 1', 'created 2']);
-    expect(await repository.backlog(placeOf(first!.id), 10)).toEqual({ events: 1, oldest: second!.time });
+    expect(await feed.backlog(placeOf(first!.id), 10)).toEqual({ events: 1, oldest: second!.time });
     await remove(gone);
     await set('duration = 2', id);
     const [deletion, correction] = await tells(['deleted 2', 'corrected 1'], second!.id);
     const place = placeOf(second!.id);
-    expect(await repository.backlog(place, 10)).toEqual({ events: 2, oldest: deletion!.time });
-    expect(await repository.backlog(place, 1)).toEqual({ events: 1, oldest: deletion!.time });
-    expect(await repository.backlog(placeOf(deletion!.id), 10)).toEqual({
+    expect(await feed.backlog(place, 10)).toEqual({ events: 2, oldest: deletion!.time });
+    expect(await feed.backlog(place, 1)).toEqual({ events: 1, oldest: deletion!.time });
+    expect(await feed.backlog(placeOf(deletion!.id), 10)).toEqual({
       events: 1,
       oldest: correction!.time,
     });
     await dataSource.query('truncate time_logs');
-    expect(await repository.backlog(placeOf(correction!.id), 10)).toEqual({ events: 0, oldest: undefined });
+    expect(await feed.backlog(placeOf(correction!.id), 10)).toEqual({ events: 0, oldest: undefined });
   });
 });

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
-import type { FeedPlace } from '../../src/time-log/index.js';
+import type { FeedPlace } from '../../src/feed/index.js';
 import {
   connectionOptions,
   Database,
   type DataSource,
   keepTimeLogPositions,
   timeLogEntities,
+  type TypeOrmFeedRepository,
   TypeOrmTimeLogRepository,
   useDatabase,
 } from '../support/storage.js';
@@ -24,7 +25,8 @@ describe('after a move of the database', () => {
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
   let lastId = 0;
-  beforeEach(() => void ({ dataSource, repository } = database));
+  let feed: TypeOrmFeedRepository;
+  beforeEach(() => void ({ dataSource, repository, feed } = database));
 
   const INSERT = `insert into time_logs (id, project_id, duration, description, date) values ($1, $1, 1, '', '2026-01-31')`;
   const newId = () => `019c1370-4e1b-7000-8000-${String(++lastId).padStart(12, '0')}`;
@@ -80,7 +82,7 @@ describe('after a move of the database', () => {
       );
     }
     const last = await eventually(async () => {
-      const events = await repository.eventsAfter(undefined, 10);
+      const events = await feed.eventsAfter(undefined, 10);
       expect(events.map(({ log }) => log.id)).toEqual(ids);
       return events.at(-1)!;
     });
@@ -91,7 +93,7 @@ describe('after a move of the database', () => {
   const readOn = async (place: FeedPlace) => {
     const ids = [await write(), await write()];
     return eventually(async () => {
-      const events = await repository.eventsAfter(place, 10);
+      const events = await feed.eventsAfter(place, 10);
       expect(events.map(({ log }) => log.id)).toEqual(ids);
       return BigInt(events[0]!.position);
     });

@@ -3,6 +3,7 @@ import { eventually } from '../../src/time-log/contract/eventually.js';
 import {
   type DataSource,
   placeOf,
+  type TypeOrmFeedRepository,
   type TypeOrmTimeLogRepository,
   untilWaiting,
   useDatabase,
@@ -16,7 +17,8 @@ describe('the positions of logs', () => {
   let dataSource: DataSource;
   let repository: TypeOrmTimeLogRepository;
   let lastId = 0;
-  beforeEach(() => void ({ dataSource, repository } = database));
+  let feed: TypeOrmFeedRepository;
+  beforeEach(() => void ({ dataSource, repository, feed } = database));
 
   /** Writes a log by SQL, with a position as a restore does, or with that of its transaction. */
   async function write(
@@ -40,7 +42,7 @@ describe('the positions of logs', () => {
   /** All ids in the order of the feed, as soon as there are so many: other tests may hold the server's feed back. */
   const told = (count: number) =>
     eventually(async () => {
-      const events = await repository.eventsAfter(undefined, 1000);
+      const events = await feed.eventsAfter(undefined, 1000);
       expect(events).toHaveLength(count);
       return events.map(({ log }) => log.id);
     });
@@ -54,15 +56,13 @@ describe('the positions of logs', () => {
 
   it('of another server come before new ones, and hide nothing: the clock is moved, once', async () => {
     const ids = [await write(), await write(FAR), await write(FAR - 1n)];
-    expect(await repository.eventsAfter(undefined, 10)).not.toHaveLength(3);
+    expect(await feed.eventsAfter(undefined, 10)).not.toHaveLength(3);
     await repository.keepPositions();
     expect(await keep()).toBe(0n);
     ids.push(await write(), await write());
     const [one, far, before, ...later] = ids;
     expect(await told(5)).toEqual([one, before, far, ...later]);
-    expect((await repository.eventsAfter(placeOf(`${FAR}-${far}`), 10)).map(({ log }) => log.id)).toEqual(
-      later,
-    );
+    expect((await feed.eventsAfter(placeOf(`${FAR}-${far}`), 10)).map(({ log }) => log.id)).toEqual(later);
   });
 
   it('move again where rows of a third server come', async () => {
@@ -90,6 +90,6 @@ describe('the positions of logs', () => {
     await dataSource.query('drop function keep_time_log_positions');
     await repository.keepPositions();
     await dataSource.query('drop table time_logs cascade');
-    await expect(repository.eventsAfter(undefined, 1)).rejects.toThrow();
+    await expect(feed.eventsAfter(undefined, 1)).rejects.toThrow();
   });
 });

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ProjectAccess, Grouping, TimeLogFilter, Totals } from '../../src/time-log/index.js';
+import type { ProjectAccess, TimeLogFilter } from '../../src/time-log/index.js';
+import type { Grouping, Totals } from '../../src/totals/index.js';
 import { anyAccessTo, anyFilterOf, dayOf, LAST, numberOf } from '../support/any-filter.js';
 import { timesOf } from '../support/extent.js';
 import {
@@ -13,6 +14,7 @@ import {
   PageRequest,
   Period,
   TypeOrmTimeLogRepository,
+  TypeOrmTotalsRepository,
   untilWaiting,
   useDatabase,
 } from '../support/storage.js';
@@ -152,9 +154,9 @@ function expected(
 
 const database = useDatabase({ poolSize: 6 });
 let dataSource: DataSource;
-let repository: TypeOrmTimeLogRepository;
+let repository: TypeOrmTotalsRepository;
 beforeAll(async () => {
-  ({ dataSource, repository } = database);
+  ({ dataSource, totals: repository } = database);
   // Changes of 5 logs, and parts of more than 10, so that a few logs make all kinds of counts.
   const [{ text }] = await dataSource.query<[{ text: string }]>(
     `select pg_get_functiondef('count_time_logs()'::regprocedure) as text`,
@@ -288,7 +290,8 @@ describe('totals', () => {
 
   it('by project are summed one after the other, and refused where too many wait', async () => {
     await insert(fc.sample(anyLogs(30), 1)[0]!);
-    const one = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 60_000 });
+    const logs = new TypeOrmTimeLogRepository(new Database(dataSource), { queue: 1, wait: 60_000 });
+    const one = new TypeOrmTotalsRepository(logs);
     const ask = () => one.totals({ period: Period.of() }, 'project', PageRequest.of(1, 50), ALL_PROJECTS);
     const holder = await database.transaction();
     await holder.query('lock table time_log_changes in access exclusive mode');

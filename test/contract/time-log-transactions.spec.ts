@@ -11,7 +11,6 @@ import {
   PageRequest,
   Period,
   timeLogEntities,
-  TimeLogRepository,
   TimeLogService,
   TypeOrmTimeLogRepository,
   useDatabase,
@@ -135,17 +134,5 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
       database.dataSource.transaction((manager) => timeLogs.record(given, { manager })),
     ).rejects.toThrow('the transaction belongs to another DataSource: begin it in that of time logs');
     expect(await listed(given.projectId)).toEqual({ logs: [], total: 0 });
-  });
-
-  it('says what an adapter lacks that cannot do it', async () => {
-    class OlderRepository extends TimeLogRepository {
-      add = () => Promise.resolve();
-      addOnce = () => Promise.resolve('');
-      find = () => Promise.resolve({ logs: [], total: 0 });
-    }
-    const over = new TimeLogService(new OlderRepository(), { next: () => crypto.randomUUID() });
-    await expect(dataSource.transaction((manager) => over.record(values(), { manager }))).rejects.toThrow(
-      /^OlderRepository must implement TimeLogRepository\.within/,
-    );
   });
 });

@@ -9,7 +9,7 @@ import {
   PageRequest,
   Period,
   scopes as scopesOfService,
-  TimeLogService,
+  TotalsService,
   TypeOrmTimeLogRepository,
   UnreadResponseLimiter,
 } from '../support/compiled.js';
@@ -127,7 +127,7 @@ describe('while one caller asks for more long sums than there are connections', 
     asked.push(
       sums(app.token, 'by=project'),
       overTransport(client).totals({ accessToken: app.token, query: { by: 'project' } }),
-      app.app.get(TimeLogService).totals({ period: Period.of() }, 'project', PageRequest.of(1, 50)),
+      app.app.get(TotalsService).totals({ period: Period.of() }, 'project', PageRequest.of(1, 50)),
     );
     // A later request over each way is answered first.
     expect(await overTransport(client).list({ accessToken: app.token })).toMatchObject({ answer: {} });

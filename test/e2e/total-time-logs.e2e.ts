@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { PageRequest, Period, TimeLogService } from '../support/compiled.js';
+import { PageRequest, Period, TimeLogService, TotalsService } from '../support/compiled.js';
 import { DOCUMENT_TEXT, type OpenApiDocument, type Response } from '../support/open-api.js';
 import { create, linksIn, LOG, outcome, refusal, send, TIME_LOGS, totalOf } from '../support/requests.js';
 import { useTestApp } from '../support/test-app.js';
@@ -145,7 +145,9 @@ describe('GET /api/v1/time-logs/totals', () => {
       const projectId = randomUUID();
       for (const duration of some) await service.record({ ...LOG, projectId, duration });
       const filter = { projectId, period: Period.of() };
-      const { whole, groups } = await service.totals(filter, 'month', PageRequest.of(1, 50));
+      const { whole, groups } = await app.app
+        .get(TotalsService)
+        .totals(filter, 'month', PageRequest.of(1, 50));
       // What `send` holds to the document is read as doubles: the largest sums are none.
       const response = await fetch(`${app.url}${TOTALS}?projectId=${projectId}&by=month`, {
         headers: { authorization: `Bearer ${app.token}` },

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventRelayMeasures } from '../../libs/event-relay/src/event-relay.measures.js';
-import { type TimeLog, TimeLogRepository } from '../../src/time-log/index.js';
+import { FeedRepository } from '../../src/feed/index.js';
+import type { TimeLog } from '../../src/time-log/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createMigratedDatabase, type TestDatabase } from '../support/test-database.js';
@@ -127,7 +128,7 @@ describe('the relay', () => {
     await arrived(sink, 2);
     await sql('update time_logs set project_id = $1 where id = $2', [from, log.id]);
     await record(host, from);
-    const reads = jest.spyOn(host.app.get(TimeLogRepository), 'eventsAfter');
+    const reads = jest.spyOn(host.app.get(FeedRepository), 'eventsAfter');
     await eventually(() => expect(reads.mock.calls.length).toBeGreaterThan(5));
     expect(order(sink)).toEqual([log.id, busy.id]);
     gate.open();

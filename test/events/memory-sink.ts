@@ -1,5 +1,5 @@
 import { EventSink } from '../../libs/event-relay/src/index.js';
-import type { CloudEvent } from '../../src/time-log/index.js';
+import type { CloudEvent } from '../../src/feed/index.js';
 import { newGate, type Gate } from '../support/gate.js';
 
 /** Keeps events in memory, and notes how they come. */

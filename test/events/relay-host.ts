@@ -9,6 +9,7 @@ import {
   EventRelayModule,
   type EventSink,
 } from '../../libs/event-relay/src/index.js';
+import { FeedService } from '../../src/feed/index.js';
 import {
   timeLogEntities,
   timeLogMigrations,
@@ -20,6 +21,7 @@ import {
 export interface RelayHost {
   readonly app: INestApplicationContext;
   readonly timeLogs: TimeLogService;
+  readonly feed: FeedService;
   /** What it has logged as errors, and that these ended. */
   readonly lines: readonly string[];
   close(): Promise<void>;
@@ -56,6 +58,7 @@ export async function startRelayHost(url: string, sink: EventSink): Promise<Rela
   return {
     app,
     timeLogs: app.get(TimeLogService),
+    feed: app.get(FeedService),
     get lines() {
       return lines.filter((line) => /event|feed/.test(line));
     },

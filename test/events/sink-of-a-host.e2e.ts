@@ -3,8 +3,8 @@ import { Inject, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { EventRelayModule, type EventSink } from '../../libs/event-relay/src/index.js';
 import type { SinkOfHost } from '../../libs/event-relay/src/event-relay.module.js';
+import type { CloudEvent } from '../../src/feed/index.js';
 import {
-  type CloudEvent,
   TimeLogCoreModule,
   TimeLogModule,
   TimeLogRepository,

@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DynamicModule, Injectable, type ModuleMetadata, type Provider, Scope } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import type { ClientProxy } from '@nestjs/microservices';
 import { DataSource } from 'typeorm';
+import { EventRelayModule } from '../../libs/event-relay/src/index.js';
 import { migrate } from '../../src/database/setup/index.js';
+import { FeedRepository } from '../../src/feed/index.js';
 import {
   ALL_PROJECTS,
   PageRequest,
@@ -20,9 +23,12 @@ import {
 } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { TotalsRepository } from '../../src/totals/index.js';
+import { MemorySink } from '../events/memory-sink.js';
+import { overTransport, tcpClient } from '../messages/doors.js';
 import { LOG } from '../support/requests.js';
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { hostDataSource, useHosts } from './embedded.js';
+import { hostDataSource, tcpPortOf, useHosts } from './embedded.js';
 
 const caller = () => ({
   id: 'ada',
@@ -47,6 +53,24 @@ class Around extends TimeLogRepository {
   }
   override addOnce(...log: Parameters<TimeLogRepository['addOnce']>) {
     return this.ours.addOnce(...log);
+  }
+  override known(...log: Parameters<TimeLogRepository['known']>) {
+    return this.ours.known(...log);
+  }
+  override transact<T>(...work: Parameters<typeof TimeLogRepository.prototype.transact<T>>) {
+    return this.ours.transact(...work);
+  }
+  override within(...transaction: Parameters<TimeLogRepository['within']>) {
+    return this.ours.within(...transaction);
+  }
+  override correct(...log: Parameters<TimeLogRepository['correct']>) {
+    return this.ours.correct(...log);
+  }
+  override delete(...id: Parameters<TimeLogRepository['delete']>) {
+    return this.ours.delete(...id);
+  }
+  override get(...id: Parameters<TimeLogRepository['get']>) {
+    return this.ours.get(...id);
   }
   override find(...asked: Parameters<TimeLogRepository['find']>) {
     return this.ours.find(...asked);
@@ -112,6 +136,53 @@ describe('a host that composes', () => {
       const app = await serve([TimeLogCoreModule.forRoot({ adapters: [inMemory, oneId] })]);
       expect((await app.get(TimeLogService).record(LOG)).id).toBe(ID);
     });
+
+    describe('with neither totals nor a feed', () => {
+      /** A store that has both, behind an adapter without them. */
+      const logs = new InMemoryTimeLogRepository();
+      const core = {
+        provide: TimeLogRepository,
+        useValue: new Around(logs as object as TypeOrmTimeLogRepository),
+      };
+      const statuses = async () => [
+        (await send('/api/v1/time-logs/totals'))[0],
+        (await send('/api/v1/time-logs/events'))[0],
+      ];
+      const totalsOver = async (client: ClientProxy) => {
+        try {
+          return await overTransport(client).totals({});
+        } finally {
+          await client.close();
+        }
+      };
+
+      it('which then have no route, no message and no documentation', async () => {
+        const timeLogs = forRoot({ adapters: [core] });
+        await hosts.serve([timeLogs, TimeLogMessagesModule.over(timeLogs)], { hasMessages: true });
+        expect((await send('/api/v1/time-logs', LOG))[0]).toBe(201);
+        expect(await statuses()).toEqual([400, 400]);
+        expect(Object.keys(documentOf().paths)).toEqual(['/api/v1/time-logs', '/api/v1/time-logs/{id}']);
+        expect(await totalsOver(tcpClient(tcpPortOf(hosts.app)))).toEqual({
+          error: expect.stringMatching(/no matching message handler/),
+        });
+      });
+
+      it('and binds them as adapters too', async () => {
+        const others = [TotalsRepository, FeedRepository].map((provide) => ({ provide, useValue: logs }));
+        const timeLogs = forRoot({ adapters: [core, ...others] });
+        await hosts.serve([timeLogs, TimeLogMessagesModule.over(timeLogs)], { hasMessages: true });
+        expect(await statuses()).toEqual([200, 200]);
+        expect(await totalsOver(tcpClient(tcpPortOf(hosts.app)))).toMatchObject({ answer: { data: [] } });
+      });
+
+      it('and gets an error that says what to bind if a relay needs a feed', async () => {
+        const timeLogs = TimeLogModule.forRoot({ dataSource: 'relay', caller, adapters: [core] });
+        const relay = EventRelayModule.over(timeLogs, new MemorySink(), 'relay');
+        await expect(serve([hostDataSource(hosts.database.url, 'relay'), timeLogs, relay])).rejects.toThrow(
+          'the store of time logs has no feed to publish: bind FeedRepository in the adapters of TimeLogModule.forRoot',
+        );
+      });
+    });
   });
 
   describe('leaves routes out', () => {
@@ -134,8 +205,8 @@ describe('a host that composes', () => {
       expect(
         Object.entries(documentOf().paths).map(([path, operations]) => [path, ...Object.keys(operations)]),
       ).toEqual([
-        ['/api/v1/time-logs', 'get', 'post'],
         ['/api/v1/time-logs/totals', 'get'],
+        ['/api/v1/time-logs', 'get', 'post'],
         ['/api/v1/time-logs/{id}', 'get'],
       ]);
     });
@@ -180,6 +251,7 @@ describe('a host that composes', () => {
     const first = () => TimeLogModule.forRoot({ dataSource: 'tenant 0', caller });
     const second = (module = OtherTimeLogModule, routes?: TimeLogModuleOptions['routes']) =>
       module.forRoot({ dataSource: 'tenant 1', caller, routes });
+    const none = { record: false, totals: false, events: false, get: false, correct: false, delete: false };
     const secondAt = (path: string) => RouterModule.register([{ path, module: OtherTimeLogModule }]);
 
     it('in two DataSources, as a class each, which it mounts apart', async () => {
@@ -204,10 +276,13 @@ describe('a host that composes', () => {
       await expect(serve([...dataSources, first(), second(TimeLogModule)])).rejects.toThrow(
         'the modules TimeLogModule and TimeLogModule both serve GET /api/v1/time-logs',
       );
+      const totals = second(OtherTimeLogModule, { ...none, list: false, totals: true });
+      await expect(serve([...dataSources, first(), totals, secondAt('api/v1')])).rejects.toThrow(
+        'the modules TimeLogModule and OtherTimeLogModule both serve GET /api/v1/time-logs/totals',
+      );
     });
 
     it('and starts where they have one path, but no route in common', async () => {
-      const none = { record: false, totals: false, events: false, get: false, correct: false, delete: false };
       const records = second(OtherTimeLogModule, { ...none, list: false, record: true });
       const lists = TimeLogModule.forRoot({ dataSource: 'tenant 0', caller, routes: none });
       await serve([...dataSources, lists, records, secondAt('api/v1')]);

@@ -254,16 +254,17 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       ]);
     });
 
-    it('puts an adapter of its own in the place of ours, also one that cannot get a log yet', async () => {
+    it('puts an adapter of its own in the place of ours: what it does not provide has no route', async () => {
       await host.close();
       host = await startHost({ databaseUrl: database.url, inMemory: true, messagesPort });
       await post('/work/time-logs', 'worker', { description: 'in memory' });
       const [, listed] = await send('/work/time-logs', { token: 'reader' });
       expect(descriptions(listed)).toEqual(['in memory']);
-      expect(await send(`/work/time-logs/${randomUUID()}`, { token: 'reader' })).toEqual([
-        500,
-        refusal('INTERNAL_ERROR', 'internal error'),
-      ]);
+      for (const path of ['totals', 'events'])
+        expect(await send(`/work/time-logs/${path}`, { token: 'reader' })).toEqual([
+          400,
+          refusal('VALIDATION_ERROR', 'id must be a UUID'),
+        ]);
     });
   });
 }

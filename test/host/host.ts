@@ -231,6 +231,30 @@ class MemoryTimeLogRepository extends TimeLogRepository {
     return log.id;
   }
 
+  override async known(): Promise<undefined> {
+    return undefined;
+  }
+
+  override transact<T>(work: (transaction: object) => Promise<T>): Promise<T> {
+    return work({});
+  }
+
+  override within(): this {
+    return this;
+  }
+
+  override async correct(): Promise<boolean> {
+    return false;
+  }
+
+  override async delete(): Promise<undefined> {
+    return undefined;
+  }
+
+  override async get(id: string): Promise<TimeLog | undefined> {
+    return this.logs.find((log) => log.id === id);
+  }
+
   override async find(): Promise<TimeLogPage> {
     return { logs: this.logs, total: this.logs.length };
   }

@@ -12,6 +12,7 @@ import {
   timeLogMigrations,
   TimeLogService,
 } from '../../src/time-log/index.js';
+import { TotalsService } from '../../src/totals/index.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { LOG } from '../support/requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -74,7 +75,7 @@ async function countIn(given: object): Promise<number[]> {
     await service.delete(needless.id);
     const all = { period: Period.of() };
     const { total } = await service.list(all, PageRequest.of(1, 10));
-    const { whole } = await service.totals(all, 'project', PageRequest.of(1, 10));
+    const { whole } = await app.get(TotalsService).totals(all, 'project', PageRequest.of(1, 10));
     return [total, whole.count];
   } finally {
     await app.close();

@@ -14,10 +14,14 @@ import { setTimeout } from 'node:timers/promises';
 const PARTS = {
   core: [
     ['time logs: domain, application, HTTP', /^src\/time-log\/(?!infrastructure|messages|testing|contract)/],
-    ['time logs: SQL, counts, feed, migrations', /^src\/time-log\/infrastructure/],
+    ['time logs: SQL, counts, migrations', /^src\/time-log\/infrastructure/],
+    ['totals and feed', /^src\/(totals|feed)\//],
     ['database', /^src\/database\//],
     ['process, commands, composition', /^(libs\/build\/|src\/(process|commands)\/|src\/[^/]+$)/],
-    ['tokens, health, metrics, documentation', /^src\/(?!time-log|database|process|commands)[^/]+\//],
+    [
+      'tokens, health, metrics, documentation',
+      /^src\/(?!time-log|totals|feed|database|process|commands)[^/]+\//,
+    ],
     ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|open-api|strict-request)\//],
   ],
   packages: [

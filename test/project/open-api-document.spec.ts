@@ -3,18 +3,18 @@ import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { loadConfig } from '../../src/process/config.js';
-import { FEED_REFUSED, PROJECT_REFUSED } from '../../src/time-log/domain/project-access.js';
+import { EVENT_ID_FORM, FEED_GONE, FEED_REFUSED } from '../../src/feed/domain/time-log-event.js';
+import { PROJECT_REFUSED } from '../../src/time-log/domain/project-access.js';
 import {
   IDEMPOTENCY_KEY_LENGTH,
   IDEMPOTENCY_KEY_REUSED,
   idempotencyKeyFault,
 } from '../../src/time-log/domain/idempotency-key.js';
 import { DEFAULT_PAGE, PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
-import { EVENT_ID_FORM, FEED_GONE } from '../../src/time-log/domain/time-log-event.js';
 import { TIME_LOG_FIELDS, TimeLog } from '../../src/time-log/domain/time-log.js';
 import { DESCRIPTION_LENGTH, descriptionFault, UUID_FORM } from '../../src/time-log/domain/time-log.rules.js';
-import { GROUPINGS } from '../../src/time-log/domain/totals.js';
-import { EVENT_SOURCE } from '../../src/time-log/wire/cloud-event.js';
+import { EVENT_SOURCE } from '../../src/time-log/time-log.options.js';
+import { GROUPINGS } from '../../src/totals/domain/totals.js';
 import { LISTED_FIELDS } from '../../src/time-log/domain/time-log-item.js';
 import { scopes } from '../support/compiled.js';
 import { DOCUMENT_TEXT, type OpenApiDocument, type Operation, type Response } from '../support/open-api.js';

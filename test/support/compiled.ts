@@ -13,7 +13,9 @@ import type * as Config from '../../src/process/config.js';
 import type * as DatabaseSetup from '../../src/database/setup/index.js';
 import type * as DatabaseIndex from '../../src/database/index.js';
 import type * as Serving from '../../src/process/serving.js';
+import type * as Feed from '../../src/feed/index.js';
 import type * as TimeLog from '../../src/time-log/index.js';
+import type * as Totals from '../../src/totals/index.js';
 import type * as LargeAnswersFile from '../../src/time-log/wire/large-answers.js';
 
 /*
@@ -42,12 +44,14 @@ const from = {
   config: (await compiled('src/process/config.js')) as typeof Config,
   database: (await compiled('src/database/index.js')) as typeof DatabaseIndex,
   databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
+  feed: (await compiled('src/feed/index.js')) as typeof Feed,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
   largeAnswers: (await compiled('src/time-log/wire/large-answers.js')) as typeof LargeAnswersFile,
   packages: (await compiled('src/packages.js')) as typeof Packages,
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
   serving: (await compiled('src/process/serving.js')) as typeof Serving,
   timeLog: (await compiled('src/time-log/index.js')) as typeof TimeLog,
+  totals: (await compiled('src/totals/index.js')) as typeof Totals,
   transports: (await compiled('libs/messages/src/transports/index.js')) as typeof Transports,
 };
 
@@ -65,13 +69,14 @@ export const { serve } = from.serving;
 export const {
   PageRequest,
   Period,
-  placeOf,
   TimeLogCounts,
   timeLogEntities,
   TimeLogIds,
   TimeLogService,
   TypeOrmTimeLogRepository,
 } = from.timeLog;
+export const { TotalsService } = from.totals;
+export const { placeOf, TypeOrmFeedRepository } = from.feed;
 export const { connectMessages } = from.transports;
 
 const COMMANDS = ['backup', 'counts', 'drop', 'forget', 'migrate', 'restore', 'token'] as const;

@@ -4,12 +4,8 @@ import { DataSource, type QueryRunner } from 'typeorm';
 import { loadConfig } from '../../src/process/config.js';
 import { Database } from '../../src/database/index.js';
 import { connectionOptions } from '../../src/database/setup/index.js';
-import {
-  type FeedPlace,
-  TimeLog,
-  timeLogEntities,
-  TypeOrmTimeLogRepository,
-} from '../../src/time-log/index.js';
+import { type FeedPlace, TypeOrmFeedRepository } from '../../src/feed/index.js';
+import { TimeLog, timeLogEntities, TypeOrmTimeLogRepository } from '../../src/time-log/index.js';
 import { UuidV7TimeLogIds } from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 
 const DAY = 86_400_000;
@@ -17,6 +13,7 @@ const DAY = 86_400_000;
 export interface Instance {
   readonly dataSource: DataSource;
   readonly repository: TypeOrmTimeLogRepository;
+  readonly feed: TypeOrmFeedRepository;
 }
 
 /** Reads the next logs after the last row that it has read. */
@@ -36,10 +33,8 @@ export async function openInstances(url: string): Promise<Instance[]> {
   const instances: Instance[] = [];
   while (instances.length < 2) {
     const dataSource = await new DataSource(connectionOptions(url, timeLogEntities, limits)).initialize();
-    instances.push({
-      dataSource,
-      repository: new TypeOrmTimeLogRepository(new Database(dataSource), patience),
-    });
+    const repository = new TypeOrmTimeLogRepository(new Database(dataSource), patience);
+    instances.push({ dataSource, repository, feed: new TypeOrmFeedRepository(repository) });
   }
   return instances;
 }
@@ -127,11 +122,11 @@ export async function write(
 }
 
 /** Follows the feed of an instance, which another one may replace. */
-export function follower(source: { readonly repository: TypeOrmTimeLogRepository }, limit: number): Reader {
+export function follower(source: Pick<Instance, 'feed'>, limit: number): Reader {
   let place: FeedPlace | undefined;
   const read: string[] = [];
   const next = async () => {
-    const events = await source.repository.eventsAfter(place, limit);
+    const events = await source.feed.eventsAfter(place, limit);
     const last = events.at(-1);
     if (last) place = { position: last.position, logId: last.log.id };
     for (const { type, log } of events)

@@ -6,6 +6,8 @@ import type * as Lookup from '../../src/access-token/access-token.lookup.js';
 import type * as DatabaseFiles from '../../src/database/index.js';
 import type * as Setup from '../../src/database/setup/index.js';
 import type * as Lease from '../../libs/event-relay/src/relay-lease.js';
+import type * as FeedFiles from '../../src/feed/index.js';
+import type * as TotalsFiles from '../../src/totals/index.js';
 import type * as Contract from '../../src/time-log/contract/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
 import type * as AttributeFiles from '../../src/time-log/domain/attributes.js';
@@ -21,6 +23,7 @@ const compiled = (path: string) => importOnce(join(import.meta.dirname, '..', '.
 const from = {
   contract: (await compiled('time-log/contract/index.js')) as typeof Contract,
   database: (await compiled('database/index.js')) as typeof DatabaseFiles,
+  feed: (await compiled('feed/index.js')) as typeof FeedFiles,
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
   lease: (await compiled('../libs/event-relay/src/relay-lease.js')) as typeof Lease,
   lookup: (await compiled('access-token/access-token.lookup.js')) as typeof Lookup,
@@ -28,6 +31,7 @@ const from = {
   attributes: (await compiled('time-log/domain/attributes.js')) as typeof AttributeFiles,
   testing: (await compiled('time-log/testing/index.js')) as typeof Testing,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
+  totals: (await compiled('totals/index.js')) as typeof TotalsFiles,
 };
 
 export const { Logger } = (await importOnce('@nestjs/common')) as typeof Nest;
@@ -46,11 +50,10 @@ export const { Database, isRefusalOfRow, LoneChange, TextStatement } = from.data
 export type Database = DatabaseFiles.Database;
 export const { connectionOptions, openDataSource } = from.setup;
 export const { InMemoryTimeLogRepository } = from.testing;
-export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts, TimeLogDeletions } =
-  from.timeLog;
-export const { keepTimeLogPositions, placeOf, TimeLogRepository, TimeLogService, timeLogEntities } =
-  from.timeLog;
-export const { TypeOrmTimeLogRepository } = from.timeLog;
+export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogCounts } = from.timeLog;
+export const { TimeLogService, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
+export const { TypeOrmTotalsRepository } = from.totals;
+export const { keepTimeLogPositions, placeOf, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
 export const { TimeLogAttributes } = from.attributes;
 export type TimeLogAttributes = AttributeFiles.TimeLogAttributes;
 export type TimeLog = TimeLogFiles.TimeLog;
@@ -58,6 +61,8 @@ export type PageRequest = TimeLogFiles.PageRequest;
 export type TimeLogCounts = TimeLogFiles.TimeLogCounts;
 export type TimeLogService = TimeLogFiles.TimeLogService;
 export type TypeOrmTimeLogRepository = TimeLogFiles.TypeOrmTimeLogRepository;
+export type TypeOrmTotalsRepository = TotalsFiles.TypeOrmTotalsRepository;
+export type TypeOrmFeedRepository = FeedFiles.TypeOrmFeedRepository;
 export const newIds = () => new from.ids.UuidV7TimeLogIds(() => Date.now(), from.ids.randomBytesInAdvance());
 
 type Options = Partial<ReturnType<typeof plainOptions>>;
@@ -69,6 +74,8 @@ export class UsedDatabase {
   /** As commands connect. */
   dataSource!: DataSource;
   repository!: TypeOrmTimeLogRepository;
+  totals!: TypeOrmTotalsRepository;
+  feed!: TypeOrmFeedRepository;
   private database!: TestDatabase;
   private isDropped = false;
   private opened: DataSource[] = [];
@@ -79,6 +86,8 @@ export class UsedDatabase {
     this.opened = [];
     this.dataSource = await this.open(options);
     this.repository = new TypeOrmTimeLogRepository(new Database(this.dataSource), PATIENT);
+    this.totals = new TypeOrmTotalsRepository(this.repository);
+    this.feed = new TypeOrmFeedRepository(this.repository);
   }
 
   async end(): Promise<void> {

@@ -12,11 +12,12 @@ import {
   placeOf,
   plainOptions,
   timeLogEntities,
+  TypeOrmFeedRepository,
   TypeOrmTimeLogRepository,
 } from '../support/compiled.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-type Feed = InstanceType<typeof TypeOrmTimeLogRepository>;
+type Feed = InstanceType<typeof TypeOrmFeedRepository>;
 
 const run = promisify(execFile);
 /** The programs of the server of the test run, where that is not the embedded one, which has none. */
@@ -49,9 +50,9 @@ describeWithPgDump()('a dump of pg_dump', () => {
     const options = { ...plainOptions(url), entities: timeLogEntities };
     const dataSource = await new DataSource(options).initialize();
     try {
-      const feed = new TypeOrmTimeLogRepository(new Database(dataSource));
-      await feed.keepPositions();
-      return await act(feed);
+      const repository = new TypeOrmTimeLogRepository(new Database(dataSource));
+      await repository.keepPositions();
+      return await act(new TypeOrmFeedRepository(repository));
     } finally {
       await dataSource.destroy();
     }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { reasonOf } from '../../errors/src/index.js';
 import type { OutageLatch } from '../../../src/database/index.js';
-import { cloudEventOf } from '../../../src/time-log/index.js';
+import { cloudEventOf } from '../../../src/feed/index.js';
 import type { EventSink } from './event-sink.js';
 import type { EventWindow, WaitingEvent } from './event-window.js';
 import { PublishThrottle } from './publish-throttle.js';

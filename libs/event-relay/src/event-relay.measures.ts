@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common
 import { DomainError } from '../../errors/src/index.js';
 import { MetricsSource, type Meter } from '../../measures/src/index.js';
 import { OutageLatch, Database } from '../../../src/database/index.js';
-import { type Backlog, TimeLogRepository } from '../../../src/time-log/index.js';
+import { type Backlog, FeedRepository } from '../../../src/feed/index.js';
 import { EventSink } from './event-sink.js';
 import { INTERVALS, type RelayIntervals } from './relay-intervals.js';
 import { RelayLease } from './relay-lease.js';
@@ -28,7 +28,7 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
 
   constructor(
     private readonly database: Database,
-    private readonly timeLogs: TimeLogRepository,
+    private readonly feed: FeedRepository,
     private readonly sink: EventSink,
     @Inject(INTERVALS) private readonly intervals: RelayIntervals,
   ) {
@@ -60,7 +60,7 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
     const begun = performance.now();
     try {
       const place = await RelayLease.placeOf(this.database, this.sink.name);
-      const backlog = place && (await this.timeLogs.backlog(place, MOST));
+      const backlog = place && (await this.feed.backlog(place, MOST));
       if (backlog?.oldest?.getTime() !== this.backlog?.oldest?.getTime()) this.oldestSince = begun;
       this.backlog = backlog;
       this.failing.end(begun);

@@ -4,6 +4,7 @@ import {
   Inject,
   Injectable,
   Logger,
+  Optional,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
@@ -12,10 +13,11 @@ import { DomainError, reasonOf } from '../../errors/src/index.js';
 import { OutageLatch, Database } from '../../../src/database/index.js';
 import {
   type FeedPlace,
+  FeedRepository,
   SOURCE_OF_EVENTS,
   type TimeLogEvent,
-  TimeLogRepository,
-} from '../../../src/time-log/index.js';
+} from '../../../src/feed/index.js';
+import { TimeLogRepository } from '../../../src/time-log/index.js';
 import { WakeSignal } from './wake-signal.js';
 import { EventPublisher } from './event-publisher.js';
 import { EventSink } from './event-sink.js';
@@ -39,6 +41,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   private readonly logger = new Logger(EventRelay.name);
   private readonly wakeSignal = new WakeSignal();
   private readonly holder = randomUUID();
+  private readonly feed: FeedRepository;
   private readonly waiting: OutageLatch;
   private readonly standingBy: OutageLatch;
   private readonly failing = new OutageLatch({
@@ -55,7 +58,9 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     private readonly sink: EventSink,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
     @Inject(INTERVALS) private readonly intervals: RelayIntervals,
+    @Optional() feed?: FeedRepository,
   ) {
+    this.feed = feed ?? withoutFeed();
     this.waiting = new OutageLatch({
       begin: (reason) => this.logger.error(`events wait for ${sink.name}: ${reason}`),
       end: () => this.logger.log(`events go to ${sink.name} again`),
@@ -159,7 +164,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     // Who reads from the beginning is never told that it is forgotten.
     const from = place.position === BEGINNING.position ? undefined : place;
     try {
-      return await this.timeLogs.eventsAfter(from, PAGE);
+      return await this.feed.eventsAfter(from, PAGE);
     } catch (error) {
       if (!(error instanceof DomainError && error.code === 'GONE')) throw error;
       this.logger.warn(
@@ -183,4 +188,10 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       return undefined;
     }
   }
+}
+
+function withoutFeed(): never {
+  throw new Error(
+    'the store of time logs has no feed to publish: bind FeedRepository in the adapters of TimeLogModule.forRoot',
+  );
 }

@@ -1,4 +1,4 @@
-import type { CloudEvent } from '../../../src/time-log/index.js';
+import type { CloudEvent } from '../../../src/feed/index.js';
 
 /** The port to the place that takes the events, such as a broker. */
 export abstract class EventSink {

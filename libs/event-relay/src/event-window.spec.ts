@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { TimeLog, TimeLogEvent } from '../../../src/time-log/index.js';
+import { TimeLogEvent } from '../../../src/feed/index.js';
+import { TimeLog } from '../../../src/time-log/index.js';
 import { EventWindow } from './event-window.js';
 
 const START = { position: '0', logId: 'start' };

@@ -1,4 +1,4 @@
-import type { FeedPlace, TimeLogEvent } from '../../../src/time-log/index.js';
+import type { FeedPlace, TimeLogEvent } from '../../../src/feed/index.js';
 
 /** An event that was read and is not settled. */
 export interface WaitingEvent {

@@ -1,5 +1,5 @@
 import type { Database } from '../../../src/database/index.js';
-import type { FeedPlace } from '../../../src/time-log/index.js';
+import type { FeedPlace } from '../../../src/feed/index.js';
 import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 import type { RelayIntervals } from './relay-intervals.js';
 

@@ -1,4 +1,6 @@
-/** What each route is called in the option `routes`, and in the controller. */
+import { leaveOut } from '../leave-out.js';
+
+/** What each route is called in the option `routes`, and in its controller. */
 export const ROUTES = {
   list: 'GET /time-logs',
   record: 'POST /time-logs',
@@ -17,21 +19,17 @@ export type ChosenRoutes = Readonly<Partial<Record<RouteName, boolean>>>;
 /** The ChosenRoutes of a host. */
 export const CHOSEN_ROUTES = Symbol.for('time-logs.CHOSEN_ROUTES');
 
-/**
- * Leaves routes out of one instance of a controller: Nest, and its documentation, look for them in the prototype of the
- * instance, and take what comes first there. Throws an Error for a name that no route has.
- */
-export function leaveOut(controller: object, routes: ChosenRoutes): void {
+/** Leaves routes out of one instance of a controller. Throws an Error for a name that no route has. */
+export function leaveRoutesOut(controller: object, routes: ChosenRoutes): void {
   const names = Object.keys(ROUTES);
   const unknown = Object.keys(routes).find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new Error(`time logs have no route "${unknown}": routes takes ${names.join(', ')}`);
   }
-  const prototype = Object.create(Object.getPrototypeOf(controller) as object) as object;
-  for (const name of names) {
-    if (routes[name as RouteName] === false) Object.defineProperty(prototype, name, { value: undefined });
-  }
-  Object.setPrototypeOf(controller, prototype);
+  leaveOut(
+    controller,
+    names.filter((name) => routes[name as RouteName] === false),
+  );
 }
 
 /** The names of the routes that an instance has. */

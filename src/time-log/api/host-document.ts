@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import {
   describeProperties,
   describeRoutes,
@@ -8,10 +9,9 @@ import {
   type Schemas,
 } from '../../../libs/open-api/src/index.js';
 import type { AttributesSchema } from '../domain/attributes.js';
-import { EVENT_SOURCE } from '../wire/cloud-event.js';
+import { EVENT_SOURCE } from '../time-log.options.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 import { withAttributesForm } from './attributes-form.js';
 import { ROUTES, routesOf } from './chosen-routes.js';
 import { DOCUMENT_TEXT } from './document.js';
@@ -129,15 +129,15 @@ function withoutErrorCodes(schemas: Schemas): Schemas {
   } as Schemas;
 }
 
-// For documents of hosts that take our DTOs in routes of their own, or extend them.
 const { paths, components } = toOpenApi30(documentWith(EVENT_SOURCE));
-const { properties, required } = components.schemas.NewTimeLog!;
-describeProperties(CreateTimeLogDto, properties!, required);
-for (const [dto, path] of [
-  [ListTimeLogsDto, '/time-logs'],
-  [TotalTimeLogsDto, '/time-logs/totals'],
-] as const) {
+
+/** Describes the query of one of our paths, for hosts that take its DTO in a route of their own, or extend it. */
+export function describeQuery(dto: Type, path: string): void {
   const query = paths[PREFIX + path]!.get!.parameters.filter((parameter) => parameter.in === 'query');
   const members = query.map(({ name, description, schema }) => [name, { ...schema, description }]);
   describeProperties(dto, Object.fromEntries(members) as Record<string, object>);
 }
+
+const { properties, required } = components.schemas.NewTimeLog!;
+describeProperties(CreateTimeLogDto, properties!, required);
+describeQuery(ListTimeLogsDto, '/time-logs');

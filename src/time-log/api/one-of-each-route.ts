@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { modulesWith } from '../modules-with.js';
-import { CHOSEN_ROUTES, type ChosenRoutes, ROUTES, routesOf } from './chosen-routes.js';
-import { TimeLogController } from './time-log.controller.js';
+import { CHOSEN_ROUTES, type ChosenRoutes, ROUTES } from './chosen-routes.js';
+import { TimeLogRoutes } from './time-log-routes.js';
 
 /**
  * Ends the start of an app of which two modules have one route: the second one's would never be asked. And of one that
@@ -19,13 +19,17 @@ export class OneOfEachRoute implements OnModuleInit {
   onModuleInit(): void {
     const first = new Map<string, string>();
     const isChoosing = Object.values(this.routes).includes(false);
-    for (const { name, path, controller, isStatic } of modulesWith(TimeLogController, this.modules)) {
-      if (isChoosing && !isStatic) {
-        throw new Error(
-          `routes of ${name} cannot be left out where a hook, guard, filter or adapter of it is made for each request: give it the default scope`,
-        );
-      }
-      for (const route of routesOf(controller).map((each) => ROUTES[each].replace(' ', ` ${path}`))) {
+    const holders = modulesWith(TimeLogRoutes, this.modules);
+    for (const { name, isStatic } of holders) {
+      if (isStatic || !isChoosing) continue;
+      throw new Error(
+        `routes of ${name} cannot be left out where a hook, guard, filter or adapter of it is made for each request: give it the default scope`,
+      );
+    }
+    for (const [method, text] of Object.entries(ROUTES)) {
+      for (const { name, path, controller } of holders) {
+        if (Reflect.get(controller, method) === undefined) continue;
+        const route = text.replace(' ', ` ${path}`);
         const other = first.get(route);
         if (other !== undefined) {
           throw new Error(

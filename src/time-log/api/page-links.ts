@@ -1,16 +1,16 @@
+import type { Request } from 'express';
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
-import type { Grouping } from '../domain/totals.js';
 
-/** What the pages of a list, or of totals, are of. */
-interface Asked extends TimeLogFilter {
-  readonly by?: Grouping | undefined;
+/** The filter of a list, or of totals and their grouping. */
+interface PageFilter extends TimeLogFilter {
+  readonly by?: string | undefined;
 }
 
 /** The `Link` header (RFC 8288) with the first, previous, next and last page, under the filter that was applied. */
 export function pageLinks(
   path: string,
-  { projectId, period, by }: Asked,
+  { projectId, period, by }: PageFilter,
   page: PageRequest,
   total: number,
 ): string {
@@ -29,8 +29,7 @@ export function pageLinks(
     .join(', ');
 }
 
-/** The `Link` header of a page of events: the next one goes on from the last event that was seen. */
-export function nextEventsLink(path: string, lastEventId: string | undefined, limit: number): string {
-  const place = lastEventId === undefined ? '' : `lastEventId=${lastEventId}&`;
-  return `<${path}?${place}limit=${limit}>; rel="next"`;
+/** Returns the path that a request has named. */
+export function pathOf({ originalUrl }: Request): string {
+  return originalUrl.split('?')[0]!;
 }

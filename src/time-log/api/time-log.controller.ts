@@ -1,21 +1,7 @@
-import {
-  Controller,
-  Delete,
-  Get,
-  Inject,
-  Optional,
-  Post,
-  Put,
-  Req,
-  Res,
-  UseFilters,
-  UseGuards,
-} from '@nestjs/common';
+import { Controller, Delete, Get, Inject, Optional, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { AccessGuard, callerOf, Scopes } from '../../../libs/auth/src/index.js';
-import { HostErrorFilter } from '../../../libs/errors/src/index.js';
+import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import {
-  RequestRulesGuard,
   stateOf,
   StrictBody,
   StrictHeaders,
@@ -29,35 +15,28 @@ import { keyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { callOf } from '../wire/call-of.js';
 import { valuesOf } from '../wire/attributes-member.js';
-import { EVENTS_TYPE, SOURCE_OF_EVENTS } from '../wire/cloud-event.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { LargeAnswers } from '../wire/large-answers.js';
-import { ListEventsDto } from '../wire/list-events.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { eventsJson, listJson, logJson } from '../wire/time-log-json.js';
-import { totalsJson } from '../wire/time-log-totals.js';
-import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
-import { CHOSEN_ROUTES, type ChosenRoutes, leaveOut } from './chosen-routes.js';
-import { describeIn, HOST_DOCUMENT, type HostDocument } from './host-document.js';
-import { nextEventsLink, pageLinks } from './page-links.js';
+import { listJson, logJson } from '../wire/time-log-json.js';
+import { CHOSEN_ROUTES, type ChosenRoutes } from './chosen-routes.js';
+import { HOST_DOCUMENT, type HostDocument } from './host-document.js';
+import { pageLinks, pathOf } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { sendJson } from './send-json.js';
 import { sendList } from './send-list.js';
+import { TimeLogRoutes } from './time-log-routes.js';
 
-/** Time logs over HTTP. It brings guard and filter, its own or those of its host, and so leaves other routes alone. */
+/** Time logs over HTTP. */
 @Controller('time-logs')
-@UseGuards(RequestRulesGuard, AccessGuard)
-@UseFilters(HostErrorFilter)
-export class TimeLogController {
+export class TimeLogController extends TimeLogRoutes {
   constructor(
     private readonly timeLogs: TimeLogService,
     private readonly largeAnswers: LargeAnswers,
-    @Inject(SOURCE_OF_EVENTS) private readonly source: string,
     @Inject(HOST_DOCUMENT) document: HostDocument | false,
     @Optional() @Inject(CHOSEN_ROUTES) routes: ChosenRoutes = {},
   ) {
-    leaveOut(this, routes);
-    if (document) describeIn(document, this);
+    super(document, routes);
   }
 
   @Get()
@@ -104,45 +83,6 @@ export class TimeLogController {
     sendJson(response, 201, logJson(log));
   }
 
-  // `totals` and `events` come before the route of an id, which would take them.
-  @Get('totals')
-  @Scopes([READ])
-  async totals(
-    @StrictQuery(TotalTimeLogsDto) query: TotalTimeLogsDto,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const { filter, page } = criteriaOf(query);
-    const { by } = query;
-    const totals = await withinDeadline(
-      request,
-      this.timeLogs.totals(filter, by, page, callOf(callerOf(request))),
-    );
-    response.setHeader('Link', pageLinks(pathOf(request), { ...filter, by }, page, totals.groupCount));
-    sendJson(response, 200, totalsJson(totals, page));
-  }
-
-  @Get('events')
-  @Scopes([READ])
-  async events(
-    @StrictQuery(ListEventsDto) query: ListEventsDto,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const limit = Number(query.limit);
-    const call = callOf(callerOf(request));
-    await sendList(this.largeAnswers, request, response, {
-      limit,
-      weigh: () => this.timeLogs.weighEvents(query.lastEventId, limit, call),
-      make: async () => {
-        const events = await this.timeLogs.events(query.lastEventId, limit, call);
-        const last = events.at(-1)?.id ?? query.lastEventId;
-        return { list: eventsJson(events, this.source), link: nextEventsLink(pathOf(request), last, limit) };
-      },
-      type: EVENTS_TYPE,
-    });
-  }
-
   @Get(':id')
   @Scopes([READ])
   async get(
@@ -182,9 +122,4 @@ export class TimeLogController {
     await withinDeadline(request, this.timeLogs.delete(id, callOf(callerOf(request))));
     response.writeHead(204).end();
   }
-}
-
-/** The path that a request has named. */
-function pathOf({ originalUrl }: Request): string {
-  return originalUrl.split('?')[0]!;
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
-import type { ProjectAccess } from '../domain/project-access.js';
+import { ALL_PROJECTS, type ProjectAccess, requireProject } from '../domain/project-access.js';
+import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
 /** On whose behalf something is done. */
@@ -17,4 +18,16 @@ export interface RecordOptions extends CallOptions {
    * isolation level is READ COMMITTED, or it may fail where others change logs at the same time.
    */
   readonly manager?: TransactionHandle | undefined;
+}
+
+/** Returns the access of a call. */
+export function accessOf({ access = ALL_PROJECTS }: CallOptions): ProjectAccess {
+  return access;
+}
+
+/** Returns the access of a call that reads with this filter. Throws DomainError FORBIDDEN. */
+export function accessTo({ projectId }: TimeLogFilter, options: CallOptions): ProjectAccess {
+  const access = accessOf(options);
+  if (projectId !== undefined) requireProject(access, projectId);
+  return access;
 }

@@ -4,7 +4,6 @@ import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.reposit
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
-import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { TimeLogService } from './time-log.service.js';
 
@@ -80,46 +79,6 @@ describe('TimeLogService', () => {
       });
     },
   );
-
-  it('sums what matches, and makes groups where they are asked for', async () => {
-    await service.record({ ...values, duration: 0.1 });
-    await service.record({ ...values, duration: 0.2 });
-    const whole = { count: 2, duration: '0.3' };
-    expect(await service.totals(everything)).toEqual({ whole, groups: [], groupCount: 0 });
-    expect(await service.totals(everything, 'month')).toEqual({
-      whole,
-      groups: [{ from: '2026-01-01', to: '2026-01-31', ...whole }],
-      groupCount: 1,
-    });
-    const second = await service.totals(everything, 'month', PageRequest.of(2, 1));
-    expect(second).toEqual({ whole, groups: [], groupCount: 1 });
-  });
-
-  it('says what an older adapter lacks that can neither sum nor correct nor delete', async () => {
-    class OlderRepository extends TimeLogRepository {
-      add = () => Promise.resolve();
-      addOnce = () => Promise.resolve('');
-      find = () => Promise.resolve({ logs: [], total: 0 });
-    }
-    const { id } = await service.record(values);
-    const older = new TimeLogService(new OlderRepository(), ids);
-    const lacks = (method: string) =>
-      new RegExp(`^OlderRepository must implement TimeLogRepository\\.${method}`);
-    await expect(older.totals(everything)).rejects.toThrow(lacks('totals'));
-    await expect(older.correct(id, values)).rejects.toThrow(lacks('correct'));
-    await expect(older.delete(id)).rejects.toThrow(lacks('delete'));
-  });
-
-  it('tells the events after the one with an id, and refuses the id of none', async () => {
-    const logs = [await service.record(values), await service.record(values)];
-    const events = await service.events(undefined, 50);
-    expect(events.map(({ log }) => log)).toEqual(logs);
-    expect(await service.events(events[0]!.id, 50)).toEqual(events.slice(1));
-    await expect(service.events(logs[0]!.id, 50)).rejects.toMatchObject({
-      code: 'VALIDATION_ERROR',
-      message: 'lastEventId must be the id of an event',
-    });
-  });
 
   it('corrects all values of a log, and keeps its id', async () => {
     const { id } = await service.record(values);

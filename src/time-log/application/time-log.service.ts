@@ -1,10 +1,9 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { type ProjectAccess, ALL_PROJECTS, FEED_REFUSED, requireProject } from '../domain/project-access.js';
+import { ALL_PROJECTS, requireProject } from '../domain/project-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import { type IdempotencyKey, requireKey } from '../domain/idempotency-key.js';
-import { DEFAULT_PAGE, PageRequest } from '../domain/page-request.js';
-import { type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
+import type { PageRequest } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import {
@@ -14,8 +13,7 @@ import {
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
-import type { Grouping, Totals } from '../domain/totals.js';
-import type { CallOptions, RecordOptions } from './call.js';
+import { accessOf, accessTo, type CallOptions, type RecordOptions } from './call.js';
 import { HookedWrites } from './hooked-writes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './time-log-hooks.js';
 
@@ -89,9 +87,7 @@ export class TimeLogService {
 
   /** Returns the log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
   async get(id: string, options: CallOptions = {}): Promise<TimeLog> {
-    const access = accessOf(options);
-    this.requireObedience(access);
-    const log = await this.timeLogs.get(id.toLowerCase(), access, options.caller?.id);
+    const log = await this.timeLogs.get(id.toLowerCase(), accessOf(options), options.caller?.id);
     if (log === undefined) throw noSuchLog();
     return log;
   }
@@ -101,25 +97,12 @@ export class TimeLogService {
    * SERVICE_UNAVAILABLE.
    */
   async list(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogPage> {
-    return this.timeLogs.find(filter, page, this.accessTo(filter, options), options.caller?.id);
+    return this.timeLogs.find(filter, page, accessTo(filter, options), options.caller?.id);
   }
 
   /** Returns the same page as the JSON of its items. Throws like `list`. */
   async items(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogItems> {
-    return this.timeLogs.items(filter, page, this.accessTo(filter, options), options.caller?.id);
-  }
-
-  /**
-   * Returns how many logs match, and the exact sum of their durations: of all, and of the groups of a page if a
-   * grouping is given. Throws like `list`.
-   */
-  async totals(
-    filter: TimeLogFilter,
-    by?: Grouping,
-    page: PageRequest = PageRequest.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
-    options: CallOptions = {},
-  ): Promise<Totals> {
-    return this.timeLogs.totals(filter, by, page, this.accessTo(filter, options), options.caller?.id);
+    return this.timeLogs.items(filter, page, accessTo(filter, options), options.caller?.id);
   }
 
   /**
@@ -131,29 +114,7 @@ export class TimeLogService {
     page: PageRequest,
     options: CallOptions = {},
   ): Promise<number | undefined> {
-    return this.timeLogs.weigh?.(filter, page, this.accessTo(filter, options), options.caller?.id);
-  }
-
-  /** Returns the same of the next events. Throws like `events`. */
-  async weighEvents(
-    lastEventId: string | undefined,
-    limit: number,
-    options: CallOptions = {},
-  ): Promise<number | undefined> {
-    return this.timeLogs.weighEvents?.(feedPlaceOf(lastEventId, accessOf(options)), limit);
-  }
-
-  /**
-   * Returns the next events after the one with an id, or from the beginning, oldest first. Throws DomainError
-   * VALIDATION_ERROR if no event can have this id, FORBIDDEN for callers who are bound to projects, or
-   * SERVICE_UNAVAILABLE.
-   */
-  async events(
-    lastEventId: string | undefined,
-    limit: number,
-    options: CallOptions = {},
-  ): Promise<readonly TimeLogEvent[]> {
-    return this.timeLogs.eventsAfter(feedPlaceOf(lastEventId, accessOf(options)), limit);
+    return this.timeLogs.weigh?.(filter, page, accessTo(filter, options), options.caller?.id);
   }
 
   /** Returns what stores the changes of a call, in its transaction if it has one. */
@@ -169,39 +130,10 @@ export class TimeLogService {
    * there is no queue, and the log may be visible only there.
    */
   private async requireReach(id: string, options: RecordOptions): Promise<void> {
-    const access = accessOf(options);
-    if (access === ALL_PROJECTS || options.manager) this.requireObedience(access);
-    else await this.get(id, options);
+    if (accessOf(options) !== ALL_PROJECTS && !options.manager) await this.get(id, options);
   }
-
-  /** Returns the access of a call that reads with this filter. Throws DomainError FORBIDDEN. */
-  private accessTo({ projectId }: TimeLogFilter, options: CallOptions): ProjectAccess {
-    const access = accessOf(options);
-    if (projectId !== undefined) requireProject(access, projectId);
-    this.requireObedience(access);
-    return access;
-  }
-
-  /** An adapter that ignores the access would show everybody everything. */
-  private requireObedience(access: ProjectAccess): void {
-    if (access === ALL_PROJECTS || this.timeLogs.obeysAccess) return;
-    throw new Error(
-      `${this.timeLogs.constructor.name} must obey the access of callers, and say so by TimeLogRepository.obeysAccess`,
-    );
-  }
-}
-
-function accessOf({ access = ALL_PROJECTS }: CallOptions): ProjectAccess {
-  return access;
 }
 
 function noSuchLog(): DomainError {
   return new DomainError('NOT_FOUND', 'there is no time log with this id');
-}
-
-/** The place after an event. The feed has the logs of all projects, so it refuses callers who are bound to some. */
-function feedPlaceOf(lastEventId: string | undefined, access: ProjectAccess): FeedPlace | undefined {
-  const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
-  if (access === ALL_PROJECTS) return place;
-  throw new DomainError('FORBIDDEN', FEED_REFUSED);
 }

@@ -1,4 +1,6 @@
 import { format } from 'node:util';
+import type { FeedRepository } from '../../feed/index.js';
+import type { TotalsRepository } from '../../totals/index.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import type { TimeLog, TimeLogValues } from '../domain/time-log.js';
 
@@ -10,14 +12,19 @@ export interface ContractCase {
 }
 
 /** What the cases are run on. */
-export interface ContractOptions {
-  /** Gives a repository that is empty, and shares nothing with those that it gave before. */
-  readonly make: () => TimeLogRepository | Promise<TimeLogRepository>;
+export interface ContractOptions<Logs extends TimeLogRepository = TimeLogRepository> {
+  /** Returns a repository that is empty, and shares nothing with those that it returned before. */
+  readonly make: () => Logs | Promise<Logs>;
+  /** Returns the totals of its logs. Without it there are no cases of totals. */
+  readonly totalsOf?: (logs: Logs) => TotalsRepository;
+  /** Returns the feed of its logs. Without it there are no cases of the feed. */
+  readonly feedOf?: (logs: Logs) => FeedRepository;
 }
 
-/** What cases are about: a repository that they share, and how to make logs for it. */
+/** What cases are about: a repository that they share, its totals if it has any, and how to make logs for it. */
 export interface ContractSubject {
   readonly repository: () => TimeLogRepository;
+  readonly totals: (() => TotalsRepository) | undefined;
   /** A log with an id greater than all before it. */
   readonly newLog: (values?: Partial<TimeLogValues>) => TimeLog;
 }

@@ -3,29 +3,32 @@ import { randomUUID } from 'node:crypto';
 import { ALL_PROJECTS } from '../domain/project-access.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
-import { placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLogFilter, TimeLogRepository } from '../domain/time-log.repository.js';
 import { itemsOf } from '../domain/time-log-item.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
-import { eventually } from './eventually.js';
+import { describeFeed } from './feed-repository.contract.js';
 import { newLog } from './new-log.js';
 import { describeAccess } from './time-log-access.contract.js';
 import { describeCorrections } from './time-log-corrections.contract.js';
-import { describeTotals } from './time-log-totals.contract.js';
 import { find } from './find.js';
+import { describeTotals } from './totals-repository.contract.js';
 
 const everything = { period: Period.of() };
 const DAYS = ['0001-01-01', '1582-10-10', '1999-12-31', '2024-02-29', '2026-01-31', '9999-12-31'];
 
 /**
  * What every repository does, whatever it keeps the logs in: cases for any runner of tests, one after the other, in any
- * order. `make` gives a repository that is empty, and shares nothing with those that it gave before.
+ * order. `make` returns a repository that is empty, and shares nothing with those that it returned before.
  */
-export function timeLogRepositoryContract({ make }: ContractOptions): readonly ContractCase[] {
+export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
+  make,
+  totalsOf,
+  feedOf,
+}: ContractOptions<Logs>): readonly ContractCase[] {
   const suite = new ContractSuite();
   const create = async () => make();
-  let repository: TimeLogRepository;
+  let repository: Logs;
   suite.before(async () => {
     repository = await create();
   });
@@ -254,8 +257,15 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
     deepEqual(found, { logs: logs.toReversed(), total: 100 });
   });
 
-  const subject = { repository: () => repository, newLog };
-  describeTotals(suite, subject);
+  const totals = totalsOf && (() => totalsOf(repository));
+  const subject = { repository: () => repository, totals, newLog };
+  if (totals) describeTotals(suite, subject, totals);
+  if (feedOf) {
+    describeFeed(suite, async () => {
+      const made = await create();
+      return { repository: made, feed: feedOf(made) };
+    });
+  }
   describeCorrections(suite, subject);
   describeAccess(suite, subject);
 
@@ -339,99 +349,14 @@ export function timeLogRepositoryContract({ make }: ContractOptions): readonly C
     });
   });
 
-  suite.it(
-    'tells a correction and a deletion in the place of what it told before, at the end of the feed',
-    async () => {
-      const told = await create();
-      const logs = [newLog(), newLog(), newLog()];
-      for (const log of logs) await told.add(log);
-      const after = (place: string | undefined, count: number) =>
-        eventually(async () => {
-          const events = await told.eventsAfter(place === undefined ? undefined : placeOf(place), 1000);
-          equal(events.length, count);
-          return events;
-        });
-      const before = await after(undefined, 3);
-      const correction = TimeLog.restore({ ...valuesOf(logs[0]!), duration: 2 });
-      equal(await told.correct(correction, ALL_PROJECTS), true);
-      equal(await told.correct(correction, ALL_PROJECTS), true);
-      deepEqual(await told.delete(logs[1]!.id, ALL_PROJECTS), logs[1]);
-      equal(await told.delete(logs[1]!.id, ALL_PROJECTS), undefined);
-      const [created, corrected, deleted] = await after(undefined, 3);
-      deepEqual(
-        [created, corrected!.log, deleted!.log],
-        [before[2], correction, { id: logs[1]!.id, projectId: logs[1]!.projectId }],
-      );
-      deepEqual(
-        [created, corrected, deleted].map((event) => event!.type),
-        ['created', 'corrected', 'deleted'],
-      );
-      for (const { time } of [corrected!, deleted!]) ok(Math.abs(time.getTime() - Date.now()) < 600_000);
-      for (const { id } of before.slice(0, 2)) deepEqual((await after(id, 3))[0], before[2]);
-      deepEqual(await after(before[2]!.id, 2), [corrected, deleted]);
-      deepEqual(await told.backlog(placeOf(before[2]!.id), 5), { events: 2, oldest: corrected!.time });
-    },
-  );
-
-  suite.describe('tells events', () => {
-    let told: TimeLogRepository;
-    let logs: TimeLog[];
-    let all: readonly TimeLogEvent[];
-    suite.before(async () => {
-      told = await create();
-      // The last id comes first: the order is that of the commits.
-      logs = Array.from({ length: 5 }, () => newLog()).toReversed();
-      for (const log of logs) await told.add(log);
-      // Transactions of other tests, on the same server, may hold events back.
-      all = await eventually(async () => {
-        const events = await told.eventsAfter(undefined, 1000);
-        equal(events.length, logs.length);
-        return events;
-      });
-    });
-
-    suite.it('in the order in which logs came, each with its log', () => {
-      deepEqual(
-        all.map(({ log }) => log),
-        logs,
-      );
-      ok(all[0]!.log instanceof TimeLog);
-      for (const { id, position, log } of all) equal(id, `${position}-${log.id}`);
-    });
-
-    suite.it('after any of them, and at most so many', async () => {
-      deepEqual(await told.eventsAfter(undefined, 2), all.slice(0, 2));
-      for (const [index, { id }] of all.entries()) {
-        deepEqual(await told.eventsAfter(placeOf(id), 2), all.slice(index + 1, index + 3));
-      }
-    });
-
-    suite.it('and counts those after each, up to a number, with the instant of the first', async () => {
-      for (const [index, { id }] of all.entries()) {
-        const following = logs.slice(index + 1, index + 3);
-        deepEqual(await told.backlog(placeOf(id), 2), {
-          events: following.length,
-          oldest: following[0]?.createdAt,
-        });
-      }
-    });
-
-    suite.it('and whenever it has recorded some', async () => {
-      const listened = await create();
-      let times = 0;
-      listened.onRecorded(() => times++);
-      await listened.add(newLog());
-      equal(times, 1);
-      await listened.addOnce(newLog(), { caller: 'p', text: 'k' });
-      equal(times, 2);
-    });
-
-    suite.it('none after the greatest place, all after the smallest', async () => {
-      const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
-      deepEqual(await told.eventsAfter(last, 2), []);
-      const first = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
-      deepEqual(await told.eventsAfter(first, 1000), all);
-    });
+  suite.it('calls listeners whenever it has recorded some', async () => {
+    const listened = await create();
+    let times = 0;
+    listened.onRecorded(() => times++);
+    await listened.add(newLog());
+    equal(times, 1);
+    await listened.addOnce(newLog(), { caller: 'p', text: 'k' });
+    equal(times, 2);
   });
 
   suite.it('tells a page and a total of one moment while logs are added', async () => {

@@ -8,7 +8,6 @@ export const ALL_PROJECTS = 'all';
 
 /** What a caller is told who is bound to other projects. */
 export const PROJECT_REFUSED = 'the token does not allow this project';
-export const FEED_REFUSED = 'the feed needs a token for all projects';
 
 /** Whether the logs of a project, with an id in lower case, are within an access. */
 export function allows(access: ProjectAccess, projectId: string): boolean {

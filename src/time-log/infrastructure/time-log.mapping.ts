@@ -71,7 +71,7 @@ export const TIME_LOG_COLUMNS = {
 // domain free of them. The entities of a host can relate to a decorated class, but not to a schema. The migrations make
 // the table; a test checks that the two are equal.
 for (const [field, options] of Object.entries(TIME_LOG_COLUMNS)) Column(options)(TimeLog.prototype, field);
-// Of the table, not of a log: its place in the feed (feed/README.md). PostgreSQL alone writes it. TypeORM compares
+// Of the table, not of a log: its place in the feed (src/feed/README.md). PostgreSQL alone writes it. TypeORM compares
 // defaults without their casts.
 const position: ColumnOptions = {
   type: 'bigint',

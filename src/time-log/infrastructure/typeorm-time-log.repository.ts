@@ -21,9 +21,7 @@ import type { ProjectAccess } from '../domain/project-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { PageRequest } from '../domain/page-request.js';
-import type { FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 import {
-  type Backlog,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
@@ -31,12 +29,10 @@ import {
 } from '../domain/time-log.repository.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
-import type { Grouping, Totals } from '../domain/totals.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads, type ReadCost } from './costly-reads.js';
-import { TimeLogFeed } from './feed/time-log-feed.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogRows } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
@@ -44,7 +40,6 @@ import { NotStored, refusalOfChange, refusalOfNew } from './refusals.js';
 import { TimeLogKey } from './time-log-key.entity.js';
 import { schemaTaken } from './schema-taken.js';
 import { TimeLogSweep } from './time-log-sweep.js';
-import { TimeLogTotals, TOTALS_ROUTINES } from './time-log-totals.js';
 import { accessValue, projectsOf, withinAccess } from './whose.js';
 
 /** Optional: how many logs may wait to be written, and for how many milliseconds each. */
@@ -52,13 +47,15 @@ export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
 /** The limits of writes, as `WRITE_LIMITS` provides them. */
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
-/** The functions of the database that are called, here and by the sweep. */
+/** The functions of the database that are called, here, by the sweep, for totals and for the feed. */
 const ROUTINES = [
   'page_time_logs',
-  'time_log_events',
   'fold_time_log_counts',
   'keep_time_log_positions',
-  ...TOTALS_ROUTINES,
+  'sum_time_logs',
+  'page_time_log_project_sums',
+  'page_time_log_period_sums',
+  'time_log_events',
 ];
 /** The most logs in one statement. */
 const BATCH = 200;
@@ -70,23 +67,21 @@ const POOL_SHARE = 0.5;
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
-  override readonly obeysAccess = true;
+  /** The repositories of totals and of the feed share these. */
+  readonly rows: TimeLogRows;
+  readonly sweep: TimeLogSweep;
+  readonly reads: CostlyReads;
   private readonly writes: Batcher<TimeLog, undefined>;
   private readonly keyedWrites: KeyedTimeLogWrites;
-  private readonly sweep: TimeLogSweep;
-  private readonly feed: TimeLogFeed;
-  private readonly sums: TimeLogTotals;
   private readonly corrections: TimeLogCorrections;
-  private readonly reads: CostlyReads;
   private readonly lookups: FairQueue;
   private readonly changes: FairQueue;
   private readonly transactions: TransactionOptions;
-  private readonly rows: TimeLogRows;
   private page: PreparedStatement | undefined;
   private insertion: LoneChange | undefined;
 
   constructor(
-    private readonly database: Database,
+    readonly database: Database,
     @Optional()
     @Inject(WRITE_LIMITS)
     { queue, wait }: WriteLimits = { queue: TIME_LOG_LIMITS.writeQueue, wait: TIME_LOG_LIMITS.deadline },
@@ -99,9 +94,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const limits = { batch: BATCH, queue, wait };
     this.writes = new Batcher((logs) => bisect(logs, (some) => this.insert(some), isRefusalOfRow), limits);
     this.sweep = new TimeLogSweep(database);
-    this.feed = new TimeLogFeed(database, rows);
     this.reads = new CostlyReads(database, limits);
-    this.sums = new TimeLogTotals(database, this.reads);
     const share = () => Math.floor(POOL_SHARE * database.poolSize) || 1;
     this.lookups = new FairQueue(limits, share);
     this.changes = new FairQueue(limits, share);
@@ -262,17 +255,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return { rows, total: Number(first!.at(-1)) };
   }
 
-  override totals(
-    filter: TimeLogFilter,
-    grouping: Grouping | undefined,
-    page: PageRequest,
-    access: ProjectAccess,
-    caller?: string,
-  ): Promise<Totals> {
-    this.sweep.begin();
-    return this.sums.of(filter, grouping, page, access, caller);
-  }
-
   override async weigh(
     filter: TimeLogFilter,
     page: PageRequest,
@@ -285,18 +267,6 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const read = () => this.database.query<{ bytes: string | null }>(statement, values);
     const [row] = await this.reads.run(caller, costOf(projects, filter, page), read);
     return Number(row!.bytes);
-  }
-
-  override weighEvents(place: FeedPlace | undefined, limit: number): Promise<number> {
-    return this.feed.weigh(place, limit);
-  }
-
-  override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
-    return this.feed.eventsAfter(place, limit);
-  }
-
-  override backlog(place: FeedPlace, most: number): Promise<Backlog> {
-    return this.feed.backlog(place, most);
   }
 
   /** Stores all logs in one commit, or within a transaction. Resolves with an error for each that is not stored. */

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import { Allow } from 'class-validator';
 import { isJsonObject, Rule, Omittable, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import type { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import type { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
+import type { TotalTimeLogsDto } from '../../totals/index.js';
 
 /** The data of `time-log.list.v1`; the guard has decided its token. */
 export class ListTimeLogsMessage {

@@ -1,4 +1,4 @@
-import { Controller, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Controller, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../libs/auth/src/index.js';
 import {
@@ -14,8 +14,8 @@ import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { type Grow, LargeAnswers } from '../wire/large-answers.js';
 import { itemsResponse, logResponse } from '../wire/time-log-bodies.js';
-import { totalsJson, totalsResponse } from '../wire/time-log-totals.js';
-import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
+import { TotalsService, totalsJson, totalsResponse, TotalTimeLogsDto } from '../../totals/index.js';
+import { leaveOut } from '../leave-out.js';
 import { keyOf } from '../domain/idempotency-key.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { ListTimeLogsMessage, StrictQueryMessage, TotalTimeLogsMessage } from './query.message.js';
@@ -36,7 +36,11 @@ export class TimeLogMessagesController {
   constructor(
     private readonly timeLogs: TimeLogService,
     private readonly largeAnswers: LargeAnswers,
-  ) {}
+    @Optional() private readonly totalsService?: TotalsService,
+  ) {
+    // A pattern that a store cannot serve is not answered.
+    if (totalsService === undefined) leaveOut(this, ['totals']);
+  }
 
   @MessagePattern('time-log.list.v1', TO_ONE)
   @Scopes([READ])
@@ -66,7 +70,7 @@ export class TimeLogMessagesController {
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     const { filter, page } = criteriaOf(query);
-    const totals = await this.timeLogs.totals(filter, query.by, page, callOf(caller));
+    const totals = await this.totalsService!.totals(filter, query.by, page, callOf(caller));
     return written(totalsResponse(totals, page), totalsJson(totals, page));
   }
 

@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../../libs/errors/src/index.js';
+import {
+  type Backlog,
+  type DeletedTimeLog,
+  type FeedPlace,
+  type FeedRepository,
+  TimeLogEvent,
+} from '../../feed/index.js';
+import type { Grouping, Totals, TotalsRepository } from '../../totals/index.js';
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { type ProjectAccess, allows } from '../domain/project-access.js';
 import type { PageRequest } from '../domain/page-request.js';
-import {
-  type Backlog,
-  type TimeLogFilter,
-  type TimeLogPage,
-  TimeLogRepository,
-} from '../domain/time-log.repository.js';
-import { type DeletedTimeLog, type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
+import { type TimeLogFilter, type TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import type { TimeLog } from '../domain/time-log.js';
-import type { Grouping, Totals } from '../domain/totals.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { descending, totalsOf } from './totals-of.js';
 
@@ -19,8 +20,7 @@ import { descending, totalsOf } from './totals-of.js';
  * Keeps time logs in memory, for tests: `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`. It
  * does what the one over PostgreSQL does. Keys do not expire.
  */
-export class InMemoryTimeLogRepository extends TimeLogRepository {
-  override readonly obeysAccess = true;
+export class InMemoryTimeLogRepository extends TimeLogRepository implements TotalsRepository, FeedRepository {
   private readonly logs = new Map<string, TimeLog>();
   private readonly keys = new Map<string, TimeLog>();
   private readonly events = new Map<string, TimeLogEvent>();
@@ -85,7 +85,7 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return { logs: found.slice(start, start + limit), total: found.length };
   }
 
-  override async totals(
+  async totals(
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
     page: PageRequest,
@@ -94,12 +94,12 @@ export class InMemoryTimeLogRepository extends TimeLogRepository {
     return totalsOf(this.matching(filter, access), filter.period, grouping, page);
   }
 
-  override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
+  async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
     const start = Number(place?.position ?? 0);
     return [...this.events.values()].filter(({ position }) => Number(position) > start).slice(0, limit);
   }
 
-  override async backlog(place: FeedPlace, most: number): Promise<Backlog> {
+  async backlog(place: FeedPlace, most: number): Promise<Backlog> {
     const events = await this.eventsAfter(place, most);
     return { events: events.length, oldest: events[0]?.time };
   }

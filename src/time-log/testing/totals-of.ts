@@ -2,7 +2,7 @@ import type { CalendarDate } from '../domain/calendar-date.js';
 import type { PageRequest } from '../domain/page-request.js';
 import type { Period } from '../domain/period.js';
 import type { TimeLog } from '../domain/time-log.js';
-import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
+import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../../totals/index.js';
 
 /** Decimals of the smallest double: as a multiple of 10^-324 every duration is a whole number. */
 const DECIMALS = 324;

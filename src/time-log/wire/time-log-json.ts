@@ -1,8 +1,6 @@
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLog } from '../domain/time-log.js';
-import type { TimeLogEvent } from '../domain/time-log-event.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
-import { cloudEventOf } from './cloud-event.js';
 import { logResponse, metaOf } from './time-log-bodies.js';
 
 /** A JSON array that is written item by item, and what stands around it. */
@@ -26,15 +24,6 @@ export function listJson({ items, total }: TimeLogItems, page: PageRequest): Jso
   };
 }
 
-/** The JSON of a page of events. */
-export function eventsJson(events: readonly TimeLogEvent[], source: string): JsonList {
-  return {
-    before: '[',
-    items: eventTexts(events, source),
-    after: ']',
-  };
-}
-
 /** The JSON of a small list. */
 export function textOf({ before, items, after }: JsonList): string {
   let text = before;
@@ -44,8 +33,4 @@ export function textOf({ before, items, after }: JsonList): string {
     separator = ',';
   }
   return text + after;
-}
-
-function* eventTexts(events: readonly TimeLogEvent[], source: string): Generator<string> {
-  for (const event of events) yield JSON.stringify(cloudEventOf(event, source));
 }

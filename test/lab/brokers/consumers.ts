@@ -4,7 +4,8 @@ import { connect as connectNats } from '@nats-io/transport-node';
 import { expect } from '@jest/globals';
 import { type Channel, connect as connectRabbit, type ConsumeMessage } from 'amqplib';
 import { eventually } from '../../../src/time-log/contract/eventually.js';
-import type { CloudEvent, TimeLog } from '../../../src/time-log/index.js';
+import type { CloudEvent } from '../../../src/feed/index.js';
+import type { TimeLog } from '../../../src/time-log/index.js';
 import type { RelayHost } from '../../events/relay-host.js';
 import { expectedLog } from '../../support/expected-logs.js';
 

@@ -30,7 +30,7 @@ describe('a consumer and a broker get every log that is recorded after the datab
         await otherTransactions(place.url, 200);
       }
       const consumed = await eventually(async () => {
-        const events = await host.timeLogs.events(lastEventId, 100);
+        const events = await host.feed.events(lastEventId, 100);
         // Before them comes what became of logs that are lost.
         expect(events.filter(({ type }) => type === 'created').map(({ log }) => log.id)).toEqual(recorded);
         return events;

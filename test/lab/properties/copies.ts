@@ -2,10 +2,10 @@ import { DomainError } from '../../../libs/errors/src/index.js';
 import {
   cloudEventOf,
   type FeedPlace,
-  TimeLog,
+  type FeedRepository,
   type TimeLogEvent,
-  type TimeLogRepository,
-} from '../../../src/time-log/index.js';
+} from '../../../src/feed/index.js';
+import { TimeLog } from '../../../src/time-log/index.js';
 
 /** The ids of events with what each has told, by all readers. */
 type Told = Map<string, string>;
@@ -20,7 +20,7 @@ export class Copy {
   begun = 0;
 
   constructor(
-    private readonly source: { readonly repository: Pick<TimeLogRepository, 'eventsAfter'> },
+    private readonly source: { readonly feed: Pick<FeedRepository, 'eventsAfter'> },
     private readonly limit: number,
     private readonly told: Told,
   ) {}
@@ -32,15 +32,13 @@ export class Copy {
 
   /** Applies the next page, and returns it. Throws an Error where an event's id has told something else before. */
   async next(): Promise<readonly TimeLogEvent[]> {
-    const events = await this.source.repository
-      .eventsAfter(this.place, this.limit)
-      .catch((error: unknown) => {
-        if (!(error instanceof DomainError && error.code === 'GONE') || this.place === undefined) throw error;
-        this.logs.clear();
-        this.place = undefined;
-        this.begun++;
-        return undefined;
-      });
+    const events = await this.source.feed.eventsAfter(this.place, this.limit).catch((error: unknown) => {
+      if (!(error instanceof DomainError && error.code === 'GONE') || this.place === undefined) throw error;
+      this.logs.clear();
+      this.place = undefined;
+      this.begun++;
+      return undefined;
+    });
     if (events === undefined) return this.next();
     for (const event of events) this.apply(event);
     return events;

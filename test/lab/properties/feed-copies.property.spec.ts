@@ -4,7 +4,8 @@ import { ALL_PROJECTS } from '../../../src/time-log/domain/project-access.js';
 import { migrations } from '../../../src/app.module.js';
 import { Database } from '../../../src/database/index.js';
 import { migrate } from '../../../src/database/setup/index.js';
-import { OldTimeLogs, TimeLog, TimeLogDeletions } from '../../../src/time-log/index.js';
+import { TimeLogDeletions } from '../../../src/feed/index.js';
+import { OldTimeLogs, TimeLog } from '../../../src/time-log/index.js';
 import { normalizedValues } from '../../../src/time-log/domain/time-log.js';
 import { runText } from '../../../src/time-log/infrastructure/schema/schema.js';
 import { TEXTS } from '../../../src/time-log/infrastructure/schema/texts.js';
@@ -28,18 +29,18 @@ const TRANSACTIONS = 4;
  * A standby cuts a statement off where the primary's changes cannot wait for it, such as for a deadlock with a move:
  * that is 503, and whoever follows asks again.
  */
-function askedAgain({ repository }: Instance): Pick<Instance, 'repository'> {
-  const eventsAfter: typeof repository.eventsAfter = async (...page) => {
+function askedAgain({ feed }: Instance): Pick<Instance, 'feed'> {
+  const eventsAfter: typeof feed.eventsAfter = async (...page) => {
     for (let left = 5; ; left--) {
       try {
-        return await repository.eventsAfter(...page);
+        return await feed.eventsAfter(...page);
       } catch (error) {
         if (left === 0 || !(error instanceof DomainError) || error.code !== 'SERVICE_UNAVAILABLE')
           throw error;
       }
     }
   };
-  return { repository: Object.assign(Object.create(repository) as typeof repository, { eventsAfter }) };
+  return { feed: Object.assign(Object.create(feed) as typeof feed, { eventsAfter }) };
 }
 
 describe('whoever applies the events of the feed', () => {

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
-import { keepTimeLogPositions } from '../../../src/time-log/index.js';
+import { keepTimeLogPositions } from '../../../src/feed/index.js';
 import { eventually } from '../eventually.js';
 import {
   type Clock,
@@ -102,8 +102,8 @@ export class FeedJourney {
   }
 
   /** That of the instance which the readers ask. */
-  get repository() {
-    return this.instances[0]!.repository;
+  get feed() {
+    return this.instances[0]!.feed;
   }
 
   private async writeAndRead(): Promise<void> {
@@ -189,7 +189,7 @@ export class FeedJourney {
   }
 
   private async go({ act, ...way }: Way & { readonly act: string }): Promise<void> {
-    // Behind the last move nothing knows how far that went (feed/README.md); nor beside it, where a clock is behind.
+    // Behind the last move nothing knows how far that went (src/feed/README.md); nor beside it, where a clock is behind.
     const before = this.saved.findLast(
       ({ move, clock, moves }) => move === way.move && moves >= this.moves + (clock === 'behind' ? 1 : 0),
     );

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { keepTimeLogPositions } from '../../../src/time-log/index.js';
+import { keepTimeLogPositions } from '../../../src/feed/index.js';
 import { insert, newLog } from '../../support/feed-traffic.js';
 
 /** Milliseconds for which a transaction is open at most, between two of its statements. */

@@ -12,7 +12,8 @@ import {
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { reasonOf } from '../../../errors/src/index.js';
 import { brokerName, natsOptionsOf } from '../../../messages/src/index.js';
-import { type CloudEvent, DESCRIPTION_LENGTH } from '../../../../src/time-log/index.js';
+import type { CloudEvent } from '../../../../src/feed/index.js';
+import { DESCRIPTION_LENGTH } from '../../../../src/time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, SUBJECTS, UNWANTED } from './topology.js';
 

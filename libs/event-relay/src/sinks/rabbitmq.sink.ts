@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { brokerName } from '../../../messages/src/index.js';
-import type { CloudEvent } from '../../../../src/time-log/index.js';
+import type { CloudEvent } from '../../../../src/feed/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, NAME, UNWANTED } from './topology.js';
 

@@ -1,4 +1,4 @@
--- The feed: logs in the order of their transactions, with their corrections and deletions. See ../feed/README.md.
+-- The feed: logs in the order of their transactions, with their corrections and deletions. See src/feed/README.md.
 -- Triggers have the shift as their argument: by how much positions are ahead of the numbers of transactions.
 
 -- Before the update of a log: the row moves to the end of the feed if a value changes. Nobody may put it before a

@@ -1,5 +1,5 @@
 -- Positions in the feed go on from server to server, although each numbers its own transactions. See
--- ../feed/README.md.
+-- src/feed/README.md.
 
 -- By how much positions are ahead of the numbers of transactions: it stands in the default of the column.
 create or replace function {{time_log_shift}}() returns bigint stable language sql as $$

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { EventRelayModule, eventRelayMigrations } from 'time-logs/events';
+import { FeedRepository, TypeOrmFeedRepository } from 'time-logs/feed';
 import { TimeLogMessagesModule } from 'time-logs/messages';
 import {
   timeLogMigrations,
@@ -9,6 +10,7 @@ import {
   TimeLogRepository,
   TypeOrmTimeLogRepository,
 } from 'time-logs/time-log';
+import { TotalsRepository, TypeOrmTotalsRepository } from 'time-logs/totals';
 import { Approval } from './approvals/approval.entity.js';
 import { ApprovalsController } from './approvals/approvals.controller.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
@@ -26,6 +28,17 @@ const timeLogs = TimeLogModule.forRoot({
       provide: TimeLogRepository,
       inject: [TypeOrmTimeLogRepository],
       useFactory: (ours: TypeOrmTimeLogRepository) => new TimedTimeLogRepository(ours),
+    },
+    // TimedTimeLogRepository has neither totals nor a feed: the app uses those of ours.
+    {
+      provide: TotalsRepository,
+      inject: [TypeOrmTimeLogRepository],
+      useFactory: (ours: TypeOrmTimeLogRepository) => new TypeOrmTotalsRepository(ours),
+    },
+    {
+      provide: FeedRepository,
+      inject: [TypeOrmTimeLogRepository],
+      useFactory: (ours: TypeOrmTimeLogRepository) => new TypeOrmFeedRepository(ours),
     },
   ],
 });

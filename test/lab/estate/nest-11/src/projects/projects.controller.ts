@@ -12,7 +12,8 @@ import {
 import { InjectRepository } from '@nestjs/typeorm';
 import { BearerAuthGuard, Scopes } from 'time-logs/auth';
 import { DomainErrorFilter } from 'time-logs/errors';
-import { Period, TimeLogService } from 'time-logs/time-log';
+import { Period } from 'time-logs/time-log';
+import { TotalsService } from 'time-logs/totals';
 import { Repository } from 'typeorm';
 import { Project } from './project.entity';
 
@@ -22,7 +23,7 @@ import { Project } from './project.entity';
 export class ProjectsController {
   constructor(
     @InjectRepository(Project) private readonly projects: Repository<Project>,
-    private readonly timeLogs: TimeLogService,
+    private readonly totals: TotalsService,
   ) {}
 
   @Post()
@@ -41,7 +42,7 @@ export class ProjectsController {
   @Get(':id/hours')
   @Scopes(['time-logs:read'])
   async hours(@Param('id', ParseUUIDPipe) projectId: string): Promise<object> {
-    const { whole, groups } = await this.timeLogs.totals({ projectId, period: Period.of() }, 'month');
+    const { whole, groups } = await this.totals.totals({ projectId, period: Period.of() }, 'month');
     return { hours: whole.duration, months: groups };
   }
 }

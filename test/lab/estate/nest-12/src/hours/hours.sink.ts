@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { EventSink } from 'time-logs/events';
-import type { CloudEvent } from 'time-logs/time-log';
+import type { CloudEvent } from 'time-logs/feed';
 import { DataSource } from 'typeorm';
 
 /** Gets the event of every log, and keeps the hours of each: a copy that nobody's correction gets past. */

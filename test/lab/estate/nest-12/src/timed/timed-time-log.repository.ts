@@ -1,23 +1,17 @@
 import {
   type ProjectAccess,
-  type Backlog,
-  type FeedPlace,
-  type Grouping,
   type IdempotencyKey,
   type PageRequest,
   type TimeLog,
-  type TimeLogEvent,
   type TimeLogFilter,
   type TimeLogPage,
   TimeLogRepository,
   type TimeLogWrites,
-  type Totals,
   type TransactionHandle,
 } from 'time-logs/time-log';
 
 /** An adapter of this host around another one: it keeps how long each kind of question takes. */
 export class TimedTimeLogRepository extends TimeLogRepository {
-  override readonly obeysAccess = true;
   /** By method: how often it was asked, and the milliseconds that this took in all. */
   readonly times = new Map<string, { calls: number; milliseconds: number }>();
 
@@ -60,23 +54,6 @@ export class TimedTimeLogRepository extends TimeLogRepository {
 
   override find(filter: TimeLogFilter, page: PageRequest, access: ProjectAccess): Promise<TimeLogPage> {
     return this.timed('find', () => this.kept.find(filter, page, access));
-  }
-
-  override totals(
-    filter: TimeLogFilter,
-    grouping: Grouping | undefined,
-    page: PageRequest,
-    access: ProjectAccess,
-  ): Promise<Totals> {
-    return this.timed('totals', () => this.kept.totals(filter, grouping, page, access));
-  }
-
-  override eventsAfter(place: FeedPlace | undefined, limit: number): Promise<readonly TimeLogEvent[]> {
-    return this.timed('eventsAfter', () => this.kept.eventsAfter(place, limit));
-  }
-
-  override backlog(place: FeedPlace, most: number): Promise<Backlog> {
-    return this.timed('backlog', () => this.kept.backlog(place, most));
   }
 
   private async timed<T>(method: string, ask: () => Promise<T>): Promise<T> {

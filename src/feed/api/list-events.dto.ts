@@ -1,5 +1,5 @@
-import { Rule, Omittable } from '../../../libs/strict-request/src/index.js';
-import { DEFAULT_PAGE, pageLimitFault } from '../domain/page-request.js';
+import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
+import { DEFAULT_PAGE, pageLimitFault } from '../../time-log/domain/page-request.js';
 import { lastEventIdFault } from '../domain/time-log-event.js';
 
 /** The query of the feed, as text. Messages follow the order of these fields. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastEventIdFault, placeOf, TimeLogEvent } from './time-log-event.js';
-import { TimeLog } from './time-log.js';
+import { TimeLog } from '../../time-log/domain/time-log.js';
 
 const LOG_ID = '019c1363-4a3b-7245-b697-5dec9f548a52';
 const log = TimeLog.record({ projectId: LOG_ID, duration: 1, description: '', date: '2026-01-31' }, LOG_ID);

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { dataSourceOf, qualified } from '../../../database/index.js';
+import { dataSourceOf, qualified } from '../../database/index.js';
 
 /** More positions than any server gives out in a second. */
 const RATE = 2 ** 22;

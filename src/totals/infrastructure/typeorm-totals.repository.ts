@@ -1,10 +1,11 @@
-import { type Database, PreparedStatement, type TextRow } from '../../database/index.js';
-import type { ProjectAccess } from '../domain/project-access.js';
-import type { PageRequest } from '../domain/page-request.js';
-import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import { PreparedStatement, type TextRow } from '../../database/index.js';
+import type { PageRequest } from '../../time-log/domain/page-request.js';
+import type { ProjectAccess } from '../../time-log/domain/project-access.js';
+import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
+import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
+import { projectsOf } from '../../time-log/infrastructure/whose.js';
+import { TotalsRepository } from '../domain/totals.repository.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
-import type { CostlyReads } from './costly-reads.js';
-import { projectsOf } from './whose.js';
 
 type Groups = 'none' | 'project' | 'period';
 
@@ -17,33 +18,31 @@ const STATEMENTS: Readonly<Record<Groups, { readonly routine: string; readonly g
     group: 'groups::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
   },
 };
-/** The functions of the database that are called here. */
-export const TOTALS_ROUTINES = Object.values(STATEMENTS).map(({ routine }) => routine);
 
 /** The number of rows of counts that a sum may read at once. Days are taken out of rows one by one; a year has 12. */
 const FEW_ROWS = { ofDays: 128, whole: 1_000 };
 
-/** Sums logs by what is summed already. */
-export class TimeLogTotals {
+/** Sums the logs of a TypeOrmTimeLogRepository from the sums of months. Costly sums and pages share one queue. */
+export class TypeOrmTotalsRepository extends TotalsRepository {
   private readonly statements = new Map<string, PreparedStatement>();
 
-  constructor(
-    private readonly database: Pick<Database, 'query' | 'routine'>,
-    private readonly reads: CostlyReads,
-  ) {}
+  constructor(private readonly logs: Pick<TypeOrmTimeLogRepository, 'database' | 'reads' | 'sweep'>) {
+    super();
+  }
 
-  async of(
+  override async totals(
     filter: TimeLogFilter,
     grouping: Grouping | undefined,
     page: PageRequest,
     access: ProjectAccess,
     caller?: string,
   ): Promise<Totals> {
+    this.logs.sweep.begin();
     const projects = projectsOf(filter, access);
     const { period } = filter;
     const of = [projects, period.from, period.to];
     const run = (rows: number | undefined, ...sum: Parameters<typeof this.read>) =>
-      this.reads.run(caller, rows === undefined ? undefined : { projects, period, rows }, () =>
+      this.logs.reads.run(caller, rows === undefined ? undefined : { projects, period, rows }, () =>
         this.read(...sum),
       );
     const isOneSum = projects === null || projects.length === 1;
@@ -64,7 +63,7 @@ export class TimeLogTotals {
     values: readonly unknown[],
     groupOf: (row: TextRow) => ProjectSum | PeriodSum = projectSumOf,
   ): Promise<Totals> {
-    const [whole, ...groups] = await this.database.query(this.statementOf(kind, values.length), values);
+    const [whole, ...groups] = await this.logs.database.query(this.statementOf(kind, values.length), values);
     return { whole: sumOf(whole!), groups: groups.map(groupOf), groupCount: Number(whole![2]) };
   }
 
@@ -74,7 +73,7 @@ export class TimeLogTotals {
     if (known !== undefined) return known;
     const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`).join(', ');
     const made = new PreparedStatement(
-      `select n::text, trim_scale(duration)::text as duration, ${group} from ${this.database.routine(routine)}(${parameters})`,
+      `select n::text, trim_scale(duration)::text as duration, ${group} from ${this.logs.database.routine(routine)}(${parameters})`,
     );
     this.statements.set(routine, made);
     return made;

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../../database/index.js';
 import { type Gate, newGate } from '../../../test/support/gate.js';
-import { ALL_PROJECTS } from '../domain/project-access.js';
-import { PageRequest } from '../domain/page-request.js';
-import { Period } from '../domain/period.js';
+import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
+import { PageRequest } from '../../time-log/domain/page-request.js';
+import { Period } from '../../time-log/domain/period.js';
 import type { Grouping } from '../domain/totals.js';
-import { CostlyReads } from './costly-reads.js';
-import { TimeLogTotals } from './time-log-totals.js';
+import { CostlyReads } from '../../time-log/infrastructure/costly-reads.js';
+import type { TimeLogSweep } from '../../time-log/infrastructure/time-log-sweep.js';
+import { TypeOrmTotalsRepository } from './typeorm-totals.repository.js';
 
 /** Milliseconds, as a request and a statement have them by default. */
 const DEADLINE = 2_500;
@@ -19,7 +20,7 @@ describe('sums', () => {
   let now: number;
   let isSmall: boolean;
   let statements: Gate[];
-  let totals: TimeLogTotals;
+  let repository: TypeOrmTotalsRepository;
 
   beforeEach(() => {
     [now, isSmall, statements] = [0, false, []];
@@ -34,11 +35,12 @@ describe('sums', () => {
       },
     } as unknown as Database;
     const reads = new CostlyReads(database, { queue: 10, wait: DEADLINE }, () => now);
-    totals = new TimeLogTotals(database, reads);
+    const sweep = { begin: () => undefined } as Partial<TimeLogSweep> as TimeLogSweep;
+    repository = new TypeOrmTotalsRepository({ database, reads, sweep });
   });
 
   const ask = async (by: Grouping | undefined, period: Period, access: readonly string[] | 'all' = [ONE]) => {
-    const asked = totals.of({ period }, by, PageRequest.of(1, 50), access, 'caller');
+    const asked = repository.totals({ period }, by, PageRequest.of(1, 50), access, 'caller');
     // Whether it is small is asked first.
     await new Promise((resolve) => setImmediate(resolve));
     return { asked };

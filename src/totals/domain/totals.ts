@@ -1,4 +1,4 @@
-import type { CalendarDate } from './calendar-date.js';
+import type { CalendarDate } from '../../time-log/domain/calendar-date.js';
 
 /** What groups can be made by. */
 export const GROUPINGS = ['project', 'day', 'week', 'month'] as const;

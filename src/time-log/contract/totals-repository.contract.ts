@@ -1,11 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { Grouping } from '../../totals/index.js';
 import { ALL_PROJECTS } from '../domain/project-access.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { TimeLogValues } from '../domain/time-log.js';
-import type { Grouping } from '../domain/totals.js';
 import type { ContractSubject, ContractSuite } from './contract-suite.js';
 import { find } from './find.js';
 
@@ -94,10 +94,14 @@ const BY_PERIOD: [Grouping, string | undefined, string | undefined, string[]][] 
 ];
 
 /** What every repository sums. */
-export function describeTotals(suite: ContractSuite, { repository, newLog }: ContractSubject): void {
+export function describeTotals(
+  suite: ContractSuite,
+  { repository, newLog }: ContractSubject,
+  repositoryOfTotals: NonNullable<ContractSubject['totals']>,
+): void {
   suite.describe('totals', () => {
     const totals = (filter: TimeLogFilter, by?: Grouping, page = ALL) =>
-      repository().totals(filter, by, page, ALL_PROJECTS);
+      repositoryOfTotals().totals(filter, by, page, ALL_PROJECTS);
     /** Adds logs of one new project; returns the filter for it. */
     async function addAll(values: Partial<TimeLogValues>[]) {
       const projectId = randomUUID();

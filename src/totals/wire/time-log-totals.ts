@@ -1,6 +1,6 @@
-import type { PageRequest } from '../domain/page-request.js';
+import type { PageRequest } from '../../time-log/domain/page-request.js';
 import type { PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
-import { metaOf, type TimeLogListResponse } from './time-log-bodies.js';
+import { metaOf, type TimeLogListResponse } from '../../time-log/wire/time-log-bodies.js';
 
 /** A sum as the number that is nearest to it. */
 type Rounded<S extends Sum> = Omit<S, 'duration'> & { readonly duration: number };

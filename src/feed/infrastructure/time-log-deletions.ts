@@ -1,5 +1,5 @@
-import type { Database } from '../../../database/index.js';
-import { type CalendarDate, isCalendarDate } from '../../domain/calendar-date.js';
+import type { Database } from '../../database/index.js';
+import { type CalendarDate, isCalendarDate } from '../../time-log/domain/calendar-date.js';
 
 /** What is left of deleted logs, for the feed. */
 export class TimeLogDeletions {

@@ -1,12 +1,15 @@
 import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
-import { createdAtOf, TimeLog } from './time-log.js';
-import { UUID_FORM } from './time-log.rules.js';
+import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
+import { UUID_FORM } from '../../time-log/domain/time-log.rules.js';
 
 /** A regular expression for the id of an event: a position, up to 2^63-1, and the id of a log. */
 export const EVENT_ID_FORM = `(0|[1-9][0-9]{0,18})-${UUID_FORM}`;
 const EVENT_ID = new RegExp(`^${EVENT_ID_FORM}$`);
 const LAST_POSITION = 2n ** 63n - 1n;
 const FAULT = 'lastEventId must be the id of an event';
+
+/** The message for a caller who is bound to projects: the feed has the logs of all. */
+export const FEED_REFUSED = 'the feed needs a token for all projects';
 
 /** Deletions that came after a place have been forgotten. */
 export const FEED_GONE: ErrorKind = {

@@ -1,17 +1,14 @@
-import { isoText } from '../domain/iso-text.js';
+import { isoText } from '../../time-log/domain/iso-text.js';
+import { TimeLog } from '../../time-log/domain/time-log.js';
+import { EVENT_SOURCE } from '../../time-log/time-log.options.js';
+import { bodyOf, type TimeLogBody } from '../../time-log/wire/time-log-bodies.js';
 import type { DeletedTimeLog, TimeLogEvent } from '../domain/time-log-event.js';
-import { TimeLog } from '../domain/time-log.js';
-import { bodyOf, type TimeLogBody } from './time-log-bodies.js';
 
-/** The same wherever the module is mounted: source and id together name an event (CloudEvents 1.0, section 3.1). */
-export const EVENT_SOURCE = '/api/v1/time-logs';
 /** The source of the events of one module, which it provides for its feed and for a relay over it. */
 export const SOURCE_OF_EVENTS = Symbol.for('time-logs.SOURCE_OF_EVENTS');
 /** What a URI-reference is made of (RFC 3986, section 2), with at most one fragment. */
 const URI_REFERENCE =
   /^(?:[\w.~:/?[\]@!$&'()*+,;=-]|%[0-9a-f]{2})*(?:#(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9a-f]{2})*)?$/i;
-/** The type of a page of events (CloudEvents 1.0, JSON batch format). */
-export const EVENTS_TYPE = 'application/cloudevents-batch+json; charset=utf-8';
 
 /** An event as everybody gets it, over HTTP or from a broker (CloudEvents 1.0). */
 export type CloudEvent = {

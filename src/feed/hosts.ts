@@ -1,0 +1,9 @@
+/* What a host needs of it. The index is for our own modules, and may change with them. */
+
+export { FeedService } from './application/feed.service.js';
+export { type Backlog, FeedRepository } from './domain/feed.repository.js';
+export { type FeedPlace, TimeLogEvent } from './domain/time-log-event.js';
+export { keepTimeLogPositions } from './infrastructure/keep-time-log-positions.js';
+export { TimeLogDeletions } from './infrastructure/time-log-deletions.js';
+export { TypeOrmFeedRepository } from './infrastructure/typeorm-feed.repository.js';
+export { type CloudEvent } from './wire/cloud-event.js';

@@ -1,0 +1,102 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { type FeedRepository, placeOf, type TimeLogEvent } from '../../feed/index.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
+import type { TimeLogRepository } from '../domain/time-log.repository.js';
+import { normalizedValues, TimeLog } from '../domain/time-log.js';
+import type { ContractSuite } from './contract-suite.js';
+import { eventually } from './eventually.js';
+import { newLog } from './new-log.js';
+
+interface Made {
+  readonly repository: TimeLogRepository;
+  readonly feed: FeedRepository;
+}
+
+/** How every feed reports the changes of a repository. `create` returns one that is empty, with its feed. */
+export function describeFeed(suite: ContractSuite, create: () => Promise<Made>): void {
+  suite.it(
+    'tells a correction and a deletion in the place of what it told before, at the end of the feed',
+    async () => {
+      const { repository, feed } = await create();
+      const logs = [newLog(), newLog(), newLog()];
+      for (const log of logs) await repository.add(log);
+      const after = (place: string | undefined, count: number) =>
+        eventually(async () => {
+          const events = await feed.eventsAfter(place === undefined ? undefined : placeOf(place), 1000);
+          equal(events.length, count);
+          return events;
+        });
+      const before = await after(undefined, 3);
+      const correction = TimeLog.record({ ...normalizedValues(logs[0]!), duration: 2 }, logs[0]!.id);
+      equal(await repository.correct(correction, ALL_PROJECTS), true);
+      equal(await repository.correct(correction, ALL_PROJECTS), true);
+      deepEqual(await repository.delete(logs[1]!.id, ALL_PROJECTS), logs[1]);
+      equal(await repository.delete(logs[1]!.id, ALL_PROJECTS), undefined);
+      const [created, corrected, deleted] = await after(undefined, 3);
+      deepEqual(
+        [created, corrected!.log, deleted!.log],
+        [before[2], correction, { id: logs[1]!.id, projectId: logs[1]!.projectId }],
+      );
+      deepEqual(
+        [created, corrected, deleted].map((event) => event!.type),
+        ['created', 'corrected', 'deleted'],
+      );
+      for (const { time } of [corrected!, deleted!]) ok(Math.abs(time.getTime() - Date.now()) < 600_000);
+      for (const { id } of before.slice(0, 2)) deepEqual((await after(id, 3))[0], before[2]);
+      deepEqual(await after(before[2]!.id, 2), [corrected, deleted]);
+      deepEqual(await feed.backlog(placeOf(before[2]!.id), 5), { events: 2, oldest: corrected!.time });
+    },
+  );
+
+  suite.describe('tells events', () => {
+    let feed: FeedRepository;
+    let logs: TimeLog[];
+    let all: readonly TimeLogEvent[];
+    suite.before(async () => {
+      const made = await create();
+      feed = made.feed;
+      // The last id comes first: the order is that of the commits.
+      logs = Array.from({ length: 5 }, () => newLog()).toReversed();
+      for (const log of logs) await made.repository.add(log);
+      // Transactions of other tests, on the same server, may hold events back.
+      all = await eventually(async () => {
+        const events = await feed.eventsAfter(undefined, 1000);
+        equal(events.length, logs.length);
+        return events;
+      });
+    });
+
+    suite.it('in the order in which logs came, each with its log', () => {
+      deepEqual(
+        all.map(({ log }) => log),
+        logs,
+      );
+      ok(all[0]!.log instanceof TimeLog);
+      for (const { id, position, log } of all) equal(id, `${position}-${log.id}`);
+    });
+
+    suite.it('after any of them, and at most so many', async () => {
+      deepEqual(await feed.eventsAfter(undefined, 2), all.slice(0, 2));
+      for (const [index, { id }] of all.entries()) {
+        deepEqual(await feed.eventsAfter(placeOf(id), 2), all.slice(index + 1, index + 3));
+      }
+    });
+
+    suite.it('and counts those after each, up to a number, with the instant of the first', async () => {
+      for (const [index, { id }] of all.entries()) {
+        const following = logs.slice(index + 1, index + 3);
+        deepEqual(await feed.backlog(placeOf(id), 2), {
+          events: following.length,
+          oldest: following[0]?.createdAt,
+        });
+      }
+    });
+
+    suite.it('none after the greatest place, all after the smallest', async () => {
+      const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+      deepEqual(await feed.eventsAfter(last, 2), []);
+      const first = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+      deepEqual(await feed.eventsAfter(first, 1000), all);
+    });
+  });
+}

@@ -1,0 +1,8 @@
+/* What a host needs of it. The index is for our own modules, and may change with them. */
+
+export { TotalsService } from './application/totals.service.js';
+export { TotalsRepository } from './domain/totals.repository.js';
+export { type Grouping, type Totals } from './domain/totals.js';
+export { TypeOrmTotalsRepository } from './infrastructure/typeorm-totals.repository.js';
+export { totalsResponse } from './wire/time-log-totals.js';
+export { TotalTimeLogsDto } from './wire/total-time-logs.dto.js';

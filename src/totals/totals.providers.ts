@@ -1,0 +1,26 @@
+import type { ModuleMetadata } from '@nestjs/common';
+import { TimeLogRepository } from '../time-log/domain/time-log.repository.js';
+import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
+import { TotalsService } from './application/totals.service.js';
+import { TotalsRepository } from './domain/totals.repository.js';
+import { TypeOrmTotalsRepository } from './infrastructure/typeorm-totals.repository.js';
+
+/** Service, port and adapter of totals. The first two are undefined if the store of time logs has no totals. */
+export const TOTALS = {
+  providers: [
+    {
+      provide: TotalsRepository,
+      inject: [TimeLogRepository],
+      useFactory: (logs: TimeLogRepository & Partial<TotalsRepository>): TotalsRepository | undefined => {
+        if (logs.totals) return logs as TotalsRepository;
+        return logs instanceof TypeOrmTimeLogRepository ? new TypeOrmTotalsRepository(logs) : undefined;
+      },
+    },
+    {
+      provide: TotalsService,
+      inject: [{ token: TotalsRepository, optional: true }],
+      useFactory: (repository?: TotalsRepository) => repository && new TotalsService(repository),
+    },
+  ],
+  exports: [TotalsRepository, TotalsService],
+} satisfies ModuleMetadata;
