@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import type { ClientProxy } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
-import { MessagesUnderWay } from '../../libs/messages/src/index.js';
+import { InFlightMessages } from '../../libs/messages/src/index.js';
 import { TimeLogModule } from '../../src/time-log/index.js';
 import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
 import { hostDataSource, tcpPortOf, useHosts } from '../host/embedded.js';
@@ -105,7 +105,7 @@ describe('a host that knows its callers by itself', () => {
 
   it('does not wait at its end for messages that its own interceptor has answered', async () => {
     expect(await record('answered by the host')).toEqual({ answer: 'from a cache' });
-    const last = hosts.app.get(MessagesUnderWay, { strict: false });
+    const last = hosts.app.get(InFlightMessages, { strict: false });
     // It would wait for an answer that does not come, with a timer.
     const waits = jest.spyOn(serviceGlobal, 'setTimeout');
     await last.drain();

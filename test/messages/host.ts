@@ -77,7 +77,7 @@ export function messageOptions(url: string, limits: Partial<TimeLogLimits> = {})
     setting: 'MESSAGES_URL',
     queue: MESSAGE_QUEUE,
     bodyLimit,
-    mostUnderWay: writeQueue,
+    maxInFlight: writeQueue,
     logger: { log: () => undefined, error: () => undefined },
   };
 }

@@ -175,7 +175,7 @@ describe('the service with MESSAGES_URL, in this process', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
     await expect(startHere({ ...env, MESSAGES_URL: `tcp://${host}:${port}` })).rejects.toThrow(
-      `messages: tcp://127.0.0.1:${port} cannot be taken (EADDRINUSE): set MESSAGES_URL to an address of this machine with a free port`,
+      `messages: cannot listen on tcp://127.0.0.1:${port} (EADDRINUSE): set MESSAGES_URL to an address of this machine with a free port`,
     );
     taken.close();
   });

@@ -10,7 +10,7 @@ import { startTcpHost, type TcpHost } from './host.js';
 import { framed, RawTcp } from './raw-tcp.js';
 
 const accessToken = 'worker';
-const TIMES = { message: HELD, rest: 2 * HELD };
+const TIMES = { message: HELD, idle: 2 * HELD };
 const BODY_LIMIT = 65_536;
 const UNAUTHORIZED = refusal('UNAUTHORIZED', 'a valid bearer token is required');
 const TOO_SLOW = {
@@ -96,9 +96,9 @@ describe('a connection over TCP', () => {
     const raw = await open();
     // It lacks the scope, but is known.
     expect(await raw.ask(message({ accessToken: 'writer' }))).toMatchObject({ err: { error: 'FORBIDDEN' } });
-    await waitFor(TIMES.rest);
+    await waitFor(TIMES.idle);
     expect(await raw.ask(LIST)).toMatchObject({ response: { success: true } });
-    await waitFor(TIMES.rest);
+    await waitFor(TIMES.idle);
     timers.end();
     expect(await raw.ended()).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe('a connection over TCP', () => {
   it('must send a message that it has begun in time, also after a valid token', async () => {
     const raw = await open();
     await raw.ask(LIST);
-    await waitFor(TIMES.rest);
+    await waitFor(TIMES.idle);
     const { begun } = timers;
     await trickle(raw);
     await waitFor(TIMES.message);
@@ -129,10 +129,10 @@ describe('a connection over TCP', () => {
     await endRest(TIMES.message);
     expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
     const socket = socketOf();
-    await waitFor(TIMES.rest);
+    await waitFor(TIMES.idle);
     expect(await door.list({ accessToken })).toMatchObject({ answer: { success: true } });
     expect(socketOf()).toBe(socket);
-    await endRest(TIMES.rest);
+    await endRest(TIMES.idle);
     expect(await door.list({ accessToken })).toMatchObject({ answer: { success: true } });
     expect(socketOf()).not.toBe(socket);
   });

@@ -1,5 +1,5 @@
 import type { DynamicModule, Type } from '@nestjs/common';
-import { connectionOf } from '../../messages/src/index.js';
+import { describeConnection } from '../../messages/src/index.js';
 import { timeLogs } from '../../../src/time-log/composition.js';
 import { EventRelayModule } from './event-relay.module.js';
 import { eventRelayEntities, eventRelayMigrations } from './index.js';
@@ -9,12 +9,12 @@ interface Settings {
   readonly eventsUrl?: string | undefined;
 }
 
-/** The relay, as the service binds it. The table is there without it too. */
+/** The relay, as the service binds it. Its table exists even if the relay is off. */
 export const eventRelay = {
   over: timeLogs,
   bind: ({ eventsUrl }: Settings, logs: Type | DynamicModule) =>
     eventsUrl === undefined ? undefined : EventRelayModule.over(logs, () => sinkOf(eventsUrl)),
-  describeConnection: ({ eventsUrl }: Settings) => connectionOf('events', 'EVENTS_URL', eventsUrl),
+  describeConnection: ({ eventsUrl }: Settings) => describeConnection('events', 'EVENTS_URL', eventsUrl),
   entities: eventRelayEntities,
   migrations: eventRelayMigrations,
 };

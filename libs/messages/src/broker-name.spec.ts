@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { brokerName, connectionOf } from './broker-name.js';
+import { brokerName, describeConnection } from './broker-name.js';
 
 it.each([
   ['nats://127.0.0.1', 'nats://127.0.0.1:4222'],
@@ -11,13 +11,13 @@ it.each([
   ['amqp://broker/logs', 'amqp://broker:5672/logs'],
   ['amqp://broker/%6cogs', 'amqp://broker:5672/logs'],
   ['tcp://0.0.0.0:4000', 'tcp://0.0.0.0:4000'],
-])('names the place of %s: %s', (url, name) => {
+])('returns the canonical name of %s: %s', (url, name) => {
   expect(brokerName(new URL(url))).toBe(name);
 });
 
 it.each([
   [undefined, 'events: none (EVENTS_URL)'],
   ['amqp://ada:secret@Broker/logs', 'events: amqp://broker:5672/logs'],
-])('says what %s connects, without a password', (url, text) => {
-  expect(connectionOf('events', 'EVENTS_URL', url)).toBe(text);
+])('describes the connection to %s without the password', (url, text) => {
+  expect(describeConnection('events', 'EVENTS_URL', url)).toBe(text);
 });

@@ -1,28 +1,28 @@
 import { unescape } from 'node:querystring';
 
-/** Where a broker listens whose URL names no port. */
-const PORTS: Readonly<Record<string, string>> = { 'nats:': '4222', 'amqp:': '5672' };
+/** The default port of each protocol. */
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'nats:': '4222', 'amqp:': '5672' };
 
-/** What a client of NATS connects with to where a `nats` URL leads. */
+/** Returns the options with which a NATS client connects to a `nats` URL. */
 export function natsOptionsOf({ hostname, port, username, password }: URL) {
   return {
-    servers: [`${hostname}:${port || PORTS['nats:']}`],
+    servers: [`${hostname}:${port || DEFAULT_PORTS['nats:']}`],
     ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
   };
 }
 
-/** Says whether and where a setting with such a URL connects the service, without a password. */
-export function connectionOf(name: string, setting: string, url: string | undefined): string {
+/** Describes the connection that a setting makes, without the password. */
+export function describeConnection(name: string, setting: string, url: string | undefined): string {
   return `${name}: ${url === undefined ? `none (${setting})` : brokerName(new URL(url))}`;
 }
 
 /**
- * Names the place that a `nats`, `amqp` or `tcp` URL leads to: without user and password, and in one way however the
- * URL is written.
+ * Returns the canonical name of the broker in a `nats`, `amqp` or `tcp` URL: without user and
+ * password, and the same for all spellings of the URL.
  */
 export function brokerName({ protocol, hostname, port, pathname }: URL): string {
-  const place = `${protocol}//${hostname.toLowerCase()}:${port || PORTS[protocol]}`;
-  // As the driver of RabbitMQ reads it: without a name the vhost is `/`.
+  const address = `${protocol}//${hostname.toLowerCase()}:${port || DEFAULT_PORTS[protocol]}`;
+  // As in amqplib: without a name the vhost is `/`.
   const vhost = protocol === 'amqp:' ? unescape(pathname.slice(1)) : '';
-  return vhost === '' || vhost === '/' ? place : `${place}/${vhost}`;
+  return vhost === '' || vhost === '/' ? address : `${address}/${vhost}`;
 }

@@ -1,7 +1,7 @@
-/* Without it messages have none of the bounds of HTTP: one sender takes all memory, and a shutdown loses answers. */
+/* Without it one sender of messages can use all memory, and a shutdown loses replies. */
 
-export { brokerName, connectionOf, natsOptionsOf } from './broker-name.js';
+export { brokerName, describeConnection, natsOptionsOf } from './broker-name.js';
 export { MessageErrorFilter } from './message-error.filter.js';
-export { MessageGate, MessageGuarded } from './message-gate.js';
-export { type AnsweredMessage, MessagesUnderWay, ON_MESSAGE, type OnMessage } from './messages-under-way.js';
-export { written } from './written-answer.js';
+export { MessageGate, HandOverGuard } from './message-gate.js';
+export { type AnsweredMessage, InFlightMessages, ON_MESSAGE, type OnMessage } from './in-flight-messages.js';
+export { withJson } from './packet-json.js';

@@ -1,18 +1,18 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { responseForThrown, DomainError, ErrorEnvelopeFilter } from '../../errors/src/index.js';
-import { MessagesUnderWay } from './messages-under-way.js';
+import { InFlightMessages } from './in-flight-messages.js';
 
-/** ErrorEnvelopeFilter for messages that MessageGate counts: they are answered then. */
+/** Replies with an error to a message, and ends it in InFlightMessages. */
 @Catch()
 export class MessageErrorFilter extends ErrorEnvelopeFilter {
-  constructor(private readonly underWay: MessagesUnderWay) {
+  constructor(private readonly inFlight: InFlightMessages) {
     super();
   }
 
   override catch(thrown: unknown, host: ArgumentsHost): Observable<never> {
     const { status, body } = responseForThrown(thrown);
-    const { id } = this.underWay.end(host, {
+    const { id } = this.inFlight.end(host, {
       error: body.error,
       status,
       reason: thrown instanceof DomainError ? thrown.logged : undefined,

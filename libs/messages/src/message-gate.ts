@@ -17,56 +17,61 @@ import {
   stateOf,
   withinDeadline,
 } from '../../strict-request/src/index.js';
-import { MessagesUnderWay } from './messages-under-way.js';
+import { InFlightMessages } from './in-flight-messages.js';
 
 /**
- * Every message passes it, as a guard before authentication and as an interceptor after it. It limits bytes, depth and
- * waiting, and refuses new messages during a shutdown, or while too many answers wait.
+ * The guard before authentication, and the interceptor after it, of every message. It limits size,
+ * nesting depth and time, and refuses new messages during a shutdown and while too many replies are
+ * unsent.
  */
 @Injectable()
 export class MessageGate implements CanActivate, NestInterceptor {
   constructor(
-    private readonly underWay: MessagesUnderWay,
+    private readonly inFlight: InFlightMessages,
     @Inject(REQUEST_RULES) private readonly rules: RequestRules,
   ) {}
 
-  /** Throws DomainError UNAUTHORIZED for data that is no object, SERVICE_UNAVAILABLE where no more are taken. */
+  /**
+   * Throws DomainError UNAUTHORIZED if the data is not an object, SERVICE_UNAVAILABLE if no new
+   * message may start.
+   */
   canActivate(context: ExecutionContext): boolean {
     const data: unknown = context.switchToRpc().getData();
     if (!isJsonObject(data)) throw new DomainError('UNAUTHORIZED');
-    if (!this.underWay.begin(context)) throw new DomainError('SERVICE_UNAVAILABLE');
+    if (!this.inFlight.begin(context)) throw new DomainError('SERVICE_UNAVAILABLE');
     applyRules(data, this.rules);
     return true;
   }
 
   /**
-   * Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR where the message exceeds a limit, SERVICE_UNAVAILABLE
-   * after the deadline.
+   * Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR if the message exceeds a limit,
+   * SERVICE_UNAVAILABLE after the deadline.
    */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const data: object = context.switchToRpc().getData();
-    this.underWay.enter(context);
+    this.inFlight.resume(context);
     const state = stateOf(data);
     if (state.readError) throw state.readError;
-    state.responseChannel = this.underWay.outletOf(context);
+    state.responseChannel = this.inFlight.outletOf(context);
     requireBoundedMessage(data, this.rules.bodyLimit);
-    // What fails ends in the filter.
+    // MessageErrorFilter ends messages that fail.
     return from(withinDeadline(data, lastValueFrom(next.handle()))).pipe(
-      tap(() => this.underWay.end(context)),
+      tap(() => this.inFlight.end(context)),
     );
   }
 }
 
 /**
- * The last of the guards. The interceptors of the host come next, and any of them may answer the message itself. So the
- * message is not counted as under way until it reaches the interceptor of MessageGate.
+ * The last guard. The interceptors of the host come next, and any of them may answer the message
+ * itself. So the message does not count as in flight until it reaches the interceptor of
+ * MessageGate.
  */
 @Injectable()
-export class MessageGuarded implements CanActivate {
-  constructor(private readonly underWay: MessagesUnderWay) {}
+export class HandOverGuard implements CanActivate {
+  constructor(private readonly inFlight: InFlightMessages) {}
 
   canActivate(context: ExecutionContext): boolean {
-    this.underWay.leave(context);
+    this.inFlight.suspend(context);
     return true;
   }
 }

@@ -1,92 +1,95 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../errors/src/index.js';
 import { stateOf } from '../../strict-request/src/index.js';
-import { LARGEST_MESSAGE, readPacket } from './packet.js';
+import { MAX_MESSAGE_BYTES, readPacket } from './packet.js';
 
-const LIMIT = 65_536;
+const BODY_LIMIT = 65_536;
 const PATTERN = 'thing.record.v1';
 
-/** The fault of data that a token alone was read of. */
-function faultIn(data: unknown): unknown {
-  const { readError: fault } = stateOf(data as object);
+/** Returns the error that was recorded for data of which only the token was extracted. */
+function errorIn(data: unknown): unknown {
+  const { fault } = stateOf(data as object);
   return fault && [fault.code, fault.message];
 }
 
 const text = (data: unknown) => JSON.stringify({ pattern: PATTERN, data, id: 'one' });
 
 describe('readPacket', () => {
-  it('reads what Nest sends', () => {
+  it('parses what Nest sends', () => {
     const packet = { pattern: PATTERN, data: { accessToken: 'a', description: 'é😀' }, id: 'one' };
-    expect(readPacket(Buffer.from(JSON.stringify(packet)), LIMIT)).toEqual(packet);
-    expect(readPacket(Buffer.from('{"id":7}'), LIMIT)).toEqual({ id: 7 });
-    expect(faultIn({})).toBeUndefined();
+    expect(readPacket(Buffer.from(JSON.stringify(packet)), BODY_LIMIT)).toEqual(packet);
+    expect(readPacket(Buffer.from('{"id":7}'), BODY_LIMIT)).toEqual({ id: 7 });
+    expect(errorIn({})).toBeUndefined();
   });
 
   it.each<[string, Buffer, string]>([
     [
-      'no UTF-8',
+      'is not UTF-8',
       Buffer.from(text({ accessToken: 'a', x: 'é' }), 'latin1'),
       'the message must be valid UTF-8',
     ],
     [
-      'no JSON',
+      'is not JSON',
       Buffer.from(text({ accessToken: 'a', x: 1 }).replace('"x":1', '"x":[1,]')),
       'the message must be valid JSON',
     ],
     [
-      'what is cut',
+      'is truncated',
       Buffer.from(`{"id":"one","pattern":"${PATTERN}","data":{"accessToken":"a","x":1`),
       'the message must be valid JSON',
     ],
-  ])('reads the token alone of %s, and keeps what is wrong', (_what, bytes, message) => {
-    const { pattern, data, id } = readPacket(bytes, LIMIT);
+  ])('extracts only the token of a message that %s, and records the error', (_what, bytes, message) => {
+    const { pattern, data, id } = readPacket(bytes, BODY_LIMIT);
     expect([pattern, id]).toEqual([PATTERN, 'one']);
-    expect(faultIn(data)).toEqual(['VALIDATION_ERROR', message]);
+    expect(errorIn(data)).toEqual(['VALIDATION_ERROR', message]);
     expect(data).toMatchObject({ accessToken: 'a' });
   });
 
   it.each<[string, object]>([
-    ['before', { data: { accessToken: 'a', x: 'x'.repeat(2 * LIMIT) }, pattern: PATTERN, id: 'one' }],
     [
-      'behind',
+      'before the pattern',
+      { data: { accessToken: 'a', x: 'x'.repeat(2 * BODY_LIMIT) }, pattern: PATTERN, id: 'one' },
+    ],
+    [
+      'after the id',
       { id: 'one', pattern: PATTERN, data: { x: ['{"accessToken":"b"}"'.repeat(9_000)], accessToken: 'a' } },
     ],
     [
-      'among others',
+      'among other fields',
       {
         pattern: PATTERN,
         id: 'one',
-        x: '\\'.repeat(LIMIT),
+        x: '\\'.repeat(BODY_LIMIT),
         data: { y: { accessToken: 'b' }, accessToken: 'a', z: { accessToken: 'c' } },
       },
     ],
-  ])('reads the token alone of more than the limit: %s', (_where, packet) => {
+  ])('extracts only the token of a message that is too large, with its data %s', (_place, packet) => {
     for (const json of [JSON.stringify(packet), JSON.stringify(packet, undefined, 2)]) {
-      const { pattern, data, id } = readPacket(Buffer.from(json), LIMIT);
+      const { pattern, data, id } = readPacket(Buffer.from(json), BODY_LIMIT);
       expect({ pattern, id, data }).toEqual({
         pattern: PATTERN,
         id: 'one',
         data: expect.objectContaining({ accessToken: 'a' }),
       });
       expect(Object.keys(data as object)).toEqual(['accessToken']);
-      expect(faultIn(data)).toEqual([
+      expect(errorIn(data)).toEqual([
         'PAYLOAD_TOO_LARGE',
-        `the message must be at most ${LIMIT} bytes of JSON`,
+        `the message must be at most ${BODY_LIMIT} bytes of JSON`,
       ]);
     }
   });
 
-  it('reads a member that is given twice as JSON.parse does: the last one', () => {
+  it('uses the last of two fields with the same name, like JSON.parse', () => {
     const json = `{"pattern":"x","id":"first","id":"one","pattern":"${PATTERN}","data":{"accessToken":"b","accessToken":"a","x":}}`;
-    expect(readPacket(Buffer.from(json), LIMIT)).toMatchObject({
+    expect(readPacket(Buffer.from(json), BODY_LIMIT)).toMatchObject({
       pattern: PATTERN,
       id: 'one',
       data: { accessToken: 'a' },
     });
   });
 
-  it('reads no token that is larger than a token', () => {
-    const { data } = readPacket(Buffer.from(text({ accessToken: '['.repeat(2 * LIMIT) })), LIMIT);
+  it('does not parse a token that is too long', () => {
+    const { data } = readPacket(Buffer.from(text({ accessToken: '['.repeat(2 * BODY_LIMIT) })), BODY_LIMIT);
     expect(data).toMatchObject({ accessToken: null });
   });
 
@@ -102,29 +105,34 @@ describe('readPacket', () => {
     '\\',
     '"\\',
     '[{"":'.repeat(20_000),
-  ])('throws where there is nothing to go on with: %#', (json) => {
-    expect(() => readPacket(Buffer.from(json), LIMIT)).toThrow(DomainError);
+  ])('throws if it finds no pattern: %#', (json) => {
+    expect(() => readPacket(Buffer.from(json), BODY_LIMIT)).toThrow(DomainError);
   });
 
   it.each(['null', '[]', '[{"id":"one"}]', '1', '"x"', 'true'])(
-    'takes no message but an object: %s',
+    'refuses a message that is not an object: %s',
     (json) => {
-      expect(() => readPacket(Buffer.from(json), LIMIT)).toThrow('the message must be a JSON object');
+      expect(() => readPacket(Buffer.from(json), BODY_LIMIT)).toThrow('the message must be a JSON object');
     },
   );
 
-  it.each([null, true, {}, [], 'x'.repeat(256)])('takes no id but a number or a short text: %j', (id) => {
-    const form = 'id must be a number or a string of at most 255 characters';
-    expect(() => readPacket(Buffer.from(JSON.stringify({ pattern: PATTERN, id })), LIMIT)).toThrow(form);
-    const large = JSON.stringify({ pattern: PATTERN, id, data: { x: 'x'.repeat(2 * LIMIT) } });
-    expect(() => readPacket(Buffer.from(large), LIMIT)).toThrow(form);
-  });
+  it.each([null, true, {}, [], 'x'.repeat(256)])(
+    'refuses an id that is not a number or a short string: %j',
+    (id) => {
+      const form = 'id must be a number or a string of at most 255 characters';
+      expect(() => readPacket(Buffer.from(JSON.stringify({ pattern: PATTERN, id })), BODY_LIMIT)).toThrow(
+        form,
+      );
+      const large = JSON.stringify({ pattern: PATTERN, id, data: { x: 'x'.repeat(2 * BODY_LIMIT) } });
+      expect(() => readPacket(Buffer.from(large), BODY_LIMIT)).toThrow(form);
+    },
+  );
 
-  it('takes an id of any depth for what it is', () => {
+  it('refuses a nested id of any depth', () => {
     for (const depth of [20_000, 500_000]) {
       const id = '['.repeat(depth) + ']'.repeat(depth);
-      expect(() => readPacket(Buffer.from(`{"pattern":"x","id":${id}}`), LIMIT)).toThrow(/^id must be /);
-      expect(() => readPacket(Buffer.from(`{"pattern":"x","id":${id}}`), LARGEST_MESSAGE)).toThrow(
+      expect(() => readPacket(Buffer.from(`{"pattern":"x","id":${id}}`), BODY_LIMIT)).toThrow(/^id must be /);
+      expect(() => readPacket(Buffer.from(`{"pattern":"x","id":${id}}`), MAX_MESSAGE_BYTES)).toThrow(
         /^id must be /,
       );
     }

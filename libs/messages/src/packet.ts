@@ -1,66 +1,68 @@
 import { DomainError } from '../../errors/src/index.js';
 import { isJsonObject, messageTooLarge, parseJson, stateOf } from '../../strict-request/src/index.js';
 
-/** The most bytes of a message beside its data: its pattern, its id, the trace that it belongs to. */
-const AROUND = 4_096;
-/** The most bytes of a message that is answered at all. */
-export const LARGEST_MESSAGE = 1_048_576 + AROUND;
-/** The most bytes of a member that is read by itself: tokens are shorter. */
-const LARGEST_MEMBER = 16_384;
-const LONGEST_ID = 255;
+/** The maximum number of bytes of a message in addition to its data: pattern, id and trace. */
+const ENVELOPE_BYTES = 4_096;
+/** The maximum number of bytes of a message that is answered at all. */
+export const MAX_MESSAGE_BYTES = 1_048_576 + ENVELOPE_BYTES;
+/** The maximum number of bytes of a field that is extracted: tokens are shorter. */
+const MAX_FIELD_BYTES = 16_384;
+/** The maximum length of an id, in UTF-16 code units. */
+const MAX_ID_LENGTH = 255;
 
-/** What Nest's clients send: the data of a message, and what is around it. */
+/** A message as the clients of Nest send it. */
 export interface Packet {
-  /** Where it is missing nobody waits for an answer. */
+  /** Missing if the sender expects no reply. */
   readonly id?: string | number;
   readonly pattern?: unknown;
   readonly data?: unknown;
 }
 
 /**
- * The packet that bytes say as JSON. Whoever sends it must show a token before its faults are told: where bytes are no
- * JSON in UTF-8, or where the message is larger than it may be, only the token is read, and MessageGate refuses it
- * after that. So nobody makes us read much: JSON takes up to 20 times its bytes.
+ * Parses a packet. A sender must present a valid token before an error in its message is reported.
+ * So if the bytes are not JSON in UTF-8, or are too many, only the fields of a reply and the token
+ * are extracted, and MessageGate reports the error after authentication. This also limits the
+ * memory that a sender without a token can use: parsed JSON takes up to 20 times its size.
  *
- * Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR where there is nothing to go on with.
+ * Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR if no pattern is found.
  */
 export function readPacket(bytes: Buffer, bodyLimit: number): Packet {
-  if (bytes.length > bodyLimit + AROUND) return unread(bytes, messageTooLarge(bodyLimit));
+  if (bytes.length > bodyLimit + ENVELOPE_BYTES) return extractPacket(bytes, messageTooLarge(bodyLimit));
   let packet: unknown;
   try {
     packet = parseJson(bytes, 'the message');
   } catch (error) {
-    return unread(bytes, error as DomainError);
+    return extractPacket(bytes, error as DomainError);
   }
   if (!isJsonObject(packet)) throw invalid('the message must be a JSON object');
-  return withAnId(packet);
+  return withValidId(packet);
 }
 
 function invalid(message: string): DomainError {
   return new DomainError('VALIDATION_ERROR', message);
 }
 
-/** A packet of which only that is read which it takes to answer with an error. */
-function unread(bytes: Buffer, fault: DomainError): Packet {
-  const { pattern, id, accessToken } = skim(bytes);
+/** Extracts from the bytes of a packet only what an error reply needs. */
+function extractPacket(bytes: Buffer, fault: DomainError): Packet {
+  const { pattern, id, accessToken } = findFields(bytes);
   if (!pattern) throw fault;
-  const data = { ...(accessToken && { accessToken: valueOf(accessToken) }) };
+  const data = { ...(accessToken && { accessToken: parseField(accessToken) }) };
   stateOf(data).readError = fault;
-  return withAnId({ pattern: valueOf(pattern), ...(id && { id: valueOf(id) }), data });
+  return withValidId({ pattern: parseField(pattern), ...(id && { id: parseField(id) }), data });
 }
 
-/** The id goes back with the answer, so it must be of a form that any sender can have. */
-function withAnId(packet: object): Packet {
+/** Returns the packet if its id is valid. The reply repeats the id, so its size is limited. */
+function withValidId(packet: object): Packet {
   const { id } = packet as { readonly id?: unknown };
   if (id === undefined || typeof id === 'number') return packet;
-  if (typeof id === 'string' && id.length <= LONGEST_ID) return packet;
-  throw invalid(`id must be a number or a string of at most ${LONGEST_ID} characters`);
+  if (typeof id === 'string' && id.length <= MAX_ID_LENGTH) return packet;
+  throw invalid(`id must be a number or a string of at most ${MAX_ID_LENGTH} characters`);
 }
 
-/** What the bytes of a member say; null where they are too many or no JSON. */
-function valueOf(bytes: Buffer): unknown {
+/** Returns the value of a field, or null if it is too large or not JSON. */
+function parseField(bytes: Buffer): unknown {
   try {
-    return bytes.length > LARGEST_MEMBER ? null : JSON.parse(bytes.toString());
+    return bytes.length > MAX_FIELD_BYTES ? null : JSON.parse(bytes.toString());
   } catch {
     return null;
   }
@@ -75,35 +77,36 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The members of a packet that are read by themselves, each as its bytes. */
-interface Skimmed {
+/** The bytes of the extracted fields of a packet. */
+interface FieldBytes {
   pattern?: Buffer | undefined;
   id?: Buffer | undefined;
   accessToken?: Buffer | undefined;
 }
 
 /**
- * Finds members of a packet, and the token in its data, without reading any. Of a member that is given twice the last
- * counts, as in JSON.parse. Of what is no JSON it finds what looks like them.
+ * Finds fields of a packet, and the token in its data, without parsing any. The last of two fields
+ * with the same name counts, as in JSON.parse. In bytes that are not JSON it finds what looks like
+ * these fields.
  */
-function skim(json: Buffer): Skimmed {
-  const found: Skimmed = {};
-  /** By depth: the name of the member, and where its value begins; 0 before there is one. */
+function findFields(json: Buffer): FieldBytes {
+  const found: FieldBytes = {};
+  // By depth: the name of the current field, and the start of its value or 0.
   const [names, starts] = [
     ['', '', ''],
     [0, 0, 0],
   ];
-  let [depth, text, textEnd] = [0, 0, 0];
+  let [depth, stringStart, stringEnd] = [0, 0, 0];
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) {
-      text = at + 1;
-      textEnd = endOfText(json, at);
-      at = textEnd;
+      stringStart = at + 1;
+      stringEnd = endOfString(json, at);
+      at = stringEnd;
     } else if (byte === COLON) {
       if (starts[depth] !== 0) continue;
       starts[depth] = at + 1;
-      names[depth] = json.toString('latin1', text, Math.min(textEnd, text + 16));
+      names[depth] = json.toString('latin1', stringStart, Math.min(stringEnd, stringStart + 16));
       if (depth === 1 && names[1] === 'data') found.accessToken = undefined;
     } else if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
       if (starts[depth]! > 0) {
@@ -120,8 +123,8 @@ function skim(json: Buffer): Skimmed {
   return found;
 }
 
-/** Where the text ends that begins at a quote. */
-function endOfText(json: Buffer, quote: number): number {
+/** Returns the index of the quote that ends a string. */
+function endOfString(json: Buffer, quote: number): number {
   let at = quote + 1;
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
   return at;

@@ -4,8 +4,8 @@ import type { ArgumentsHost } from '@nestjs/common';
 import { parseRequestId } from '../../strict-request/src/index.js';
 
 /**
- * What Nest's contexts of TCP, NATS and RabbitMQ have, as far as it is used. Typed by structure: who handles messages
- * need not have them all.
+ * The parts of Nest's contexts of TCP, NATS and RabbitMQ that are used here. They are typed by
+ * structure, because an app need not install all transports.
  */
 interface RpcContext {
   getPattern?(): string;
@@ -22,41 +22,41 @@ interface RabbitProperties {
   readonly correlationId?: unknown;
 }
 
-/** The object that is the same wherever a message is handled. */
+/** Returns the object that identifies a message in guards, interceptors and filters. */
 export function messageOf(host: ArgumentsHost): object {
   const rpc = host.switchToRpc();
   return rpc.getContext<object | undefined>() ?? rpc.getData<object>();
 }
 
-/** The connection of the client of a message, where it has one of its own: over TCP. */
+/** Returns the connection of the sender of a message if it has its own, as over TCP. */
 export function socketOf(host: ArgumentsHost): Socket | undefined {
   return contextOf(host.switchToRpc().getContext()).getSocketRef?.()?.netSocket;
 }
 
-/** The pattern that a message was sent to. */
+/** Returns the pattern that a message was sent to. */
 export function patternOf(rpcContext: unknown): string {
   const context = contextOf(rpcContext);
   return context.getPattern?.() ?? context.getSubject?.() ?? '';
 }
 
 /**
- * The header `X-Request-Id` of a message, where its transport has headers and the caller gave one, else the message's
- * own id, else a new one. Only a well-formed id is taken.
+ * Returns the first well-formed id of a message: its header `X-Request-Id` if the transport has
+ * headers, its own id, or a new one.
  */
 export function messageIdOf(host: ArgumentsHost): string {
   const context: unknown = host.switchToRpc().getContext();
   const { messageId, correlationId } = contextOf(context).getMessage?.().properties ?? {};
-  const given = [
+  const candidates = [
     headerOf(context, 'x-request-id'),
     headerOf(context, 'X-Request-Id'),
     headerOf(context, 'Nats-Msg-Id'),
     messageId,
     correlationId,
   ];
-  return given.map(parseRequestId).find((id) => id !== undefined) ?? randomUUID();
+  return candidates.map(parseRequestId).find((id) => id !== undefined) ?? randomUUID();
 }
 
-/** A header of a message, by the context that its handler gets: of NATS and RabbitMQ, or in the metadata of TCP. */
+/** Returns a header of a message: of NATS or RabbitMQ, or from the metadata of TCP. */
 export function headerOf(rpcContext: unknown, name: string): string | undefined {
   const context = contextOf(rpcContext);
   const value: unknown =

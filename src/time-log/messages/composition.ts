@@ -1,6 +1,6 @@
 import type { DynamicModule, INestApplication, LoggerService, Type } from '@nestjs/common';
 import { UnreadResponseLimiter } from '../../../libs/http-edge/src/index.js';
-import { connectionOf } from '../../../libs/messages/src/index.js';
+import { describeConnection } from '../../../libs/messages/src/index.js';
 import { connectMessages, type ConnectOptions } from '../../../libs/messages/src/transports/index.js';
 import { timeLogs } from '../composition.js';
 import { MESSAGE_QUEUE } from './time-log-messages.controller.js';
@@ -21,7 +21,7 @@ export const timeLogMessages = {
   over: timeLogs,
   bind: ({ messagesUrl, onMessage }: Settings & MessageOptions, logs: Type | DynamicModule) =>
     messagesUrl === undefined ? undefined : TimeLogMessagesModule.over(logs, { onMessage }),
-  describeConnection: ({ messagesUrl }: Settings) => connectionOf('messages', 'MESSAGES_URL', messagesUrl),
+  describeConnection: ({ messagesUrl }: Settings) => describeConnection('messages', 'MESSAGES_URL', messagesUrl),
   connect: async (
     app: INestApplication,
     { messagesUrl, messagesReplyQueues, limits }: Settings,
@@ -34,7 +34,7 @@ export const timeLogMessages = {
       setting: 'MESSAGES_URL',
       queue: MESSAGE_QUEUE,
       bodyLimit: limits.bodyLimit,
-      mostUnderWay: limits.writeQueue,
+      maxInFlight: limits.writeQueue,
       replyQueues: messagesReplyQueues,
       unread: app.get(UnreadResponseLimiter),
     });

@@ -4,8 +4,8 @@ import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../libs/a
 import {
   MessageErrorFilter,
   MessageGate,
-  MessageGuarded,
-  written,
+  HandOverGuard,
+  withJson,
 } from '../../../libs/messages/src/index.js';
 import { MessageData, stateOf, StrictMessage } from '../../../libs/strict-request/src/index.js';
 import { callOf } from '../wire/call-of.js';
@@ -29,7 +29,7 @@ const TO_ONE = { queue: MESSAGE_QUEUE };
 
 /** Time logs over Nest's transports: the use cases, rules and errors of HTTP. */
 @Controller()
-@UseGuards(MessageGate, AccessGuard, MessageGuarded)
+@UseGuards(MessageGate, AccessGuard, HandOverGuard)
 @UseInterceptors(MessageGate)
 @UseFilters(MessageErrorFilter)
 export class TimeLogMessagesController {
@@ -71,7 +71,7 @@ export class TimeLogMessagesController {
   ): Promise<object> {
     const { filter, page } = criteriaOf(query);
     const totals = await this.totalsService!.totals(filter, query.by, page, callOf(caller));
-    return written(totalsResponse(totals, page), totalsJson(totals, page));
+    return withJson(totalsResponse(totals, page), totalsJson(totals, page));
   }
 
   @MessagePattern('time-log.record.v1', TO_ONE)

@@ -1,12 +1,12 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
-import { MessagesUnderWay, ON_MESSAGE, type OnMessage } from '../../../libs/messages/src/index.js';
+import { InFlightMessages, ON_MESSAGE, type OnMessage } from '../../../libs/messages/src/index.js';
 import { TimeLogModule } from '../time-log.module.js';
 import { OneOfEachPattern } from './one-of-each-pattern.js';
 import { TimeLogMessagesController } from './time-log-messages.controller.js';
 
 const HANDLERS: ModuleMetadata = {
   controllers: [TimeLogMessagesController],
-  providers: [MessagesUnderWay, OneOfEachPattern],
+  providers: [InFlightMessages, OneOfEachPattern],
 };
 
 @Module(HANDLERS)

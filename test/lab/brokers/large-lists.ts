@@ -1,5 +1,5 @@
 import { expect, jest } from '@jest/globals';
-import { MessagesUnderWay } from '../../../libs/messages/src/index.js';
+import { InFlightMessages } from '../../../libs/messages/src/index.js';
 import { TimeLogService } from '../../../src/time-log/application/time-log.service.js';
 import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
 import { TimeLog } from '../../../src/time-log/index.js';
@@ -41,7 +41,7 @@ export function holdLists(): HeldLists {
     await gate.opened;
     return { items: itemsOf(logs), total: logs.length };
   });
-  const end = jest.spyOn(MessagesUnderWay.prototype, 'end');
+  const end = jest.spyOn(InFlightMessages.prototype, 'end');
   return {
     gate,
     asked: () => list.mock.calls.length,

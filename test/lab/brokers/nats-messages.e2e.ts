@@ -113,7 +113,7 @@ describeWith('nats-server')('a NATS that is away', () => {
     const port = await unusedPort();
     const host = await startHost(`nats://127.0.0.1:${port}`);
     const lines = [
-      `error: messages: nats://127.0.0.1:${port} is out of reach (connection refused); HTTP goes on`,
+      `error: messages: nats://127.0.0.1:${port} is out of reach (connection refused); HTTP is not affected`,
       `messages: connected to nats://127.0.0.1:${port}`,
     ];
     await told(host, lines[0]!);
@@ -142,7 +142,7 @@ describeWith('nats-server')('a NATS that is away', () => {
     await told(host, /./);
     expect(host.lines).toEqual([
       expect.stringMatching(
-        `^error: messages: ${broker.url} is out of reach \\(.*Authorization Violation.*\\); HTTP goes on$`,
+        `^error: messages: ${broker.url} is out of reach \\(.*Authorization Violation.*\\); HTTP is not affected$`,
       ),
     ]);
   });

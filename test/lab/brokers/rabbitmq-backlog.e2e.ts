@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { MessagesUnderWay } from '../../../libs/messages/src/index.js';
+import { InFlightMessages } from '../../../libs/messages/src/index.js';
 import { TimeLogService } from '../../../src/time-log/application/time-log.service.js';
 import { itemsOf } from '../../../src/time-log/domain/time-log-item.js';
 import { TimeLog } from '../../../src/time-log/index.js';
@@ -153,7 +153,7 @@ describeWith('rabbitmq-server')('messages that wait in RabbitMQ', () => {
       it('go back when it ends, but for the one that it has begun, which it answers', async () => {
         const { gate, host, outcomes } = await hold();
         // The first step of a shutdown. The last one, which closes the connection, would bring them back in any case.
-        const drained = host.app.get(MessagesUnderWay).drain();
+        const drained = host.app.get(InFlightMessages).drain();
         await eventually(async () => expect(await sender.left()).toBe(99));
         gate.open();
         await eventually(() => expect(outcomes).toHaveLength(1));

@@ -19,7 +19,7 @@ const DIRECT = 'amq.rabbitmq.reply-to';
 const CREATES = 300;
 /** Milliseconds for `/livez`: hundreds of times what it takes. 20,000 lines once stopped the process for 30 s. */
 const MAX_LATENCY_MS = 5_000;
-const REFUSED = /a message was refused: the address for its answer/;
+const REFUSED = /a message was refused: its reply address/;
 const THROWN_AWAY = /a message was thrown away: the headers cannot be read/;
 
 const record = (more: object = {}) => {

@@ -1,84 +1,83 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BoundedConnection, BoundedConnections, Claim } from './bounded-connections.js';
+import { type BoundedConnection, BoundedConnections, EvictionPriority } from './bounded-connections.js';
 
-/** A connection that leaves when it is cut, as sockets do. */
-class Visitor implements BoundedConnection {
-  isCut = false;
-  claim = Claim.isSilent;
-  held = 0;
+/** A connection that leaves the group when it is closed, as sockets do. */
+class FakeConnection implements BoundedConnection {
+  isClosed = false;
+  evictionPriority = EvictionPriority.idle;
+  heldBytes = 0;
 
   constructor(private readonly group: BoundedConnections) {
-    group.enter(this);
+    group.add(this);
   }
 
-  cut(): void {
-    this.isCut = true;
-    this.group.leave(this);
+  closeNow(): void {
+    this.isClosed = true;
+    this.group.remove(this);
   }
 }
 
-/** Which of some visitors were cut. */
-const cutOf = (visitors: readonly Visitor[]) => visitors.map(({ isCut }) => isCut);
+const closed = (connections: readonly FakeConnection[]) => connections.map(({ isClosed }) => isClosed);
 
 describe('BoundedConnections', () => {
-  const fill = (connections = 3, bytes = 100) => {
-    const group = new BoundedConnections({ connections, bytes });
-    return { group, visitors: Array.from({ length: 3 }, () => new Visitor(group)) };
+  const fill = () => {
+    const group = new BoundedConnections({ connections: 3, bytes: 100 });
+    return { group, connections: Array.from({ length: 3 }, () => new FakeConnection(group)) };
   };
 
-  it('lets a newcomer in for the one that came first', () => {
-    const { group, visitors } = fill();
-    new Visitor(group);
-    expect(cutOf(visitors)).toEqual([true, false, false]);
-    new Visitor(group);
-    expect(cutOf(visitors)).toEqual([true, true, false]);
+  it('closes the connection that was added first for a new one', () => {
+    const { group, connections } = fill();
+    new FakeConnection(group);
+    expect(closed(connections)).toEqual([true, false, false]);
+    new FakeConnection(group);
+    expect(closed(connections)).toEqual([true, true, false]);
   });
 
-  it('cuts nobody who waits for us, and first of all who was refused', () => {
-    const { group, visitors } = fill();
-    const [first, second, third] = visitors as [Visitor, Visitor, Visitor];
-    third.claim = Claim.wasRefused;
-    new Visitor(group);
-    expect(cutOf(visitors)).toEqual([false, false, true]);
-    first.claim = Claim.waitsForUs;
-    new Visitor(group);
-    expect(cutOf(visitors)).toEqual([false, true, true]);
-    expect(second.isCut).toBe(true);
+  it('closes a rejected connection first, and no busy one', () => {
+    const { group, connections } = fill();
+    const [first, second, third] = connections as [FakeConnection, FakeConnection, FakeConnection];
+    third.evictionPriority = EvictionPriority.rejected;
+    new FakeConnection(group);
+    expect(closed(connections)).toEqual([false, false, true]);
+    first.evictionPriority = EvictionPriority.busy;
+    new FakeConnection(group);
+    expect(closed(connections)).toEqual([false, true, true]);
+    expect(second.isClosed).toBe(true);
   });
 
-  it('does not let in a newcomer where all others wait for us', () => {
-    const { group, visitors } = fill();
-    for (const visitor of visitors) visitor.claim = Claim.waitsForUs;
-    expect(new Visitor(group).isCut).toBe(true);
-    expect(cutOf(visitors)).toEqual([false, false, false]);
+  it('closes a new connection if all others are busy', () => {
+    const { group, connections } = fill();
+    for (const connection of connections) connection.evictionPriority = EvictionPriority.busy;
+    expect(new FakeConnection(group).isClosed).toBe(true);
+    expect(closed(connections)).toEqual([false, false, false]);
   });
 
-  it('puts who enters again behind all others, and cuts nobody for that', () => {
-    const { group, visitors } = fill();
-    group.enter(visitors[0]!);
-    expect(cutOf(visitors)).toEqual([false, false, false]);
-    new Visitor(group);
-    expect(cutOf(visitors)).toEqual([false, true, false]);
+  it('moves a connection that is added again to the end, and closes none', () => {
+    const { group, connections } = fill();
+    group.add(connections[0]!);
+    expect(closed(connections)).toEqual([false, false, false]);
+    new FakeConnection(group);
+    expect(closed(connections)).toEqual([false, true, false]);
   });
 
-  it('has a place free when somebody leaves', () => {
-    const { group, visitors } = fill();
-    group.leave(visitors[1]!);
-    new Visitor(group);
-    expect(cutOf(visitors)).toEqual([false, false, false]);
+  it('has room again after a connection was removed', () => {
+    const { group, connections } = fill();
+    group.remove(connections[1]!);
+    new FakeConnection(group);
+    expect(closed(connections)).toEqual([false, false, false]);
   });
 
-  it('cuts those that hold most, until the others hold no more than they may', () => {
-    const { group, visitors } = fill();
-    const [small, large, larger] = visitors as [Visitor, Visitor, Visitor];
-    [small.held, large.held, larger.held] = [10, 40, 50];
-    group.measure();
-    expect(cutOf(visitors)).toEqual([false, false, false]);
-    large.held = 41;
-    group.measure();
-    expect(cutOf(visitors)).toEqual([false, false, true]);
-    [small.held, large.held] = [100, 101];
-    group.measure();
-    expect(cutOf(visitors)).toEqual([false, true, true]);
+  it('closes the connections that hold most, until the others are within the limit', () => {
+    const { group, connections } = fill();
+    const [small, large, larger] = connections as [FakeConnection, FakeConnection, FakeConnection];
+    [small.heldBytes, large.heldBytes, larger.heldBytes] = [10, 40, 50];
+    group.enforceByteLimit();
+    expect(closed(connections)).toEqual([false, false, false]);
+    large.heldBytes = 41;
+    group.enforceByteLimit();
+    expect(closed(connections)).toEqual([false, false, true]);
+    [small.heldBytes, large.heldBytes] = [100, 101];
+    group.enforceByteLimit();
+    expect(closed(connections)).toEqual([false, true, true]);
   });
 });

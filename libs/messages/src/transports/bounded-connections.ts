@@ -1,67 +1,68 @@
-/** Who is cut where there are too many: the lowest first. Who waits for us stays. */
-export enum Claim {
-  wasRefused,
-  isSilent,
-  waitsForUs,
+/** The order in which connections are closed: the lowest value first, a busy one never. */
+export enum EvictionPriority {
+  rejected,
+  idle,
+  busy,
 }
 
-/** What such a connection tells of itself. */
+/** A member of BoundedConnections. */
 export interface BoundedConnection {
-  readonly claim: Claim;
-  /** Bytes of memory that wait for the rest of a message. */
-  readonly held: number;
-  cut(): void;
+  readonly evictionPriority: EvictionPriority;
+  /** Bytes of memory that hold an incomplete message. */
+  readonly heldBytes: number;
+  closeNow(): void;
 }
 
-/** The most that they may be and hold together. */
+/** The maximum number of connections, and of the bytes that they hold together. */
 export interface ConnectionLimits {
   readonly connections: number;
   readonly bytes: number;
 }
 
 /**
- * Connections with limits in common. Where one more is too much, another is cut: one that was refused before, or else
- * the one that came first. So nobody keeps others out by being there.
+ * A group of connections with common limits. If a new connection is one too many, another is
+ * closed: one whose message was rejected, otherwise the one that was added first. So idle clients
+ * cannot keep others out.
  */
 export class BoundedConnections {
-  /** Who came first is first. */
-  private readonly inside = new Set<BoundedConnection>();
+  /** The connections, in the order in which they were added. */
+  private readonly members = new Set<BoundedConnection>();
 
   constructor(private readonly limits: ConnectionLimits) {}
 
-  /** Lets a connection in, or puts one that is in behind all others. Where all others wait for us, it is cut itself. */
-  enter(connection: BoundedConnection): void {
-    this.inside.delete(connection);
-    this.inside.add(connection);
-    if (this.inside.size <= this.limits.connections) return;
-    let leaving = connection;
-    let least = Claim.waitsForUs;
-    for (const other of this.inside) {
-      if (other.claim >= least || other === connection) continue;
-      least = other.claim;
-      leaving = other;
+  /** Adds a connection, or moves a member to the end. Closes it if all others are busy. */
+  add(connection: BoundedConnection): void {
+    this.members.delete(connection);
+    this.members.add(connection);
+    if (this.members.size <= this.limits.connections) return;
+    let evicted = connection;
+    let lowest = EvictionPriority.busy;
+    for (const other of this.members) {
+      if (other.evictionPriority >= lowest || other === connection) continue;
+      lowest = other.evictionPriority;
+      evicted = other;
     }
-    this.cut(leaving);
+    this.evict(evicted);
   }
 
-  leave(connection: BoundedConnection): void {
-    this.inside.delete(connection);
+  remove(connection: BoundedConnection): void {
+    this.members.delete(connection);
   }
 
-  /** Call it when a connection holds more than before. Those that hold most are cut if need be: no small clients. */
-  measure(): void {
+  /** Closes the connections that hold most while all hold too much. Call it when one holds more. */
+  enforceByteLimit(): void {
     let total = 0;
-    for (const { held } of this.inside) total += held;
+    for (const { heldBytes } of this.members) total += heldBytes;
     while (total > this.limits.bytes) {
-      const [first, ...others] = this.inside;
-      const most = others.reduce((largest, other) => (other.held > largest.held ? other : largest), first!);
-      total -= most.held;
-      this.cut(most);
+      const [first, ...others] = this.members;
+      const largest = others.reduce((one, other) => (other.heldBytes > one.heldBytes ? other : one), first!);
+      total -= largest.heldBytes;
+      this.evict(largest);
     }
   }
 
-  private cut(connection: BoundedConnection): void {
-    this.leave(connection);
-    connection.cut();
+  private evict(connection: BoundedConnection): void {
+    this.remove(connection);
+    connection.closeNow();
   }
 }

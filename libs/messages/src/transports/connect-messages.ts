@@ -1,27 +1,27 @@
 import type { Server } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import { brokerName } from '../broker-name.js';
-import { MessagesUnderWay } from '../messages-under-way.js';
+import { InFlightMessages } from '../in-flight-messages.js';
 import { headerOf, patternOf } from '../rpc-message.js';
-import type { BrokerServer, MessageServerOptions, Reach } from './message-server.js';
+import type { BrokerServer, BrokerState, MessageServerOptions } from './message-server.js';
 import { NatsServer } from './nats.server.js';
 import { RabbitServer } from './rabbitmq.server.js';
-import { TCP_TIMES, TcpServer } from './tcp.server.js';
+import { TCP_TIMEOUTS, TcpServer } from './tcp.server.js';
 
-/** Milliseconds after which a broker that is still out of reach is reported. */
-const PATIENCE = 3_000;
+/** The time after which a broker that was not reached is logged. */
+const UNREACHED_AFTER_MS = 3_000;
 
 export interface ConnectOptions extends MessageServerOptions {
   readonly url: string;
   /** The name of the setting that holds the URL. */
   readonly setting: string;
-  /** Puts what is done for a message into a trace. */
+  /** Traces the handling of each message. */
   readonly tracing?: MessageTracing | undefined;
-  /** Looks after clients that connect to us, as it does over HTTP. */
+  /** Watches the connections of clients of the TCP server, as it does for HTTP. */
   readonly unread?: { watch(server: Server): void };
 }
 
-/** What begins and ends the trace of a message. `context` is Nest's. */
+/** Begins and ends the trace of a message. `context` is the RPC context of Nest. */
 interface MessageTracing {
   begin<T>(
     message: { readonly context: object; readonly pattern: string; readonly headerOf: HeaderOf },
@@ -33,10 +33,11 @@ interface MessageTracing {
 type HeaderOf = (name: string) => string | undefined;
 
 /**
- * Starts to take messages, over the transport of its URL: `tcp`, `nats` or `amqp`. Call it after `listen()`: else
- * handlers may run before the hooks of the start. It tries for ever to reach a broker, and logs one line when the
- * broker is away, with the cause, and one when it is back. Throws an Error with one clear line where the address of a
- * `tcp` URL is not free.
+ * Starts receiving messages over the transport of the URL: `tcp`, `nats` or `amqp`. Call it after
+ * `listen()`: otherwise handlers may run before the lifecycle hooks. It never gives up connecting
+ * to a broker. It logs one line with the cause when the broker is out of reach, and one when it is
+ * connected. Throws an Error with a message of one line if it cannot listen on the address of a
+ * `tcp` URL.
  */
 export async function connectMessages(app: INestApplication, options: ConnectOptions): Promise<void> {
   const { setting, tracing, unread } = options;
@@ -44,12 +45,12 @@ export async function connectMessages(app: INestApplication, options: ConnectOpt
   const server = serverOf(url, options);
   const name = brokerName(url);
   if (tracing) trace(server, tracing);
-  app.get(MessagesUnderWay, { strict: false }).transport = server;
+  app.get(InFlightMessages, { strict: false }).transport = server;
   if (server instanceof TcpServer) unread?.watch(server.unwrap<Server>());
   const listening = app.connectMicroservice({ strategy: server }).listen();
   if (!(server instanceof TcpServer)) {
-    tellReach(server, name, options);
-    // It ends when the broker is reached. What keeps it away has been told then.
+    logBrokerState(server, name, options);
+    // It settles when the broker is reached. Until then logBrokerState logs the cause.
     listening.catch(() => undefined);
     return;
   }
@@ -57,7 +58,7 @@ export async function connectMessages(app: INestApplication, options: ConnectOpt
     (error: unknown) => {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
       throw new Error(
-        `messages: ${name} cannot be taken (${code}): set ${setting} to an address of this machine with a free port`,
+        `messages: cannot listen on ${name} (${code}): set ${setting} to an address of this machine with a free port`,
         { cause: error },
       );
     },
@@ -65,11 +66,11 @@ export async function connectMessages(app: INestApplication, options: ConnectOpt
 }
 
 function serverOf(url: URL, options: MessageServerOptions): TcpServer | NatsServer | RabbitServer {
-  if (url.protocol === 'tcp:') return new TcpServer(url, options.bodyLimit, TCP_TIMES);
+  if (url.protocol === 'tcp:') return new TcpServer(url, options.bodyLimit, TCP_TIMEOUTS);
   return url.protocol === 'amqp:' ? new RabbitServer(url, options) : new NatsServer(url, options);
 }
 
-/** Nest calls these hooks with each message, before its guards and after its answer. */
+/** Sets the hooks that Nest calls for each message, before the guards and after the reply. */
 function trace(server: ReturnType<typeof serverOf>, tracing: MessageTracing): void {
   const begin = (_transport: unknown, context: unknown, handle: () => Promise<unknown>) =>
     tracing.begin(
@@ -80,31 +81,37 @@ function trace(server: ReturnType<typeof serverOf>, tracing: MessageTracing): vo
       },
       handle,
     );
-  // Its type lacks the promise, on which Nest waits all the same.
+  // Its type lacks the promise, but Nest waits for it.
   server.setOnProcessingStartHook(begin as (...args: unknown[]) => void);
   server.setOnProcessingEndHook((_transport, context) => tracing.end(context as object));
 }
 
-function tellReach(server: BrokerServer, name: string, { logger, queue, setting }: ConnectOptions): void {
-  const lines: Record<Reach, () => Promise<void>> = {
+function logBrokerState(
+  server: BrokerServer,
+  name: string,
+  { logger, queue, setting }: ConnectOptions,
+): void {
+  const logState: Record<BrokerState, () => Promise<void>> = {
     connected: async () => logger.log(`messages: connected to ${name}`),
-    away: async () =>
-      logger.error(`messages: ${name} is out of reach (${await server.whyAway()}); HTTP goes on`),
+    disconnected: async () =>
+      logger.error(
+        `messages: ${name} is out of reach (${await server.findOutageReason()}); HTTP is not affected`,
+      ),
     'queue refused': async () =>
       logger.error(
-        `messages: ${name} refuses the queue ${queue}: delete it if it was made with other arguments (durable alone is right), or allow the user of ${setting} to make and read it`,
+        `messages: ${name} refuses the queue ${queue}: delete it if it was declared with other arguments than durable, or allow the user of ${setting} to declare and read it`,
       ),
   };
-  let known: Reach | undefined;
-  // One after the other: to learn a cause takes time.
-  let told = Promise.resolve();
-  const tell = (now: Reach) => {
+  let last: BrokerState | undefined;
+  // In order: finding the reason of an outage takes time.
+  let logged = Promise.resolve();
+  const logChange = (state: BrokerState) => {
     clearTimeout(timer);
-    if (known === now) return;
-    known = now;
-    told = told.then(lines[now]);
+    if (last === state) return;
+    last = state;
+    logged = logged.then(logState[state]);
   };
-  const timer = setTimeout(() => tell('away'), PATIENCE);
+  const timer = setTimeout(() => logChange('disconnected'), UNREACHED_AFTER_MS);
   timer.unref();
-  server.reach.subscribe(tell);
+  server.brokerState.subscribe(logChange);
 }

@@ -4,9 +4,9 @@ import { anyCharacter } from '../../../../test/support/any-text.js';
 import { timesOf } from '../../../../test/support/extent.js';
 import { frameOf, FrameReader } from './frame-reader.js';
 
-const MEBIBYTE = 1_048_576;
+const MIB = 1_048_576;
 
-/** The messages in bytes that come in chunks of a size. */
+/** Returns the messages in bytes that are added in chunks of a size. */
 function read(reader: FrameReader, bytes: Buffer, size: number): string[] {
   const messages: string[] = [];
   for (let at = 0; at < bytes.length; at += size) {
@@ -17,7 +17,7 @@ function read(reader: FrameReader, bytes: Buffer, size: number): string[] {
 }
 
 describe('FrameReader', () => {
-  it('finds every message, whatever its characters and in whatever pieces it comes', () => {
+  it('extracts every message, whatever its characters and its chunks', () => {
     const texts = fc.array(
       fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom('', '😀', 'é€', '1#{}')),
     );
@@ -25,13 +25,13 @@ describe('FrameReader', () => {
       fc.property(texts, fc.integer({ min: 1, max: 100 }), (messages, size) => {
         const reader = new FrameReader();
         expect(read(reader, Buffer.from(messages.map(frameOf).join('')), size)).toEqual(messages);
-        expect([reader.hasBegun, reader.held]).toEqual([false, 0]);
+        expect([reader.hasBegun, reader.heldBytes]).toEqual([false, 0]);
       }),
       { numRuns: timesOf(1_000, 100) },
     );
   });
 
-  it('takes the bytes that are no UTF-8 as its sender has counted them', () => {
+  it('counts invalid UTF-8 as the sender does', () => {
     const reader = new FrameReader();
     reader.add(Buffer.concat([Buffer.from('4#"'), Buffer.of(0xc3, 0x28), Buffer.from('"2#{}')]));
     expect(reader.isReady()).toBe(true);
@@ -40,27 +40,27 @@ describe('FrameReader', () => {
     expect(reader.take().toString()).toBe('{}');
   });
 
-  it('holds at most twice what has come', () => {
+  it('buffers at most twice the bytes received', () => {
     const reader = new FrameReader();
     reader.add(Buffer.from('1000000#'));
     expect(reader.isReady()).toBe(false);
-    for (let come = 1; come <= 1_000; come++) {
+    for (let received = 1; received <= 1_000; received++) {
       reader.add(Buffer.from('x'));
-      expect(reader.held).toBeLessThanOrEqual(2 * (8 + come));
+      expect(reader.heldBytes).toBeLessThanOrEqual(2 * (8 + received));
     }
   });
 
-  it('keeps no bytes of messages that were taken', () => {
+  it('releases the bytes of messages that were taken', () => {
     const reader = new FrameReader();
     for (let i = 0; i < 1_000; i++) {
       expect(read(reader, Buffer.from('4#"ab"4#"'), 9)).toHaveLength(1);
       expect(read(reader, Buffer.from('cd"'), 3)).toHaveLength(1);
     }
-    expect(reader.held).toBe(0);
+    expect(reader.heldBytes).toBe(0);
   });
 
   it.each(['#', 'x', ' 2#{}', '-1#', '1.5#', '1e3#', '12345678', '\0', '0x1#'])(
-    'refuses what does not begin with a length: %j',
+    'refuses bytes that do not begin with a length: %j',
     (text) => {
       const reader = new FrameReader();
       reader.add(Buffer.from(text));
@@ -74,16 +74,17 @@ describe('FrameReader', () => {
     expect(() => reader.isReady()).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
   });
 
-  it('takes a message of a mebibyte, and refuses one that is larger when it is said or seen to be', () => {
+  it('accepts a message of 1 MiB, and refuses a larger one by its length or its bytes', () => {
     const reader = new FrameReader();
-    expect(read(reader, Buffer.from(frameOf('x'.repeat(MEBIBYTE))), 65_536)).toHaveLength(1);
+    expect(read(reader, Buffer.from(frameOf('x'.repeat(MIB))), 65_536)).toHaveLength(1);
     const tooLarge = expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' });
     expect(() => read(new FrameReader(), Buffer.from('1800000#'), 8)).toThrow(tooLarge);
     const wide = Buffer.from(frameOf('€'.repeat(400_000)));
-    let come = 0;
+    let received = 0;
     expect(() => {
-      for (; come < wide.length; come += 65_536) read(reader, wide.subarray(come, come + 65_536), 65_536);
+      for (; received < wide.length; received += 65_536)
+        read(reader, wide.subarray(received, received + 65_536), 65_536);
     }).toThrow(tooLarge);
-    expect(come).toBeLessThan(1.1 * MEBIBYTE);
+    expect(received).toBeLessThan(1.1 * MIB);
   });
 });

@@ -1,50 +1,48 @@
 import { DomainError } from '../../../errors/src/index.js';
-import { LARGEST_MESSAGE } from '../packet.js';
+import { MAX_MESSAGE_BYTES } from '../packet.js';
 import { Utf16Counter } from './utf16-counter.js';
 
-/** Between the length of a message and its text. */
+/** The byte between the length of a message and its text: `#`. */
 const DELIMITER = 0x23;
-/** The most digits of a length. */
-const DIGITS = 7;
-const NOTHING = Buffer.alloc(0);
+/** The maximum number of digits of a length. */
+const MAX_LENGTH_DIGITS = 7;
+const EMPTY = Buffer.alloc(0);
 
-/** A message as Nest sends it over TCP: its length in UTF-16 code units, `#`, and its text in UTF-8. */
+/** Returns a message as Nest sends it over TCP: its length in code units, `#`, and its text. */
 export function frameOf(text: string): string {
   return `${text.length}#${text}`;
 }
 
-/**
- * Finds the messages in the bytes of a TCP connection. It keeps the bytes of one message, and what was read with it.
- */
+/** Extracts messages from the bytes of a TCP connection. It buffers about one message. */
 export class FrameReader {
-  /** What was received and not taken is from `start` to `end`. */
-  private bytes: Buffer = NOTHING;
+  /** The bytes from `start` to `end` were received and not taken yet. */
+  private bytes: Buffer = EMPTY;
   private start = 0;
   private end = 0;
-  /** How far the text of the message is counted. */
+  /** The end of the bytes that `counter` has counted. */
   private counted = 0;
-  /** In code units; undefined before it is known. */
+  /** The length of the message in code units; undefined until it is known. */
   private length: number | undefined;
   private readonly counter = new Utf16Counter();
-  private isNew = false;
+  private hasNewBytes = false;
 
-  /** Bytes of memory. */
-  get held(): number {
+  /** The number of bytes in memory. */
+  get heldBytes(): number {
     return this.bytes.length;
   }
 
-  /** Whether a part of a message is there. */
+  /** Whether a part of a message was received. */
   get hasBegun(): boolean {
     return this.end > this.start || this.length !== undefined;
   }
 
-  /** Whether more has come since nothing was ready. */
+  /** Whether bytes were added since `isReady` returned false. */
   get mayBeReady(): boolean {
-    return this.isNew;
+    return this.hasNewBytes;
   }
 
   add(chunk: Buffer): void {
-    this.isNew = true;
+    this.hasNewBytes = true;
     if (!this.hasBegun) {
       this.bytes = chunk;
       this.start = this.counted = 0;
@@ -53,7 +51,7 @@ export class FrameReader {
     }
     const received = this.end - this.start;
     if (this.end + chunk.length > this.bytes.length) {
-      // Not by each chunk, which may be a single byte.
+      // Doubled, because each chunk may be a single byte.
       const grown = Buffer.allocUnsafeSlow(2 * (received + chunk.length));
       this.bytes.copy(grown, 0, this.start, this.end);
       this.bytes = grown;
@@ -66,40 +64,40 @@ export class FrameReader {
   }
 
   /**
-   * Whether a whole message is there. Throws DomainError VALIDATION_ERROR or PAYLOAD_TOO_LARGE where none can follow:
-   * then the connection is of no more use.
+   * Returns whether a whole message was received. Throws DomainError VALIDATION_ERROR or
+   * PAYLOAD_TOO_LARGE if no message can follow: close the connection then.
    */
   isReady(): boolean {
     this.length ??= this.readLength();
     if (this.length !== undefined) {
       this.counted = this.counter.count(this.bytes, this.counted, this.end, this.length);
-      if (this.counted - this.start > LARGEST_MESSAGE) throw tooLarge();
-      if (this.counter.units > this.length) throw unreadable();
+      if (this.counted - this.start > MAX_MESSAGE_BYTES) throw tooLarge();
+      if (this.counter.units > this.length) throw invalidLength();
       if (this.counter.units === this.length) return true;
     }
-    this.isNew = false;
+    this.hasNewBytes = false;
     return false;
   }
 
-  /** The bytes of the message that is ready. They are good until more are added. */
+  /** Returns the bytes of the message that is ready. They are valid until more are added. */
   take(): Buffer {
     const message = this.bytes.subarray(this.start, this.counted);
     this.start = this.counted;
     this.length = undefined;
     this.counter.reset();
-    this.isNew = this.hasBegun;
-    if (!this.hasBegun) this.bytes = NOTHING;
+    this.hasNewBytes = this.hasBegun;
+    if (!this.hasBegun) this.bytes = EMPTY;
     return message;
   }
 
   private readLength(): number | undefined {
-    const head = this.bytes.subarray(this.start, Math.min(this.end, this.start + DIGITS + 1));
+    const head = this.bytes.subarray(this.start, Math.min(this.end, this.start + MAX_LENGTH_DIGITS + 1));
     const digits = head.indexOf(DELIMITER);
-    if (digits < 0 && head.length <= DIGITS && isDigits(head)) return undefined;
-    if (digits < 1 || !isDigits(head.subarray(0, digits))) throw unreadable();
+    if (digits < 0 && head.length <= MAX_LENGTH_DIGITS && isDigits(head)) return undefined;
+    if (digits < 1 || !isDigits(head.subarray(0, digits))) throw invalidLength();
     const length = Number(head.toString('latin1', 0, digits));
     // A code unit is at least one byte.
-    if (length > LARGEST_MESSAGE) throw tooLarge();
+    if (length > MAX_MESSAGE_BYTES) throw tooLarge();
     this.start += digits + 1;
     this.counted = this.start;
     return length;
@@ -110,10 +108,10 @@ function isDigits(bytes: Buffer): boolean {
   return bytes.every((byte) => byte >= 0x30 && byte <= 0x39);
 }
 
-function unreadable(): DomainError {
+function invalidLength(): DomainError {
   return new DomainError('VALIDATION_ERROR', 'a message must begin with the length of its text and #');
 }
 
 function tooLarge(): DomainError {
-  return new DomainError('PAYLOAD_TOO_LARGE', `the message must be at most ${LARGEST_MESSAGE} bytes`);
+  return new DomainError('PAYLOAD_TOO_LARGE', `the message must be at most ${MAX_MESSAGE_BYTES} bytes`);
 }

@@ -1,97 +1,97 @@
 import type { Socket } from 'node:net';
 import { TcpSocket } from '@nestjs/microservices';
 import { DomainError } from '../../../errors/src/index.js';
-import { packetJson } from '../written-answer.js';
-import { packetOf } from './answer-packet.js';
-import { type BoundedConnection, type BoundedConnections, Claim } from './bounded-connections.js';
+import { packetJson } from '../packet-json.js';
+import { type BoundedConnection, type BoundedConnections, EvictionPriority } from './bounded-connections.js';
 import { FrameReader, frameOf } from './frame-reader.js';
-import type { Turns } from './turns.js';
+import type { MessageScheduler } from './message-scheduler.js';
+import { errorPacket } from './reply-packet.js';
 
-/** What the connections of a server have in common. */
-export interface TcpEdge {
-  /** Connections without a valid token yet. */
-  readonly strangers: BoundedConnections;
-  /** The others. */
-  readonly known: BoundedConnections;
-  readonly turns: Turns;
-  readonly times: TcpTimes;
+/** The state that the connections of a server share. */
+export interface TcpServerState {
+  /** Connections that have not sent a valid token yet. */
+  readonly anonymous: BoundedConnections;
+  /** Connections that have sent a valid token. */
+  readonly authenticated: BoundedConnections;
+  readonly scheduler: MessageScheduler;
+  readonly timeouts: TcpTimeouts;
 }
 
-/** Milliseconds. */
-export interface TcpTimes {
-  /** In which a message that has begun must be there. A stranger has this time to begin it, too. */
+/** Timeouts of a connection, in milliseconds. */
+export interface TcpTimeouts {
+  /** For the rest of a message that has begun; for a whole message until there is a valid token. */
   readonly message: number;
-  /** For which a connection with a valid token may rest between two messages. */
-  readonly rest: number;
+  /** Between two messages of a connection with a valid token. */
+  readonly idle: number;
 }
 
-/** The most messages of a connection that are under way at a time. Others wait unread. */
-const MOST = { strangers: 1, known: 128 };
-const TOO_SLOW = new DomainError('REQUEST_TIMEOUT', 'the message was not received in time');
+/** The maximum number of messages of a connection in flight. Others wait unread. */
+const MAX_IN_FLIGHT = { anonymous: 1, authenticated: 128 };
+const MESSAGE_TIMEOUT = new DomainError('REQUEST_TIMEOUT', 'the message was not received in time');
 
 /**
- * One connection, in the place of Nest's JsonSocket. That collects texts without a common bound, three bytes of which
- * may take two characters of memory; handles all that one read brings at once, which may be thousands of messages; and
- * waits for ever for whoever says nothing. The form of a message is the same.
+ * A connection. It replaces Nest's JsonSocket, which collects texts without a common limit, handles
+ * all messages of one read at once (perhaps thousands), and waits forever for a silent client. The
+ * format of messages is the same.
  */
 export class FramedSocket extends TcpSocket implements BoundedConnection {
   private readonly reader = new FrameReader();
-  private isStranger = true;
-  private taken = 0;
-  private underWay = 0;
-  private hasTurn = false;
-  /** Milliseconds of its last turn. */
-  private cost = 0;
+  private isAnonymous = true;
+  private received = 0;
+  private inFlight = 0;
+  private isScheduled = false;
+  /** The duration of the last run of `handleNext`. */
+  private lastRunMs = 0;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     socket: Socket,
-    private readonly edge: TcpEdge,
+    private readonly shared: TcpServerState,
   ) {
     super(socket);
-    edge.strangers.enter(this);
-    socket.on('drain', () => this.goOn());
+    shared.anonymous.add(this);
+    socket.on('drain', () => this.proceed());
     socket.on('close', () => {
-      this.stopWaiting();
-      this.group.leave(this);
+      this.stopTimer();
+      this.group.remove(this);
     });
-    this.goOn();
+    this.proceed();
   }
 
-  get held(): number {
-    return this.reader.held;
+  get heldBytes(): number {
+    return this.reader.heldBytes;
   }
 
-  get claim(): Claim {
-    if (this.isStranger && this.taken > this.underWay) return Claim.wasRefused;
-    return this.hasTurn || this.underWay > 0 ? Claim.waitsForUs : Claim.isSilent;
+  get evictionPriority(): EvictionPriority {
+    if (this.isAnonymous && this.received > this.inFlight) return EvictionPriority.rejected;
+    return this.isScheduled || this.inFlight > 0 ? EvictionPriority.busy : EvictionPriority.idle;
   }
 
-  /** A message of this connection is under way. */
+  /** Counts a message of this connection that starts. */
   begin(): void {
-    this.underWay++;
+    this.inFlight++;
   }
 
-  /** A message that was under way has its answer. */
+  /** Counts a message that was answered. */
   finish(): void {
-    this.underWay--;
-    this.goOn();
+    this.inFlight--;
+    this.proceed();
   }
 
-  /** A message of this connection had a valid token. */
-  trust(): void {
+  /** Marks the connection as authenticated: it has sent a valid token. */
+  authenticate(): void {
     if (this.socket.destroyed) return;
-    this.group.leave(this);
-    this.isStranger = false;
-    // Behind all whose last valid token is older.
-    this.group.enter(this);
-    this.stopWaiting();
-    this.goOn();
+    this.group.remove(this);
+    this.isAnonymous = false;
+    // The connection moves behind all whose last valid token is older.
+    this.group.add(this);
+    this.stopTimer();
+    this.proceed();
   }
 
-  /** Ends the connection. The error reaches a client that reads. */
-  cut(error?: DomainError): void {
-    if (error && this.socket.writableLength === 0) this.handleSend(packetOf(error));
+  /** Closes the connection, after the error if the client has read all replies. */
+  closeNow(error?: DomainError): void {
+    if (error && this.socket.writableLength === 0) this.handleSend(errorPacket(error));
     this.socket.destroy();
   }
 
@@ -100,60 +100,63 @@ export class FramedSocket extends TcpSocket implements BoundedConnection {
   }
 
   protected override handleData(chunk: Buffer): void {
-    // It may rest before a message, not within one.
-    if (!this.isStranger && !this.reader.hasBegun) this.stopWaiting();
+    // The idle timeout ends when a message begins.
+    if (!this.isAnonymous && !this.reader.hasBegun) this.stopTimer();
     this.reader.add(chunk);
-    this.group.measure();
-    this.goOn();
+    this.group.enforceByteLimit();
+    this.proceed();
   }
 
   private get group(): BoundedConnections {
-    return this.isStranger ? this.edge.strangers : this.edge.known;
+    return this.isAnonymous ? this.shared.anonymous : this.shared.authenticated;
   }
 
-  /** Lets come what may come next: a turn for what is there, or more bytes. */
-  private goOn(): void {
-    if (this.hasTurn || this.socket.destroyed) return;
-    const most = this.isStranger ? MOST.strangers : MOST.known;
-    if (this.underWay >= most || this.socket.writableNeedDrain) {
+  /** Schedules the message that was received, or reads more bytes. */
+  private proceed(): void {
+    if (this.isScheduled || this.socket.destroyed) return;
+    const limit = this.isAnonymous ? MAX_IN_FLIGHT.anonymous : MAX_IN_FLIGHT.authenticated;
+    if (this.inFlight >= limit || this.socket.writableNeedDrain) {
       this.socket.pause();
-      this.stopWaiting();
+      this.stopTimer();
     } else if (this.reader.mayBeReady) {
       this.socket.pause();
-      this.hasTurn = true;
-      this.edge.turns.take(() => this.takeTurn(), this.cost, this.isStranger);
+      this.isScheduled = true;
+      this.shared.scheduler.schedule(() => this.handleNext(), this.lastRunMs, this.isAnonymous);
     } else {
       this.socket.resume();
-      if (this.underWay === 0) this.waitForClient();
+      if (this.inFlight === 0) this.startTimer();
     }
   }
 
-  private takeTurn(): void {
-    this.hasTurn = false;
+  private handleNext(): void {
+    this.isScheduled = false;
     if (this.socket.destroyed) return;
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       if (this.reader.isReady()) this.handleMessage();
     } catch (error) {
-      this.cut(error as DomainError);
+      this.closeNow(error as DomainError);
     }
-    this.cost = performance.now() - begun;
-    this.goOn();
+    this.lastRunMs = performance.now() - startedAt;
+    this.proceed();
   }
 
   private handleMessage(): void {
-    this.stopWaiting();
-    this.taken++;
+    this.stopTimer();
+    this.received++;
     this.socket.emit('message', this.reader.take());
   }
 
-  private waitForClient(): void {
-    const { message, rest } = this.edge.times;
-    const time = this.isStranger || this.reader.hasBegun ? message : rest;
-    this.timer ??= setTimeout(() => this.cut(this.reader.hasBegun ? TOO_SLOW : undefined), time);
+  private startTimer(): void {
+    const { message, idle } = this.shared.timeouts;
+    const timeout = this.isAnonymous || this.reader.hasBegun ? message : idle;
+    this.timer ??= setTimeout(
+      () => this.closeNow(this.reader.hasBegun ? MESSAGE_TIMEOUT : undefined),
+      timeout,
+    );
   }
 
-  private stopWaiting(): void {
+  private stopTimer(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
   }

@@ -2,24 +2,24 @@ import { describe, expect, it } from '@jest/globals';
 import { MessageBudget } from './message-budget.js';
 
 describe('MessageBudget', () => {
-  it('fits as many small messages as there are places', () => {
+  it('fits one small message for each slot', () => {
     const budget = new MessageBudget(3);
     for (let message = 0; message < 3; message++) {
       expect(budget.fits(100)).toBe(true);
-      budget.take(100);
+      budget.reserve(100);
     }
     expect(budget.fits(0)).toBe(false);
-    budget.free(100);
+    budget.release(100);
     expect(budget.fits(2_048)).toBe(true);
     expect(budget.fits(2_049)).toBe(false);
   });
 
-  it('fits one message of any length, alone', () => {
+  it('fits one message of any size alone', () => {
     const budget = new MessageBudget(1);
     expect(budget.fits(1_000_000)).toBe(true);
-    budget.take(1_000_000);
+    budget.reserve(1_000_000);
     expect(budget.fits(1)).toBe(false);
-    budget.free(1_000_000);
+    budget.release(1_000_000);
     expect(budget.fits(1)).toBe(true);
   });
 });

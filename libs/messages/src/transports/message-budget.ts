@@ -1,26 +1,26 @@
-/** The bytes of a message that take one place. Parsed, they may take 20 times as much memory. */
-const PLACE = 2_048;
+/** The number of bytes of a message per slot. A parsed message may take 20 times the memory. */
+const SLOT_BYTES = 2_048;
 
-/** Bounds the messages that wait for their turn or are under way. Each takes one place, a long one more. */
+/** Limits the messages that wait or are in flight. A message takes one slot, a long one more. */
 export class MessageBudget {
-  private taken = 0;
+  private reserved = 0;
 
-  constructor(private readonly places: number) {}
+  constructor(private readonly slots: number) {}
 
-  /** Whether there are places for a message of so many bytes. Alone any message fits. */
+  /** Returns whether there are slots for a message. A message of any size fits alone. */
   fits(bytes: number): boolean {
-    return this.taken === 0 || this.taken + placesOf(bytes) <= this.places;
+    return this.reserved === 0 || this.reserved + slotsFor(bytes) <= this.slots;
   }
 
-  take(bytes: number): void {
-    this.taken += placesOf(bytes);
+  reserve(bytes: number): void {
+    this.reserved += slotsFor(bytes);
   }
 
-  free(bytes: number): void {
-    this.taken -= placesOf(bytes);
+  release(bytes: number): void {
+    this.reserved -= slotsFor(bytes);
   }
 }
 
-function placesOf(bytes: number): number {
-  return Math.max(1, Math.ceil(bytes / PLACE));
+function slotsFor(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / SLOT_BYTES));
 }

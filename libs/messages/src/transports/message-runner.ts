@@ -1,27 +1,28 @@
 import type { BaseRpcContext, MessageHandler } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { readPacket } from '../packet.js';
-import { bytesOf, packetOf, UNKNOWN_PATTERN } from './answer-packet.js';
-import { Turns } from './turns.js';
+import { MessageScheduler } from './message-scheduler.js';
+import { errorPacket, packetBytes, UNKNOWN_PATTERN } from './reply-packet.js';
 
-/** What a server of Nest has for its own subclasses, and gives to the runner. */
+/** The protected members of a Nest server that its subclass passes to the runner. */
 interface NestServer {
   readonly handlers: ReadonlyMap<unknown, MessageHandler>;
-  /** Calls Nest's hook before a message is handled, which calls `handle`. */
+  /** Calls Nest's hook before a message is handled. The hook calls `handle`. */
   begin(context: BaseRpcContext, handle: () => Promise<void>): void;
-  /** Calls Nest's hook after the answer. */
+  /** Calls Nest's hook after the reply. */
   end(context: BaseRpcContext): void;
 }
 
-/** Makes Nest's context of a message with a pattern. */
-type ContextOf = (pattern: string) => BaseRpcContext;
+/** Creates Nest's context for a message with a pattern. */
+type ContextFactory = (pattern: string) => BaseRpcContext;
 
 /**
- * Runs the handlers that Nest has found for messages. It stands in the place of Nest's `handleMessage`, which parses a
- * message before anybody looks at its length, begins all that come at once, and does not tell when one has its answer.
+ * Runs the handlers of Nest for messages. It replaces Nest's `handleMessage`, which parses a
+ * message before its size is checked, starts all messages that arrive at once, and does not report
+ * when a message is answered.
  */
 export class MessageRunner {
-  private readonly turns = new Turns();
+  private readonly scheduler = new MessageScheduler();
 
   constructor(
     private readonly server: NestServer,
@@ -29,36 +30,36 @@ export class MessageRunner {
   ) {}
 
   /**
-   * Resolves with the answer to a message, in the form that Nest's clients take. It never rejects. The pattern is that
-   * of the message, unless the transport knows it.
+   * Resolves with the reply to a message, in the format of Nest's clients. Never rejects. The
+   * pattern is that of the packet unless the transport knows it.
    */
-  run(bytes: Buffer, contextOf: ContextOf, pattern?: string): Promise<Buffer> {
+  run(bytes: Buffer, createContext: ContextFactory, pattern?: string): Promise<Buffer> {
     return new Promise((resolve) => {
-      this.turns.take(() =>
+      this.scheduler.schedule(() =>
         resolve(
-          this.runNow(bytes, contextOf, pattern)
-            .then(bytesOf)
-            .catch((error: unknown) => bytesOf(packetOf(error))),
+          this.runNow(bytes, createContext, pattern)
+            .then(packetBytes)
+            .catch((error: unknown) => packetBytes(errorPacket(error))),
         ),
       );
     });
   }
 
-  /** Resolves when all messages that wait have had their turn. */
-  begun(): Promise<void> {
-    return new Promise((resolve) => this.turns.take(resolve));
+  /** Resolves when all waiting messages have started. */
+  allStarted(): Promise<void> {
+    return new Promise((resolve) => this.scheduler.schedule(resolve));
   }
 
-  private async runNow(bytes: Buffer, contextOf: ContextOf, known?: string): Promise<object> {
+  private async runNow(bytes: Buffer, createContext: ContextFactory, knownPattern?: string): Promise<object> {
     try {
       const { id, pattern, data } = readPacket(bytes, this.bodyLimit);
-      const handler = this.server.handlers.get(known ?? pattern);
-      const answer = handler
-        ? await this.handle(handler, data, contextOf(known ?? (pattern as string)))
+      const handler = this.server.handlers.get(knownPattern ?? pattern);
+      const reply = handler
+        ? await this.handle(handler, data, createContext(knownPattern ?? (pattern as string)))
         : UNKNOWN_PATTERN;
-      return id === undefined ? answer : { ...answer, id };
+      return id === undefined ? reply : { ...reply, id };
     } catch (error) {
-      return packetOf(error);
+      return errorPacket(error);
     }
   }
 
@@ -67,10 +68,10 @@ export class MessageRunner {
     return new Promise((resolve) => {
       server.begin(context, async () => {
         const packet = await handler(data, context)
-          .then((answer: unknown) => (isObservable(answer) ? lastValueFrom(answer) : answer))
+          .then((result: unknown) => (isObservable(result) ? lastValueFrom(result) : result))
           .then(
             (response) => ({ response }),
-            // The filter has made the body of all errors.
+            // MessageErrorFilter has made the error body.
             (err: unknown) => ({ err }),
           );
         server.end(context);

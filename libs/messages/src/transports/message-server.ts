@@ -1,31 +1,31 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import type { MessageTransport } from '../messages-under-way.js';
+import type { MessageTransport } from '../in-flight-messages.js';
 
 export interface MessageServerOptions {
-  /** RabbitMQ's queue, NATS' queue group: each message goes to one of the instances that have the same. */
+  /** The queue of RabbitMQ and queue group of NATS: one of its instances receives each message. */
   readonly queue: string;
-  /** Bytes of the data of a message. */
+  /** The maximum number of bytes of the data of a message. */
   readonly bodyLimit: number;
-  /** The most messages that wait for their turn or are under way. */
-  readonly mostUnderWay: number;
-  /** The address for answers that is allowed besides the broker's inboxes; with a `*` at its end, how such addresses begin. */
+  /** The maximum number of messages that wait or are in flight. */
+  readonly maxInFlight: number;
+  /** A reply address or, with `*` at its end, prefix that is allowed in addition to inboxes. */
   readonly replyQueues?: string | undefined;
   readonly logger: Log;
 }
 
-/** A logger, such as Nest's. It gets a line when a broker is reached, and an error when something is wrong. */
+/** The methods of a logger, such as that of Nest, that are used here. */
 interface Log {
   log(line: string): void;
   error(line: string): void;
 }
 
 /**
- * Returns a function that decides whether an answer may go to the reply address of a message. Any other address may be
- * a subject or queue on which the sender could act with the permissions of the service.
+ * Returns a function that decides whether a reply may be sent to an address. With any other address
+ * a sender could write to a subject or queue with the permissions of the service.
  */
-export function replyRule(usual: string, { replyQueues, logger }: MessageServerOptions) {
-  const allowed = [`${usual}*`, ...(replyQueues === undefined ? [] : [replyQueues])];
+export function replyRule(inboxPrefix: string, { replyQueues, logger }: MessageServerOptions) {
+  const allowed = [`${inboxPrefix}*`, ...(replyQueues === undefined ? [] : [replyQueues])];
   const matches = (address: string) => (pattern: string) =>
     pattern.endsWith('*') ? address.startsWith(pattern.slice(0, -1)) : address === pattern;
   let isLogged = false;
@@ -33,17 +33,15 @@ export function replyRule(usual: string, { replyQueues, logger }: MessageServerO
     if (!address || allowed.some(matches(address))) return true;
     // Once: a sender without a token could fill the log.
     if (!isLogged)
-      logger.error(
-        `messages: a message was refused: the address for its answer must be ${allowed.join(' or ')}`,
-      );
+      logger.error(`messages: a message was refused: its reply address must be ${allowed.join(' or ')}`);
     isLogged = true;
     return false;
   };
 }
 
 /**
- * Returns a function that counts messages. It logs the first at once, and later ones at most once a minute, so that a
- * sender cannot fill the log.
+ * Returns a function that counts messages. It logs the first at once, and later ones at most once a
+ * minute, so that a sender cannot fill the log.
  */
 export function oncePerMinute(log: (count: number) => void): () => void {
   let count = 0;
@@ -59,17 +57,17 @@ export function oncePerMinute(log: (count: number) => void): () => void {
   };
 }
 
-/** How it stands with the broker: whether messages can come, and if not, why. */
-export type Reach = 'connected' | 'away' | 'queue refused';
+/** The state of the connection to a broker. */
+export type BrokerState = 'connected' | 'disconnected' | 'queue refused';
 
-/** What the service needs of a server of Nest that gets its messages from a broker. */
+/** A Nest server that receives its messages from a broker. */
 export interface BrokerServer extends MessageTransport {
-  /** Changes of the reach. */
-  readonly reach: Observable<Reach>;
-  /** Why the broker is out of reach, in the words of the system or its own. Never rejects. */
-  whyAway(): Promise<string>;
+  /** Emits each change of the state. */
+  readonly brokerState: Observable<BrokerState>;
+  /** Resolves with the reason why the broker is out of reach. Never rejects. */
+  findOutageReason(): Promise<string>;
 }
 
 const nothing = () => undefined;
-/** Nest's own lines about a connection. Ours tell it, in one line each way. */
-export const SILENT: LoggerService = { log: nothing, error: nothing, warn: nothing, debug: nothing };
+/** Suppresses Nest's own lines about a connection. connectMessages logs them instead. */
+export const SILENT_LOGGER: LoggerService = { log: nothing, error: nothing, warn: nothing, debug: nothing };

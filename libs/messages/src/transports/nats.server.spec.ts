@@ -1,13 +1,13 @@
 import { expect, it, jest } from '@jest/globals';
 import { NatsServer } from './nats.server.js';
 
-/** What becomes of a message with headers of so many bytes: whether they were decoded, and its answer. */
+/** Handles a message with headers of a size. Returns the reply, and the decoded headers. */
 async function send(headerBytes: number, reply = '_INBOX.a') {
   const logger = { log: jest.fn(), error: jest.fn() };
   const server = new NatsServer(new URL('nats://127.0.0.1'), {
     queue: 'q',
     bodyLimit: 65_536,
-    mostUnderWay: 1,
+    maxInFlight: 1,
     logger,
   });
   jest.spyOn(server, 'unwrap').mockReturnValue({ stats: () => ({ outBytes: 0 }) });
@@ -32,20 +32,20 @@ async function send(headerBytes: number, reply = '_INBOX.a') {
   return { answer, seen, decoded: decode.mock.calls.length };
 }
 
-const RUN = '{"response":1,"isDisposed":true,"id":"1"}';
+const REPLY = '{"response":1,"isDisposed":true,"id":"1"}';
 
 it('decodes headers of at most 2 KiB', async () => {
-  expect(await send(2_048)).toEqual({ answer: RUN, seen: ['decoded'], decoded: 1 });
-  expect(await send(2_049)).toEqual({ answer: RUN, seen: [undefined], decoded: 0 });
+  expect(await send(2_048)).toEqual({ answer: REPLY, seen: ['decoded'], decoded: 1 });
+  expect(await send(2_049)).toEqual({ answer: REPLY, seen: [undefined], decoded: 0 });
 });
 
-it('refuses what is too large with its headers, before it decodes them', async () => {
+it('refuses a message that is too large with its headers, before it decodes them', async () => {
   const { answer, decoded } = await send(1_100_000);
   expect(JSON.parse(answer!)).toMatchObject({ err: { error: 'PAYLOAD_TOO_LARGE' } });
   expect(decoded).toBe(0);
 });
 
-it('does not run what is to be answered at a subject that is no inbox', async () => {
+it('does not run a message whose reply subject is not an inbox', async () => {
   expect(await send(0, '$JS.API.STREAM.PURGE.time-logs')).toEqual({
     answer: undefined,
     seen: [],

@@ -1,64 +1,70 @@
 import { type BaseRpcContext, NatsContext, ServerNats } from '@nestjs/microservices';
-import { filter, map, type Observable } from 'rxjs';
+import { filter, type Observable } from 'rxjs';
 import { reasonOf } from '../../../errors/src/index.js';
 import { messageTooLarge } from '../../../strict-request/src/index.js';
 import { natsOptionsOf } from '../broker-name.js';
-import { LARGEST_MESSAGE } from '../packet.js';
-import { boundedAnswer, BUSY, bytesOf, MOST_UNSENT, packetOf, TOO_LARGE } from './answer-packet.js';
+import { MAX_MESSAGE_BYTES } from '../packet.js';
+import {
+  BUSY_REPLY,
+  errorPacket,
+  limitReply,
+  MAX_UNSENT_BYTES,
+  packetBytes,
+  TOO_LARGE_REPLY,
+} from './reply-packet.js';
 import { MessageBudget } from './message-budget.js';
 import { MessageRunner } from './message-runner.js';
 import {
   type BrokerServer,
+  type BrokerState,
   type MessageServerOptions,
-  type Reach,
   replyRule,
-  SILENT,
+  SILENT_LOGGER,
 } from './message-server.js';
 
-/** Bytes of answers after which the broker is asked whether it has them. */
-const ASK_ABOVE = 1024 * 1024;
+/** The number of bytes of unconfirmed replies above which they are flushed. */
+const FLUSH_ABOVE_BYTES = 1024 * 1024;
 
-/** Bytes of a message besides its data. Headers take the client library time that grows with their square. */
+/** The maximum size of headers that are decoded: the decoding time grows with its square. */
 const MAX_HEADER_BYTES = 2_048;
 
-/** Milliseconds for a try to connect. */
-const TRY_LIMIT = 2_000;
+/** The timeout of the connection that finds the reason of an outage. */
+const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * Messages by way of a NATS server. It is waited for at the start and later, for ever. NATS keeps no message back: what
- * the service has no place for is refused at once.
+ * Receives messages from a NATS server, and never gives up connecting to it. NATS has no
+ * backpressure: messages above the budget are refused at once.
  */
 export class NatsServer extends ServerNats implements BrokerServer {
-  readonly reach: Observable<Reach> = (this.status as Observable<string>).pipe(
+  readonly brokerState: Observable<BrokerState> = (this.status as Observable<string>).pipe(
     filter((status) => status === 'connected' || status === 'disconnected'),
-    map((status) => (status === 'connected' ? status : 'away')),
   );
-  protected override readonly logger = SILENT as never;
-  private readonly taking: Subscription[] = [];
+  protected override readonly logger = SILENT_LOGGER as never;
+  private readonly activeSubscriptions: Subscription[] = [];
   private readonly runner: MessageRunner;
   private readonly budget: MessageBudget;
-  private readonly tooLarge: Buffer;
+  private readonly tooLargeReply: Buffer;
   private readonly mayReplyTo: ReturnType<typeof replyRule>;
-  /** How many bytes of all answers the broker is known to have. */
-  private taken = 0;
-  private asking: Promise<void> | undefined;
+  /** The number of bytes that the broker has received for certain. */
+  private confirmedBytes = 0;
+  private flushing: Promise<void> | undefined;
 
   constructor(
     private readonly url: URL,
     options: MessageServerOptions,
   ) {
-    const { queue, bodyLimit, mostUnderWay } = options;
+    const { queue, bodyLimit, maxInFlight } = options;
     super({
       ...natsOptionsOf(url),
       name: queue,
       queue,
       waitOnFirstConnect: true,
       maxReconnectAttempts: -1,
-      // A refusal may pass too: the broker's users can change.
+      // A refusal may be temporary: the broker's users can change.
       ignoreAuthErrorAbort: true,
       reconnectTimeWait: 1_000,
     });
-    // Nest has none of its own.
+    // Nest sets no default.
     this.setOnProcessingEndHook(() => undefined);
     const nest = {
       handlers: this.messageHandlers,
@@ -67,15 +73,19 @@ export class NatsServer extends ServerNats implements BrokerServer {
       end: (context: BaseRpcContext) => this.onProcessingEndHook(this.transportId, context),
     };
     this.runner = new MessageRunner(nest, bodyLimit);
-    this.budget = new MessageBudget(mostUnderWay);
-    this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
+    this.budget = new MessageBudget(maxInFlight);
+    this.tooLargeReply = packetBytes(errorPacket(messageTooLarge(bodyLimit)));
     this.mayReplyTo = replyRule('_INBOX.', options);
   }
 
-  /** The client that waits tells nobody why its tries fail. So another one tries once. */
-  async whyAway(): Promise<string> {
+  /** Connects once with another client: the one that retries does not report its errors. */
+  async findOutageReason(): Promise<string> {
     try {
-      const once = new ServerNats({ ...natsOptionsOf(this.url), reconnect: false, timeout: TRY_LIMIT });
+      const once = new ServerNats({
+        ...natsOptionsOf(this.url),
+        reconnect: false,
+        timeout: PROBE_TIMEOUT_MS,
+      });
       const client = (await once.createNatsClient()) as { close(): Promise<void> };
       await client.close();
       return 'the connection was lost';
@@ -87,68 +97,68 @@ export class NatsServer extends ServerNats implements BrokerServer {
   override bindEvents(client: Client): void {
     const subscribe: Client['subscribe'] = (...subject) => {
       const subscription = client.subscribe(...subject);
-      this.taking.push(subscription);
+      this.activeSubscriptions.push(subscription);
       return subscription;
     };
     super.bindEvents({ subscribe });
   }
 
-  /** In the place of Nest's, which begins with all that comes at once. */
+  /** Replaces Nest's handler, which starts all messages that arrive at once. */
   override getMessageHandler(subject: string): (error: unknown, message: NatsMessage) => void {
     return (error, message) => {
       if (error || !this.mayReplyTo(message.reply)) return;
       const size = message.size();
-      if (size > LARGEST_MESSAGE) respond(message, this.tooLarge);
-      // It fails where the connection was closed, at the end of the service.
-      else if (this.budget.fits(size)) this.answer(subject, message).catch(() => undefined);
-      else respond(message, BUSY);
+      if (size > MAX_MESSAGE_BYTES) respond(message, this.tooLargeReply);
+      // It fails if the connection was closed by a shutdown.
+      else if (this.budget.fits(size)) this.reply(subject, message).catch(() => undefined);
+      else respond(message, BUSY_REPLY);
     };
   }
 
-  async stopTaking(): Promise<void> {
-    await Promise.all(this.taking.map((subscription) => subscription.drain()));
-    await this.runner.begun();
+  async stopReceiving(): Promise<void> {
+    await Promise.all(this.activeSubscriptions.map((subscription) => subscription.drain()));
+    await this.runner.allStarted();
   }
 
   get isFull(): boolean {
-    return this.unsent > MOST_UNSENT;
+    return this.unsentBytes > MAX_UNSENT_BYTES;
   }
 
   async sent(): Promise<void> {
     const client = this.unwrap<Client>();
     const { outBytes } = client.stats();
-    // It fails where the connection is lost, and all that waited with it.
+    // It fails if the connection is lost, and with it all that was unsent.
     await client.flush().catch(() => undefined);
-    this.taken = Math.max(this.taken, outBytes);
+    this.confirmedBytes = Math.max(this.confirmedBytes, outBytes);
   }
 
-  /** The bytes of answers that the broker may not have yet. */
-  private get unsent(): number {
-    const unsent = this.unwrap<Client>().stats().outBytes - this.taken;
-    if (unsent > ASK_ABOVE) this.asking ??= this.sent().finally(() => (this.asking = undefined));
+  /** The number of bytes of replies that the broker may not have received. */
+  private get unsentBytes(): number {
+    const unsent = this.unwrap<Client>().stats().outBytes - this.confirmedBytes;
+    if (unsent > FLUSH_ABOVE_BYTES) this.flushing ??= this.sent().finally(() => (this.flushing = undefined));
     return unsent;
   }
 
-  private async answer(subject: string, message: NatsMessage): Promise<void> {
+  private async reply(subject: string, message: NatsMessage): Promise<void> {
     const { data } = message;
     const size = message.size();
-    this.budget.take(size);
+    this.budget.reserve(size);
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    const headersOf = () => (size - data.length > MAX_HEADER_BYTES ? undefined : message.headers);
-    const contextOf = () => new NatsContext([subject, headersOf()]);
-    const answer = await this.runner.run(bytes, contextOf, subject);
-    this.budget.free(size);
-    respond(message, boundedAnswer(answer, this.unsent));
+    const headers = () => (size - data.length > MAX_HEADER_BYTES ? undefined : message.headers);
+    const createContext = () => new NatsContext([subject, headers()]);
+    const reply = await this.runner.run(bytes, createContext, subject);
+    this.budget.release(size);
+    respond(message, limitReply(reply, this.unsentBytes));
   }
 }
 
-function respond(message: NatsMessage, answer: Buffer): void {
+function respond(message: NatsMessage, reply: Buffer): void {
   if (!message.reply) return;
   try {
-    message.respond(answer);
+    message.respond(reply);
   } catch {
-    // A NATS server takes 1 MiB by default; its max_payload may differ.
-    message.respond(TOO_LARGE);
+    // The reply exceeds max_payload of the server: 1 MiB by default.
+    message.respond(TOO_LARGE_REPLY);
   }
 }
 
@@ -164,10 +174,10 @@ interface Client {
 
 interface NatsMessage {
   readonly data: Uint8Array;
-  /** Decoded when it is read. */
+  /** Decoded on access. */
   readonly headers?: unknown;
   readonly reply?: string;
-  /** Bytes of all that came. */
+  /** The number of bytes received, with headers. */
   size(): number;
-  respond(answer: Buffer): unknown;
+  respond(reply: Buffer): unknown;
 }

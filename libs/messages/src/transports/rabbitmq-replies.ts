@@ -1,62 +1,61 @@
-import { boundedAnswer, TOO_LARGE } from './answer-packet.js';
 import type { MessageBudget } from './message-budget.js';
-import type { RabbitMessage } from './unbegun-messages.js';
+import type { RabbitMessage } from './pending-messages.js';
+import { limitReply, TOO_LARGE_REPLY } from './reply-packet.js';
 
-/** Bytes. RabbitMQ 4 closes the channel at a larger message, unless it is told otherwise. */
-const LARGEST_ANSWER = 16 * 1024 * 1024;
+/** The default limit of RabbitMQ 4 for a message. It closes the channel at a larger one. */
+const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
-/**
- * The channels of amqp-connection-manager, one after the other, that replace one another where a connection is lost.
- */
-export interface Channels {
+/** The ChannelWrapper of amqp-connection-manager, which reopens its channel after an outage. */
+export interface ChannelWrapper {
   on(event: 'error', listener: () => void): unknown;
   listenerCount(event: 'error'): number;
   sendToQueue(queue: string, bytes: Buffer, options: object): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** Sends answers to RabbitMQ. */
+/** Sends replies to RabbitMQ. */
 export class RabbitReplies {
-  /** Answers that the broker has not confirmed. */
+  /** The replies that the broker has not confirmed. */
   private readonly unsent = new Set<Promise<unknown>>();
   private unsentBytes = 0;
 
-  /** `channels` gives those of now. */
+  /** `channel` returns the current wrapper. */
   constructor(
-    private readonly channels: () => Channels,
+    private readonly channel: () => ChannelWrapper,
     private readonly budget: MessageBudget,
   ) {}
 
-  /** Resolves when the broker has the answer, or it is lost. Till then it counts, so that answers are bounded. */
-  async send({ properties }: RabbitMessage, answer: Buffer): Promise<void> {
+  /** Resolves when the broker has the reply, or it is lost. Until then it uses the budget. */
+  async send({ properties }: RabbitMessage, reply: Buffer): Promise<void> {
     const { replyTo, correlationId } = properties;
     if (typeof replyTo !== 'string') return;
-    const bytes = answer.length > LARGEST_ANSWER ? TOO_LARGE : boundedAnswer(answer, this.unsentBytes);
-    this.budget.take(bytes.length);
+    const bytes = reply.length > MAX_REPLY_BYTES ? TOO_LARGE_REPLY : limitReply(reply, this.unsentBytes);
+    this.budget.reserve(bytes.length);
     this.unsentBytes += bytes.length;
     const sent = this.sendTo(replyTo, bytes, correlationId);
     this.unsent.add(sent);
     await sent;
     this.unsent.delete(sent);
     this.unsentBytes -= bytes.length;
-    this.budget.free(bytes.length);
+    this.budget.release(bytes.length);
   }
 
-  /** Resolves when the broker has all answers, or they are lost. */
+  /** Resolves when the broker has all replies, or they are lost. */
   sent(): Promise<unknown> {
     return Promise.all(this.unsent);
   }
 
   /**
-   * What its connection has lost goes over the next one, once; so it may come twice. The broker closes a channel alone
-   * for what was sent over it, such as an answer above its limit: what that has lost is not sent again.
+   * Sends a reply, and again if the connection was lost: so it may arrive twice. It does not send a
+   * reply again after which the broker closed only the channel, because it was too large, for
+   * example.
    */
-  private async sendTo(queue: string, answer: Buffer, correlationId: string | undefined): Promise<void> {
-    const send = () => this.channels().sendToQueue(queue, answer, { correlationId });
+  private async sendTo(queue: string, reply: Buffer, correlationId: string | undefined): Promise<void> {
+    const send = () => this.channel().sendToQueue(queue, reply, { correlationId });
     try {
       await send().catch(send);
     } catch {
-      // It is lost: the caller repeats the message.
+      // The reply is lost: the client sends its message again.
     }
   }
 }

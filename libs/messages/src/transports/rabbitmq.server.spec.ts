@@ -1,8 +1,8 @@
 import { expect, it, jest } from '@jest/globals';
 import { RabbitServer } from './rabbitmq.server.js';
-import { bringUnreadable } from './unreadable-message.js';
+import { deliverUnreadable } from './unreadable-message.js';
 
-/** A message whose headers amqplib cannot decode. */
+/** Returns a message whose headers amqplib cannot decode. */
 function unreadable(): object {
   const connection = {
     rest: Buffer.alloc(19, 2),
@@ -11,14 +11,14 @@ function unreadable(): object {
       throw new Error('unknown type of a field');
     },
   };
-  bringUnreadable(connection);
+  deliverUnreadable(connection);
   return { properties: connection.recvFrame().fields };
 }
 
-it('acknowledges messages that cannot be read, and logs them at most once a minute', async () => {
+it('acknowledges unreadable messages, and logs them at most once a minute', async () => {
   jest.useFakeTimers();
   const logger = { log: jest.fn(), error: jest.fn() };
-  const options = { queue: 'q', bodyLimit: 1, mostUnderWay: 1, logger };
+  const options = { queue: 'q', bodyLimit: 1, maxInFlight: 1, logger };
   const server = new RabbitServer(new URL('amqp://127.0.0.1'), options);
   const ack = jest.fn();
   const take = () => server.handleMessage(unreadable(), { ack } as never);

@@ -1,63 +1,63 @@
 import { randomUUID } from 'node:crypto';
 import { type BaseRpcContext, RmqContext, ServerRMQ } from '@nestjs/microservices';
-import { filter, map, merge, type Observable, Subject } from 'rxjs';
+import { filter, merge, type Observable, Subject } from 'rxjs';
 import { messageTooLarge } from '../../../strict-request/src/index.js';
-import { LARGEST_MESSAGE } from '../packet.js';
-import { BUSY, bytesOf, packetOf } from './answer-packet.js';
-import { type FrameTaker, letGoLongContent, wasLong } from './long-content.js';
+import { MAX_MESSAGE_BYTES } from '../packet.js';
 import { MessageBudget } from './message-budget.js';
 import { MessageRunner } from './message-runner.js';
 import {
   type BrokerServer,
+  type BrokerState,
   type MessageServerOptions,
   oncePerMinute,
-  type Reach,
   replyRule,
-  SILENT,
+  SILENT_LOGGER,
 } from './message-server.js';
-import { type Channels, RabbitReplies } from './rabbitmq-replies.js';
-import { bringUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
+import { dropOversizedContent, type FrameReceiver, isOversized } from './oversized-content.js';
 import {
   type AcknowledgingChannel,
   isRedeliveredTooOften,
-  PREFETCH,
+  PendingMessages,
+  PREFETCH_MESSAGES,
   type RabbitMessage,
-  UnbegunMessages,
-} from './unbegun-messages.js';
+} from './pending-messages.js';
+import { type ChannelWrapper, RabbitReplies } from './rabbitmq-replies.js';
+import { BUSY_REPLY, errorPacket, packetBytes } from './reply-packet.js';
+import { deliverUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
 
-/** Milliseconds after which a queue that was refused, or taken away, is tried again. */
-const RETRY = 5_000;
-/** The most messages that are under way: enough for two large batches. All others wait in the broker. */
-const MOST_UNDER_WAY = 400;
+/** The delay before a queue that was refused or deleted is tried again. */
+const QUEUE_RETRY_MS = 5_000;
+/** The maximum number of messages in flight: two large batches. Others wait in the broker. */
+const MAX_IN_FLIGHT = 400;
 
-/** Messages by way of RabbitMQ. Broker and queue are waited for at the start and later, for ever. */
+/** Receives messages from RabbitMQ, and never gives up on the connection and the queue. */
 export class RabbitServer extends ServerRMQ implements BrokerServer {
-  readonly reach: Observable<Reach>;
-  protected override readonly logger = SILENT as never;
-  private readonly consumer = randomUUID();
-  private readonly consuming = new Subject<Reach>();
+  readonly brokerState: Observable<BrokerState>;
+  protected override readonly logger = SILENT_LOGGER as never;
+  private readonly consumerTag = randomUUID();
+  private readonly consumerState = new Subject<BrokerState>();
   private readonly runner: MessageRunner;
   private readonly budget: MessageBudget;
   private readonly replies: RabbitReplies;
-  private readonly tooLarge: Buffer;
+  private readonly tooLargeReply: Buffer;
   private readonly mayReplyTo: ReturnType<typeof replyRule>;
   private readonly logUnreadable: () => void;
-  private taking: Channel | undefined;
-  private unbegun: UnbegunMessages | undefined;
+  private consumingChannel: Channel | undefined;
+  private pending: PendingMessages | undefined;
   private isStopping = false;
   private lastFailure = 'unknown';
 
   constructor({ href }: URL, options: MessageServerOptions) {
-    const { queue, bodyLimit, mostUnderWay } = options;
-    // Nagle's algorithm would hold back each acknowledgement, for which a message waits.
+    const { queue, bodyLimit, maxInFlight } = options;
+    // Nagle's algorithm would delay each acknowledgement, for which a message waits.
     const socketOptions = { connectionOptions: { noDelay: true } };
     super({ urls: [href], queue, socketOptions });
     for (const event of ['connectFailed', 'disconnect'])
       (this as Emitting).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
-    // Nest has made the channels just before, at the first connection.
+    // Nest has created the channel wrapper just before, at the first connection.
     (this as Emitting).on('connect', ({ connection }) => {
-      bringUnreadable(connection!.connection);
-      this.watch(this.channel as Channels);
+      deliverUnreadable(connection!.connection);
+      this.handleErrors(this.channel as ChannelWrapper);
     });
     this.logUnreadable = oncePerMinute((count) =>
       options.logger.error(
@@ -65,8 +65,8 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       ),
     );
     this.mayReplyTo = replyRule('amq.rabbitmq.reply-to.', options);
-    this.tooLarge = bytesOf(packetOf(messageTooLarge(bodyLimit)));
-    // Nest has none of its own.
+    this.tooLargeReply = packetBytes(errorPacket(messageTooLarge(bodyLimit)));
+    // Nest sets no default.
     this.setOnProcessingEndHook(() => undefined);
     const nest = {
       handlers: this.messageHandlers,
@@ -75,43 +75,45 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       end: (context: BaseRpcContext) => this.onProcessingEndHook(this.transportId, context),
     };
     this.runner = new MessageRunner(nest, bodyLimit);
-    this.budget = new MessageBudget(Math.min(MOST_UNDER_WAY, mostUnderWay));
-    this.replies = new RabbitReplies(() => this.channel as Channels, this.budget);
-    const away = (this.status as Observable<string>).pipe(
+    this.budget = new MessageBudget(Math.min(MAX_IN_FLIGHT, maxInFlight));
+    this.replies = new RabbitReplies(() => this.channel as ChannelWrapper, this.budget);
+    const disconnected = (this.status as Observable<string>).pipe(
       filter((status) => status === 'disconnected'),
-      map(() => 'away' as const),
     );
-    this.reach = merge(away, this.consuming);
+    this.brokerState = merge(disconnected, this.consumerState);
   }
 
-  /** Called with a new channel after each connection. Nest would end the process, or be silent, if it is refused. */
+  /**
+   * Sets up a new channel after each connection. Nest would end the process, or log nothing, if it
+   * is refused.
+   */
   override async setupChannel(channel: Channel, callback: () => void): Promise<void> {
-    // What was under way is still answered over this channel.
+    // The channel is still needed for replies.
     if (this.isStopping) return;
     channel.on('error', () => undefined);
-    channel.on('close', () => this.tryAgain(channel));
-    letGoLongContent(channel, LARGEST_MESSAGE);
-    this.taking = channel;
-    this.unbegun = new UnbegunMessages(channel, this.budget, (message) => void this.answer(message, channel));
+    channel.on('close', () => this.reopenLater(channel));
+    dropOversizedContent(channel, MAX_MESSAGE_BYTES);
+    this.consumingChannel = channel;
+    this.pending = new PendingMessages(channel, this.budget, (message) => void this.handle(message, channel));
     try {
       await channel.assertQueue(this.queue);
-      await channel.prefetch(PREFETCH);
-      // It fails if the channel is closed meanwhile.
-      const take = (message: RabbitMessage | null) =>
+      await channel.prefetch(PREFETCH_MESSAGES);
+      // It fails if the channel has been closed.
+      const onMessage = (message: RabbitMessage | null) =>
         void this.handleMessage(message, channel).catch(() => undefined);
-      await channel.consume(this.queue, take, { noAck: false, consumerTag: this.consumer });
+      await channel.consume(this.queue, onMessage, { noAck: false, consumerTag: this.consumerTag });
       callback();
-      this.consuming.next('connected');
+      this.consumerState.next('connected');
     } catch {
-      this.consuming.next('queue refused');
+      this.consumerState.next('queue refused');
     }
   }
 
-  override async handleMessage(given: object | null, channel: Channel): Promise<void> {
-    const message = given as RabbitMessage | null;
-    // The broker has ended the consumer: the queue is gone. The channel still carries answers.
+  override async handleMessage(delivery: object | null, channel: Channel): Promise<void> {
+    const message = delivery as RabbitMessage | null;
+    // The broker has cancelled the consumer: the queue was deleted. Replies still use the channel.
     if (message === null) {
-      this.tryAgain(this.taking);
+      this.reopenLater(this.consumingChannel);
       return;
     }
     if (!this.accepts(message)) {
@@ -119,78 +121,79 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
       return;
     }
     const refusal = this.refusalOf(message);
-    if (!refusal) return this.unbegun?.add(message);
+    if (!refusal) return this.pending?.add(message);
     channel.ack(message);
     await this.reply(message, refusal);
   }
 
-  async whyAway(): Promise<string> {
+  async findOutageReason(): Promise<string> {
     return this.lastFailure;
   }
 
-  /** What has not begun goes back. */
-  async stopTaking(): Promise<void> {
+  /** Returns the messages that have not started to the broker. */
+  async stopReceiving(): Promise<void> {
     this.isStopping = true;
     try {
-      await this.taking?.cancel(this.consumer);
-      await this.unbegun?.giveBack();
+      await this.consumingChannel?.cancel(this.consumerTag);
+      await this.pending?.requeueAll();
     } catch {
-      // The channel is closed: all that has not begun has gone back.
+      // The channel is closed: the broker has requeued all that has not started.
     }
-    await this.runner.begun();
+    await this.runner.allStarted();
   }
 
   sent(): Promise<unknown> {
     return this.replies.sent();
   }
 
-  /** Whether a message can be read, and may be answered at its address. */
+  /** Returns whether a message is readable and its reply address is allowed. */
   private accepts({ properties }: RabbitMessage): boolean {
     if (!isUnreadable(properties)) return this.mayReplyTo(properties.replyTo);
     this.logUnreadable();
     return false;
   }
 
-  /** The answer to a message that is not looked into. */
+  /** Returns the reply to a message that is refused without parsing it. */
   private refusalOf(message: RabbitMessage): Buffer | undefined {
-    if (wasLong(message.properties)) return this.tooLarge;
-    return isRedeliveredTooOften(message) ? BUSY : undefined;
+    if (isOversized(message.properties)) return this.tooLargeReply;
+    return isRedeliveredTooOften(message) ? BUSY_REPLY : undefined;
   }
 
-  private async answer(message: RabbitMessage, channel: Channel): Promise<void> {
-    const contextOf = (pattern: string) => new RmqContext([message, channel, pattern]);
-    const answer = await this.runner.run(message.content, contextOf);
-    this.budget.free(message.content.length);
-    await this.reply(message, answer);
+  private async handle(message: RabbitMessage, channel: Channel): Promise<void> {
+    const createContext = (pattern: string) => new RmqContext([message, channel, pattern]);
+    const reply = await this.runner.run(message.content, createContext);
+    this.budget.release(message.content.length);
+    await this.reply(message, reply);
   }
 
-  private async reply(message: RabbitMessage, answer: Buffer): Promise<void> {
-    await this.replies.send(message, answer);
-    await this.unbegun?.goOn();
+  private async reply(message: RabbitMessage, reply: Buffer): Promise<void> {
+    await this.replies.send(message, reply);
+    await this.pending?.startNext();
   }
 
-  /** Without a listener, a channel that cannot be opened would end the process. */
-  private watch(channels: Channels): void {
-    if (channels.listenerCount('error') === 0) channels.on('error', () => this.tryAgain(this.taking));
+  /** Handles a channel that cannot be opened: without a listener it would end the process. */
+  private handleErrors(channels: ChannelWrapper): void {
+    if (channels.listenerCount('error') === 0)
+      channels.on('error', () => this.reopenLater(this.consumingChannel));
   }
 
-  /** Where only the channel was closed, and not the connection, nobody else opens another one. */
-  private tryAgain(closed: Channel | undefined): void {
+  /** Opens a new channel if only the channel was closed. The wrapper handles lost connections. */
+  private reopenLater(closed: Channel | undefined): void {
     setTimeout(() => {
       const connection = this.unwrap<Connection>();
-      if (this.isStopping || this.taking !== closed || !connection.isConnected()) return;
+      if (this.isStopping || this.consumingChannel !== closed || !connection.isConnected()) return;
       const setup = (channel: Channel) => this.setupChannel(channel, () => undefined);
-      const old = this.channel as Channels;
+      const old = this.channel as ChannelWrapper;
       this.channel = connection.createChannel({ json: false, setup });
-      this.watch(this.channel as Channels);
+      this.handleErrors(this.channel as ChannelWrapper);
       void old.close();
-    }, RETRY).unref();
+    }, QUEUE_RETRY_MS).unref();
   }
 }
 
-/** Nest's types lack some events of the connection, and the arguments of all. */
+/** The events of the connection that Nest's types lack, or type without arguments. */
 interface Emitting {
-  on(event: string, listener: (about: ConnectionEvent) => void): void;
+  on(event: string, listener: (event: ConnectionEvent) => void): void;
 }
 
 interface ConnectionEvent {
@@ -198,16 +201,20 @@ interface ConnectionEvent {
   readonly connection?: { readonly connection: FrameSource };
 }
 
-/** What is used of a channel of amqplib. */
-interface Channel extends AcknowledgingChannel, FrameTaker {
+/** The parts of a channel of amqplib that are used here. */
+interface Channel extends AcknowledgingChannel, FrameReceiver {
   on(event: 'error' | 'close', listener: () => void): unknown;
   assertQueue(queue: string): Promise<unknown>;
-  consume(queue: string, take: (message: RabbitMessage | null) => void, options: object): Promise<unknown>;
+  consume(
+    queue: string,
+    onMessage: (message: RabbitMessage | null) => void,
+    options: object,
+  ): Promise<unknown>;
   cancel(consumerTag: string): Promise<unknown>;
 }
 
-/** What is used of amqp-connection-manager. */
+/** The parts of amqp-connection-manager that are used here. */
 interface Connection {
   isConnected(): boolean;
-  createChannel(options: { readonly json: boolean; readonly setup: unknown }): Channels;
+  createChannel(options: { readonly json: boolean; readonly setup: unknown }): ChannelWrapper;
 }

@@ -1,53 +1,53 @@
 import type { Socket } from 'node:net';
 import { ServerTCP, type TcpContext, type TcpSocket } from '@nestjs/microservices';
 import { callerOf } from '../../../auth/src/index.js';
-import type { MessageTransport } from '../messages-under-way.js';
+import type { MessageTransport } from '../in-flight-messages.js';
 import { type Packet, readPacket } from '../packet.js';
-import { packetOf, SERIALIZER, UNKNOWN_PATTERN } from './answer-packet.js';
 import { BoundedConnections } from './bounded-connections.js';
-import { FramedSocket, type TcpEdge, type TcpTimes } from './framed.socket.js';
-import { SILENT } from './message-server.js';
-import { Turns } from './turns.js';
+import { FramedSocket, type TcpServerState, type TcpTimeouts } from './framed.socket.js';
+import { MessageScheduler } from './message-scheduler.js';
+import { SILENT_LOGGER } from './message-server.js';
+import { errorPacket, REPLY_SERIALIZER, UNKNOWN_PATTERN } from './reply-packet.js';
 
 /**
- * A process may have as few as 1,024 descriptors. A parsed message of 64 KiB may take 1.2 MB of memory. With 400
- * connections that have shown no token, one on a slow network can send its first message while 2,000 others a second
- * connect.
+ * A process may have only 1,024 descriptors. A parsed message of 64 KiB may take 1.2 MB of memory.
+ * With 400 connections without a token, a client on a slow network can send its first message while
+ * 2,000 others connect per second.
  */
-const STRANGERS = { connections: 400, bytes: 16 * 1_048_576 };
-const KNOWN = { connections: 500, bytes: 64 * 1_048_576 };
-export const TCP_TIMES: TcpTimes = { message: 10_000, rest: 5 * 60_000 };
+const ANONYMOUS_LIMITS = { connections: 400, bytes: 16 * 1_048_576 };
+const AUTHENTICATED_LIMITS = { connections: 500, bytes: 64 * 1_048_576 };
+export const TCP_TIMEOUTS: TcpTimeouts = { message: 10_000, idle: 5 * 60_000 };
 
-/** Messages from clients of our own port. */
+/** Receives messages from TCP clients. */
 export class TcpServer extends ServerTCP implements MessageTransport {
-  protected override readonly logger = SILENT as never;
-  private readonly edge: TcpEdge;
+  protected override readonly logger = SILENT_LOGGER as never;
+  private readonly shared: TcpServerState;
 
   constructor(
     { hostname, port }: URL,
     private readonly bodyLimit: number,
-    times: TcpTimes,
+    timeouts: TcpTimeouts,
   ) {
-    super({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), serializer: SERIALIZER });
-    this.edge = {
-      strangers: new BoundedConnections(STRANGERS),
-      known: new BoundedConnections(KNOWN),
-      turns: new Turns(),
-      times,
+    super({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), serializer: REPLY_SERIALIZER });
+    this.shared = {
+      anonymous: new BoundedConnections(ANONYMOUS_LIMITS),
+      authenticated: new BoundedConnections(AUTHENTICATED_LIMITS),
+      scheduler: new MessageScheduler(),
+      timeouts,
     };
     this.setOnProcessingEndHook(() => undefined);
   }
 
-  /** Connections that are open stay so: what comes there is refused, so that its sender knows. */
-  async stopTaking(): Promise<void> {
+  /** Keeps open connections: their messages are refused, so that the senders know. */
+  async stopReceiving(): Promise<void> {
     this.unwrap<{ close(): void }>().close();
   }
 
   protected override getSocketInstance(socket: Socket): TcpSocket {
-    return new FramedSocket(socket, this.edge);
+    return new FramedSocket(socket, this.shared);
   }
 
-  /** Nest calls this for each message that it has begun, when its answer is made. */
+  /** Also counts the messages of a connection: Nest calls the hook when a reply is made. */
   override setOnProcessingEndHook(hook: (transport: symbol | number, context: unknown) => void): void {
     super.setOnProcessingEndHook((transport, context) => {
       hook(transport, context);
@@ -59,7 +59,7 @@ export class TcpServer extends ServerTCP implements MessageTransport {
     try {
       return this.handle(socket as FramedSocket, readPacket(bytes as Buffer, this.bodyLimit));
     } catch (error) {
-      socket.sendMessage(packetOf(error));
+      socket.sendMessage(errorPacket(error));
       return Promise.resolve();
     }
   }
@@ -71,8 +71,8 @@ export class TcpServer extends ServerTCP implements MessageTransport {
       return;
     }
     socket.begin();
-    // It resolves when the guards have decided.
+    // It resolves after the guards.
     await super.handleMessage(socket, packet);
-    if (typeof data === 'object' && data !== null && callerOf(data)) socket.trust();
+    if (typeof data === 'object' && data !== null && callerOf(data)) socket.authenticate();
   }
 }

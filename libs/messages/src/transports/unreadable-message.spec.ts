@@ -2,10 +2,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
-import { bringUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
+import { deliverUnreadable, type FrameSource, isUnreadable } from './unreadable-message.js';
 
 type Source = FrameSource & { rest: Buffer };
-// Its package exports no such module.
+// The package does not export this module.
 const require = createRequire(import.meta.url);
 const { Connection } = require(join(dirname(require.resolve('amqplib')), 'lib/connection.js')) as {
   Connection: new (stream: PassThrough) => Source;
@@ -17,7 +17,7 @@ function withLength(bytes: Buffer): Buffer {
   return whole;
 }
 
-/** The frame that announces a message of 300 bytes on channel 7, with one header: a tag, and its bytes. */
+/** Returns the frame that announces a message of 300 bytes on channel 7, with one header. */
 function header(tag: string, value: Buffer): Buffer {
   const fields = Buffer.concat([Buffer.from(`\x01x${tag}`), value]);
   const start = Buffer.from('003c0000000000000000012c2000', 'hex');
@@ -25,7 +25,7 @@ function header(tag: string, value: Buffer): Buffer {
   return Buffer.concat([Buffer.of(2, 0, 7), payload, Buffer.of(0xce)]);
 }
 
-/** Arrays in one another. */
+/** Returns nested arrays. */
 function nested(depth: number): Buffer {
   let value = withLength(Buffer.alloc(0));
   for (let level = 1; level < depth; level++) value = withLength(Buffer.concat([Buffer.from('A'), value]));
@@ -34,7 +34,7 @@ function nested(depth: number): Buffer {
 
 function connectionWith(...frames: readonly Buffer[]): Source {
   const connection = new Connection(new PassThrough());
-  bringUnreadable(connection);
+  deliverUnreadable(connection);
   connection.rest = Buffer.concat(frames);
   return connection;
 }
@@ -49,8 +49,8 @@ interface Announced {
 it.each<[string, Buffer]>([
   ['of a type that amqplib does not know', header('L', Buffer.alloc(8))],
   ['nested 20,000 deep', header('A', nested(20_000))],
-  ['that is cut', header('S', Buffer.of(0, 0))],
-])('brings a message with a header %s without properties, and what follows', (_what, unreadable) => {
+  ['that is truncated', header('S', Buffer.of(0, 0))],
+])('delivers a message with a header %s without properties, and the next frame', (_what, unreadable) => {
   const connection = connectionWith(unreadable, header('t', Buffer.of(1)));
   const [first, second] = [connection.recvFrame(), connection.recvFrame()] as [Announced, Announced];
   expect(first).toEqual({ channel: 7, id: 60, size: 300, fields: {} });
@@ -59,7 +59,7 @@ it.each<[string, Buffer]>([
   expect(isUnreadable(second.fields)).toBe(false);
 });
 
-it('throws where no frame can follow', () => {
+it('throws if no frame can follow', () => {
   const broken = header('t', Buffer.of(1));
   broken[broken.length - 1] = 0;
   expect(() => connectionWith(broken).recvFrame()).toThrow('Invalid frame');

@@ -6,27 +6,27 @@ export interface FrameSource {
   recvFrame(): unknown;
 }
 
-/** The type of the frame that has the properties of a message and the size of its content. */
-const HEADER = 2;
+/** The type of the frame with the properties of a message and the size of its content. */
+const HEADER_FRAME = 2;
 
-/** The properties of messages which amqplib cannot decode. */
+/** The properties of messages that amqplib cannot decode. */
 const unreadable = new WeakSet<object>();
 
 /**
- * Makes a connection return a message without properties if amqplib cannot decode them: a field of an unknown type, or
- * tables nested too deeply. amqplib would close the connection, and the broker would deliver the message again and
- * again. No option of amqplib changes that.
+ * Makes a connection deliver a message without properties if amqplib cannot decode them: a field of
+ * an unknown type, or tables nested too deeply. amqplib would close the connection, and the broker
+ * would deliver the message again and again. No option of amqplib changes that.
  */
-export function bringUnreadable(connection: FrameSource): void {
+export function deliverUnreadable(connection: FrameSource): void {
   const receive = connection.recvFrame.bind(connection);
-  // It calls itself after each read, so the frame that fails is the first of `rest` here.
+  // recvFrame calls itself after each read, so the frame that fails is the first of `rest`.
   connection.recvFrame = () => {
     const { rest } = connection;
     try {
       return receive();
     } catch (error) {
-      // Only a whole frame has been taken.
-      if (connection.rest === rest || rest[0] !== HEADER) throw error;
+      // `rest` changes only when a whole frame was consumed.
+      if (connection.rest === rest || rest[0] !== HEADER_FRAME) throw error;
       const fields = {};
       unreadable.add(fields);
       const [channel, id, size] = [rest.readUInt16BE(1), rest.readUInt16BE(7), rest.readBigUInt64BE(11)];
@@ -35,7 +35,7 @@ export function bringUnreadable(connection: FrameSource): void {
   };
 }
 
-/** Whether these are the properties of a message which amqplib could not decode. */
+/** Returns whether amqplib could not decode these properties of a message. */
 export function isUnreadable(properties: object): boolean {
   return unreadable.has(properties);
 }

@@ -3,17 +3,20 @@ import fc from 'fast-check';
 import { timesOf } from '../../../../test/support/extent.js';
 import { Utf16Counter } from './utf16-counter.js';
 
-/** Counts bytes that come in pieces. */
-function unitsOf(bytes: Buffer, cuts: readonly number[] = []): number {
+/** Counts the code units of bytes that are read in parts. */
+function unitsOf(bytes: Buffer, splits: readonly number[] = []): number {
   const counter = new Utf16Counter();
   let at = 0;
-  for (const cut of [...cuts.map((part) => part % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]) {
-    at = counter.count(bytes, at, cut, Infinity);
+  for (const end of [
+    ...splits.map((part) => part % (bytes.length + 1)).sort((a, b) => a - b),
+    bytes.length,
+  ]) {
+    at = counter.count(bytes, at, end, Infinity);
   }
   return counter.units;
 }
 
-/** Bytes among which pieces of sequences are frequent. */
+/** Bytes with many incomplete sequences. */
 const bytes = fc
   .array(
     fc.oneof(
@@ -22,24 +25,24 @@ const bytes = fc
       fc.integer({ min: 0, max: 255 }),
     ),
   )
-  // Its end ends whatever has begun.
-  .map((given) => Buffer.from([...given, 0x21]));
+  // The last byte ends any sequence.
+  .map((sample) => Buffer.from([...sample, 0x21]));
 
 describe('Utf16Counter', () => {
   it.each(['', 'a', 'é', '€', '😀', 'a😀é€', '\uFFFD\uFEFF'])('counts %j as its length', (text) => {
     expect(unitsOf(Buffer.from(text))).toBe(text.length);
   });
 
-  it('counts what is no UTF-8 as Node reads it, in whatever pieces it comes', () => {
+  it('counts invalid UTF-8 as Node decodes it, in any parts', () => {
     fc.assert(
-      fc.property(bytes, fc.array(fc.nat()), (given, cuts) => {
-        expect(unitsOf(given, cuts)).toBe(given.toString().length);
+      fc.property(bytes, fc.array(fc.nat()), (sample, splits) => {
+        expect(unitsOf(sample, splits)).toBe(sample.toString().length);
       }),
       { numRuns: timesOf(2_000, 300) },
     );
   });
 
-  it('stops at so many units, before the next character', () => {
+  it('stops at the maximum, before the next character', () => {
     const counter = new Utf16Counter();
     expect(counter.count(Buffer.from('é€xyz'), 0, 8, 3)).toBe(6);
     expect(counter.count(Buffer.of(0x61, 0xe2, 0x82, 0x62), 0, 4, 5)).toBe(3);

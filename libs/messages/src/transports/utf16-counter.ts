@@ -1,15 +1,15 @@
 /**
- * Counts the UTF-16 code units that bytes in UTF-8 say, as `Buffer.toString` makes them: what is no UTF-8 becomes
- * U+FFFD, one for each maximal part of a sequence (WHATWG Encoding, UTF-8 decoder). So the end of a text is found whose
- * length somebody gives as `String.length`, without making the text.
+ * Counts the UTF-16 code units of UTF-8 bytes, as `Buffer.toString` decodes them: each maximal part
+ * of an invalid sequence becomes U+FFFD (WHATWG Encoding, UTF-8 decoder). It finds the end of a
+ * text with a known `String.length` without decoding the text.
  */
 export class Utf16Counter {
   units = 0;
-  /**
-   * Of the sequence that has begun: how many bytes are to come, how many units it is, and what its next byte may be.
-   */
+  /** The number of bytes that the current sequence lacks. */
   private missing = 0;
-  private worth = 1;
+  /** The number of code units of the current sequence. */
+  private unitsOfSequence = 1;
+  /** The range of its next byte. */
   private low = 0x80;
   private high = 0xbf;
 
@@ -17,36 +17,36 @@ export class Utf16Counter {
     this.units = this.missing = 0;
   }
 
-  /** Counts from one position towards another, until there are so many units. Returns where it has stopped. */
-  count(bytes: Buffer, from: number, to: number, most: number): number {
+  /** Counts from one index to another, or until `maxUnits`. Returns the index where it stops. */
+  count(bytes: Buffer, from: number, to: number, maxUnits: number): number {
     let at = from;
-    while (at < to && this.units < most) {
+    while (at < to && this.units < maxUnits) {
       const byte = bytes[at]!;
       if (this.missing === 0) {
         if (byte < 0x80) this.units++;
         else this.begin(byte);
       } else if (byte < this.low || byte > this.high) {
-        // The sequence is cut here. This byte is looked at once more.
+        // The sequence ends early. This byte is examined again.
         this.units++;
         this.missing = 0;
         continue;
       } else {
         [this.low, this.high] = [0x80, 0xbf];
-        if (--this.missing === 0) this.units += this.worth;
+        if (--this.missing === 0) this.units += this.unitsOfSequence;
       }
       at++;
     }
     return at;
   }
 
-  /** The table 3-7 of Unicode: well-formed sequences. */
+  /** Begins a sequence (Unicode, table 3-7: well-formed UTF-8 byte sequences). */
   private begin(first: number): void {
     if (first < 0xc2 || first > 0xf4) {
       this.units++;
       return;
     }
     this.missing = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-    this.worth = first < 0xf0 ? 1 : 2;
+    this.unitsOfSequence = first < 0xf0 ? 1 : 2;
     this.low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
     this.high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
   }
