@@ -93,10 +93,10 @@ async function life({ url }: TestDatabase): Promise<unknown> {
     const [listed] = await tokens.list();
     const [found] = (await new AccessTokenLookup(database).find([digestOf(token)])).values();
     const lease = await RelayLease.take(database, 'sink', PROJECT, RELAY_INTERVALS, {
-      isTaken: () => undefined,
-      wasAhead: () => undefined,
+      onTaken: () => undefined,
+      onClockSetBack: () => undefined,
     });
-    await lease?.giveUp({ position: '5', logId: PROJECT });
+    await lease?.release({ position: '5', logId: PROJECT });
     return {
       first,
       keyed,
@@ -114,7 +114,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
         found?.caller.projects,
       ],
       isFoundLong: found!.remaining! > 1e9,
-      relayed: await RelayLease.placeOf(database, 'sink'),
+      relayed: await RelayLease.progressOf(database, 'sink'),
     };
   } finally {
     await dataSource.destroy();

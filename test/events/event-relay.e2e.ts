@@ -281,7 +281,9 @@ describe('the relay', () => {
     await arrived(sink, 1);
     expect(order(sink)).toEqual([after.id]);
     expect(host.lines).toEqual([
-      expect.stringMatching(/^the clock of the database went back: the right to publish events to memory, /),
+      expect.stringMatching(
+        /^the clock of the database went back: this instance takes over the lease to publish events to memory, /,
+      ),
     ]);
   });
 

@@ -7,17 +7,17 @@ import type { EventWindow, WaitingEvent } from './event-window.js';
 import { PublishThrottle } from './publish-throttle.js';
 import type { RelayIntervals } from './relay-intervals.js';
 
-/** The most events that are published and not acknowledged at a time. */
-const WIDTH = 128;
+/** The maximum number of events that are published and not acknowledged. */
+const MAX_IN_FLIGHT = 128;
 
 export interface PublisherOptions {
   readonly window: EventWindow;
   readonly sink: EventSink;
-  /** Of the events. */
+  /** The `source` of the events. */
   readonly source: string;
-  /** Whether this instance is still the one that publishes. */
+  /** Returns whether this instance still holds the lease. */
   readonly mayPublish: () => boolean;
-  /** Begins where events wait because the sink failed. */
+  /** Is on while events wait because the sink failed. */
   readonly waiting: OutageLatch;
   readonly intervals: RelayIntervals;
   /** Called after each acknowledgement. */
@@ -25,17 +25,17 @@ export interface PublisherOptions {
 }
 
 /**
- * Publishes the events of a window, several at once. After a failure it connects anew and publishes one event at a
- * time, with pauses that grow, until the broker acknowledges an event that was sent after the failure. An event that
- * failed comes after all others.
+ * Publishes the events of a window, several at once. After a failure it connects again and
+ * publishes one event at a time, with growing delays, until the broker acknowledges an event that
+ * was sent after the failure. An event that failed comes after all others.
  */
 export class EventPublisher {
   private readonly throttle = new PublishThrottle(() => this.advance());
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly inFlight = new Set<Promise<void>>();
   private isConnected = false;
-  /** Milliseconds of the last pause after a failure; 0 while all is well. */
-  private pause = 0;
-  /** On the clock of `performance`. */
+  /** The last delay after a failure; 0 while the sink works. */
+  private delayMs = 0;
+  /** The time of the last failure, in milliseconds of `performance.now()`. */
   private failedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
@@ -45,11 +45,11 @@ export class EventPublisher {
     this.advance();
   }
 
-  /** Publishes what may be published now. Returns at once. */
+  /** Starts to publish the events that may be published now. */
   advance(): void {
-    while (this.mayTry) {
+    while (this.mayStart) {
       if (!this.isConnected) {
-        if (this.underWay.size === 0) this.begin(this.connect());
+        if (this.inFlight.size === 0) this.start(this.connect());
         return;
       }
       const { window } = this.options;
@@ -59,82 +59,82 @@ export class EventPublisher {
         window.giveBack(waiting);
         return;
       }
-      this.begin(this.publish(waiting));
+      this.start(this.publish(waiting));
     }
   }
 
-  /** Publishes nothing more. Resolves when everything under way has ended, at the latest after so many milliseconds. */
-  async stop(patience: number): Promise<void> {
+  /** Stops publishing. Resolves when nothing is in flight, or after the timeout. */
+  async stop(timeoutMs: number): Promise<void> {
     this.isStopped = true;
     this.throttle.stop();
     clearTimeout(this.timer);
-    await Promise.race([Promise.all(this.underWay), delay(patience, undefined, { ref: false })]);
+    await Promise.race([Promise.all(this.inFlight), delay(timeoutMs, undefined, { ref: false })]);
   }
 
-  private get mayTry(): boolean {
-    const width = this.pause === 0 ? WIDTH : 1;
+  private get mayStart(): boolean {
+    const limit = this.delayMs === 0 ? MAX_IN_FLIGHT : 1;
     return (
-      !this.isStopped && this.timer === undefined && this.underWay.size < width && this.options.mayPublish()
+      !this.isStopped && this.timer === undefined && this.inFlight.size < limit && this.options.mayPublish()
     );
   }
 
-  private begin(attempt: Promise<void>): void {
+  private start(attempt: Promise<void>): void {
     const ended = attempt.finally(() => {
-      this.underWay.delete(ended);
+      this.inFlight.delete(ended);
       this.advance();
     });
-    this.underWay.add(ended);
+    this.inFlight.add(ended);
   }
 
   private async connect(): Promise<void> {
     const { sink, window } = this.options;
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       await sink.connect();
     } catch (error) {
-      this.fail(begun, error);
+      this.fail(startedAt, error);
       return;
     }
     this.isConnected = true;
-    // With events that wait, only an acknowledgement shows that all is well.
-    if (window.size === 0) this.succeed(begun);
+    // If events wait, only an acknowledgement shows that the sink works.
+    if (window.size === 0) this.succeed(startedAt);
   }
 
   private async publish(waiting: WaitingEvent): Promise<void> {
     const { sink, source, window, onAcknowledged } = this.options;
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       await sink.publish(cloudEventOf(waiting.event, source));
     } catch (error) {
-      window.postpone(waiting, this.longer(waiting.pause));
-      this.fail(begun, error);
+      window.postpone(waiting, this.nextDelay(waiting.delayMs));
+      this.fail(startedAt, error);
       return;
     }
     window.acknowledge(waiting);
-    this.succeed(begun);
+    this.succeed(startedAt);
     onAcknowledged();
   }
 
-  private succeed(begun: number): void {
-    // What was under way when another one failed does not show that the next ones will do.
-    if (begun > this.failedAt) this.pause = 0;
-    if (!this.options.window.hasFailed) this.options.waiting.end(begun);
+  private succeed(startedAt: number): void {
+    // An event that was in flight at the failure does not show that the sink works again.
+    if (startedAt > this.failedAt) this.delayMs = 0;
+    if (!this.options.window.hasFailed) this.options.waiting.end(startedAt);
   }
 
-  private fail(begun: number, error: unknown): void {
+  private fail(startedAt: number, error: unknown): void {
     this.isConnected = false;
     this.failedAt = performance.now();
-    this.options.waiting.begin(begun, reasonOf(error));
+    this.options.waiting.begin(startedAt, reasonOf(error));
     if (this.timer !== undefined || this.isStopped) return;
-    this.pause = this.longer(this.pause);
+    this.delayMs = this.nextDelay(this.delayMs);
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.advance();
-    }, this.pause).unref();
+    }, this.delayMs).unref();
   }
 
-  private longer(pause: number): number {
+  private nextDelay(delayMs: number): number {
     const { retry, longestRetry } = this.options.intervals;
-    return Math.min(longestRetry, Math.max(retry, pause * 2));
+    return Math.min(longestRetry, Math.max(retry, delayMs * 2));
   }
 }

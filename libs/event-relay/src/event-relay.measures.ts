@@ -7,17 +7,17 @@ import { EventSink } from './event-sink.js';
 import { INTERVALS, type RelayIntervals } from './relay-intervals.js';
 import { RelayLease } from './relay-lease.js';
 
-/** More events than this are not counted: a metric must not become a load. */
-const MOST = 10_000;
+/** The number of events up to which they are counted: a metric must not become a load. */
+const MAX_COUNTED_EVENTS = 10_000;
 
 /**
- * Measures by how much the relay is behind, in every instance: also where none of them publishes. On a standby, which
- * may itself be behind, that is not known: NaN.
+ * Measures the lag of the relay in every instance, even if none publishes. On a standby, which may
+ * lag itself, it is unknown: NaN.
  */
 @Injectable()
 export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy {
   private backlog: Backlog | undefined = { events: 0, oldest: undefined };
-  /** Since when the oldest event is the oldest here, on the clock of `performance`. */
+  /** The time when `oldest` of the backlog changed, in milliseconds of `performance.now()`. */
   private oldestSince = 0;
   private readonly logger = new Logger(EventRelayMeasures.name);
   private readonly failing = new OutageLatch({
@@ -36,18 +36,18 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
   }
 
   override registerMetrics(meter: Meter): void {
-    void this.look();
-    this.timer = setInterval(() => void this.look(), this.intervals.measurement).unref();
+    void this.measureLag();
+    this.timer = setInterval(() => void this.measureLag(), this.intervals.measurement).unref();
     meter.gauge(
       'time_log_event_lag',
-      `Events of time logs that are not known to be published; at most ${MOST}.`,
+      `Events of time logs that are not known to be published; at most ${MAX_COUNTED_EVENTS}.`,
       () => this.backlog?.events ?? NaN,
     );
     meter.gauge('time_log_event_lag_seconds', 'Age of the oldest of these events.', () => {
       if (!this.backlog) return NaN;
       const { oldest } = this.backlog;
       if (oldest === undefined) return 0;
-      // After a clock went back the log may be from the future, and still its event waits.
+      // If a clock was set back, the log may be from the future.
       return Math.max(Date.now() - oldest.getTime(), performance.now() - this.oldestSince) / 1_000;
     });
   }
@@ -56,17 +56,17 @@ export class EventRelayMeasures extends MetricsSource implements OnModuleDestroy
     clearInterval(this.timer);
   }
 
-  private async look(): Promise<void> {
-    const begun = performance.now();
+  private async measureLag(): Promise<void> {
+    const startedAt = performance.now();
     try {
-      const place = await RelayLease.placeOf(this.database, this.sink.name);
-      const backlog = place && (await this.feed.backlog(place, MOST));
-      if (backlog?.oldest?.getTime() !== this.backlog?.oldest?.getTime()) this.oldestSince = begun;
+      const place = await RelayLease.progressOf(this.database, this.sink.name);
+      const backlog = place && (await this.feed.backlog(place, MAX_COUNTED_EVENTS));
+      if (backlog?.oldest?.getTime() !== this.backlog?.oldest?.getTime()) this.oldestSince = startedAt;
       this.backlog = backlog;
-      this.failing.end(begun);
+      this.failing.end(startedAt);
     } catch (error) {
-      // An outage of the database is logged elsewhere. Meanwhile the age grows on.
-      if (!(error instanceof DomainError)) this.failing.begin(begun, (error as Error).message);
+      // An outage of the database is logged elsewhere. The age keeps growing meanwhile.
+      if (!(error instanceof DomainError)) this.failing.begin(startedAt, (error as Error).message);
     }
   }
 }

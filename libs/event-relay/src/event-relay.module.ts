@@ -6,25 +6,26 @@ import { RelayCheckpoint } from './relay-checkpoint.entity.js';
 import { EventSink } from './event-sink.js';
 import { INTERVALS, RELAY_INTERVALS, type RelayIntervals } from './relay-intervals.js';
 
-/** What a host may choose for a relay. */
+/** Options of a relay. */
 export interface EventRelayOptions {
-  /** The name of the DataSource that keeps the logs, where it has one. */
+  /** The name of the DataSource of the logs, if it has one. */
   readonly dataSource?: string | undefined;
-  /** What the class of a sink needs. */
+  /** The modules that export what the sink class injects. */
   readonly imports?: ModuleMetadata['imports'] | undefined;
-  /** Only for tests, which need not wait as long. */
+  /** For tests only. */
   readonly intervals?: RelayIntervals | undefined;
 }
 
-/** A sink: its class, which may inject what `imports` export; the sink itself; or a function that makes it. */
+/** A sink: its class, the sink itself, or a function that creates it. */
 export type SinkOfHost = Type<EventSink> | EventSink | (() => EventSink | Promise<EventSink>);
 
-/** Publishes the event of every recorded log to a sink. Needs a DataSource with `eventRelayEntities`. */
+/** Publishes the events of time logs to a sink. Needs a DataSource with `eventRelayEntities`. */
 @Module({})
 export class EventRelayModule {
   /**
-   * The relay over a TimeLogModule (give the very object that you import elsewhere) into a sink of yours, or into
-   * that of a URL: `() => sinkOf('nats://…')`. Where only the DataSource is to be chosen, its name is enough.
+   * Returns the relay from a TimeLogModule (pass the object that you import elsewhere) to a sink:
+   * your own, or that of a URL: `() => sinkOf('nats://…')`. The name of a DataSource may be passed
+   * instead of options.
    */
   static over(
     timeLogs: Type | DynamicModule,
@@ -40,7 +41,7 @@ export class EventRelayModule {
     const isNamed = dataSource !== undefined;
     return {
       module: EventRelayModule,
-      // The door to SQL tells of outages: the same for all where it can be.
+      // DatabaseModule logs outages, so all modules share it if they can.
       imports: [timeLogs, ...imports, ...(isNamed ? [] : [DatabaseModule])],
       providers: [
         ...(isNamed ? [databaseOf(dataSource)] : []),
@@ -58,7 +59,10 @@ function providerOf(sink: SinkOfHost): Provider {
   return isClass(sink) ? { provide: EventSink, useClass: sink } : { provide: EventSink, useFactory: sink };
 }
 
-/** A function that makes a sink has no methods. The class need not extend our own: there may be two builds of that. */
+/**
+ * Returns whether a function is a sink class: a factory has no methods. There may be two builds of
+ * EventSink, so the class need not extend ours.
+ */
 function isClass(sink: Exclude<SinkOfHost, EventSink>): sink is Type<EventSink> {
   return typeof (sink.prototype as Partial<EventSink> | undefined)?.publish === 'function';
 }

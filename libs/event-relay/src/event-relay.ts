@@ -25,16 +25,17 @@ import { EventWindow } from './event-window.js';
 import { INTERVALS, type RelayIntervals } from './relay-intervals.js';
 import { BEGINNING, RelayLease } from './relay-lease.js';
 
-/** The most events of one read, and the size of the window at which it reads no more. */
-const PAGE = 250;
-const ENOUGH = 500;
-const FORGOTTEN = Symbol('forgotten');
-/** Milliseconds that the end waits for events under way. */
-const PATIENCE = 2_000;
+/** The maximum number of events of one read. */
+const PAGE_EVENTS = 250;
+/** The number of events in the window from which no more are read. */
+const FULL_WINDOW_EVENTS = 500;
+const FEED_GONE = Symbol('FEED_GONE');
+/** The maximum time that a shutdown waits for events in flight. */
+const STOP_TIMEOUT_MS = 2_000;
 
 /**
- * Publishes what the feed tells, at least once, and what it tells of one project, and of one log, in its order. Of all
- * instances one does so at a time.
+ * Publishes the events of the feed at least once, and those of a project or a log in the order of
+ * the feed. Only one instance does so at a time.
  */
 @Injectable()
 export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
@@ -68,7 +69,7 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
     this.standingBy = new OutageLatch({
       begin: (until) =>
         this.logger.log(
-          `another instance publishes events to ${sink.name}; this one waits until ${until}, and longer where that instance goes on`,
+          `another instance publishes events to ${sink.name}; this one waits until ${until}, or longer if that instance renews its lease`,
         ),
       end: () => this.logger.log(`this instance publishes events to ${sink.name} now`),
     });
@@ -80,44 +81,44 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
   }
 
   /**
-   * Begins to give the lease up, so that another instance goes on at once. The drain of requests need not wait for
-   * it.
+   * Starts to release the lease, so that another instance continues at once. The drain of requests
+   * does not wait for it.
    */
   onModuleDestroy(): void {
     this.isStopped = true;
     this.wakeSignal.set();
   }
 
-  /** The DataSource ends later. */
+  /** Waits until the lease is released: the DataSource closes after this hook. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.running;
   }
 
   private async run(): Promise<void> {
     while (!this.isStopped) {
-      const lease = await this.tried(() => this.take());
+      const lease = await this.attempt(() => this.takeLease());
       if (lease) await this.relay(lease);
       else await this.wakeSignal.sleep(this.intervals.poll);
     }
-    // Whatever a sink has to say at its end, it must not end the process in another way.
+    // An error of a sink that closes must not break the shutdown.
     await this.sink.close().catch(() => undefined);
   }
 
-  private async take(): Promise<RelayLease | undefined> {
-    const begun = performance.now();
+  private async takeLease(): Promise<RelayLease | undefined> {
+    const startedAt = performance.now();
     const { name } = this.sink;
     const lease = await RelayLease.take(this.database, name, this.holder, this.intervals, {
-      isTaken: (until) => this.standingBy.begin(begun, until),
-      wasAhead: (until) =>
+      onTaken: (until) => this.standingBy.begin(startedAt, until),
+      onClockSetBack: (until) =>
         this.logger.warn(
-          `the clock of the database went back: the right to publish events to ${name}, which another instance had until ${until}, counts as free`,
+          `the clock of the database went back: this instance takes over the lease to publish events to ${name}, which another one held until ${until}`,
         ),
     });
-    if (lease) this.standingBy.end(begun);
+    if (lease) this.standingBy.end(startedAt);
     return lease;
   }
 
-  /** Publishes until the lease is lost, or the app ends. */
+  /** Publishes until the lease is lost or the app shuts down. */
   private async relay(lease: RelayLease): Promise<void> {
     const { poll, busyPoll, readPause } = this.intervals;
     const window = new EventWindow(lease.place);
@@ -129,61 +130,61 @@ export class EventRelay implements OnApplicationBootstrap, OnModuleDestroy, Befo
       mayPublish: () => lease.isHeld,
       waiting: this.waiting,
       intervals: this.intervals,
-      onAcknowledged: () => isFull && window.size < ENOUGH && this.wakeSignal.set(),
+      onAcknowledged: () => isFull && window.size < FULL_WINDOW_EVENTS && this.wakeSignal.set(),
     });
-    let read = lease.place;
+    let lastRead = lease.place;
     this.isRelaying = true;
     while (!this.isStopped && lease.isHeld) {
-      const begun = performance.now();
-      const events = isFull ? [] : await this.tried(() => this.eventsAfter(read));
-      if (events === FORGOTTEN) {
-        read = BEGINNING;
+      const startedAt = performance.now();
+      const events = isFull ? [] : await this.attempt(() => this.readAfter(lastRead));
+      if (events === FEED_GONE) {
+        lastRead = BEGINNING;
         continue;
       }
       const last = events?.at(-1);
-      if (last) read = { position: last.position, logId: last.log.id };
+      if (last) lastRead = { position: last.position, logId: last.log.id };
       window.add(events ?? []);
-      isFull = window.size >= ENOUGH;
+      isFull = window.size >= FULL_WINDOW_EVENTS;
       publisher.advance();
       const isDue = lease.dueIn(window.settled) === 0;
-      const isNoted = !isDue || (await this.tried(() => lease.note(window.settled)));
-      if (!events || !isNoted) await delay(poll);
-      else if (events.length < PAGE || isFull) {
-        const limit = window.size > 0 ? busyPoll : poll;
-        await this.wakeSignal.sleep(Math.min(limit, lease.dueIn(window.settled)));
-        isFull = window.size >= ENOUGH;
-        await delay(Math.max(0, begun + readPause - performance.now()));
+      const isSaved = !isDue || (await this.attempt(() => lease.saveProgress(window.settled)));
+      if (!events || !isSaved) await delay(poll);
+      else if (events.length < PAGE_EVENTS || isFull) {
+        const interval = window.size > 0 ? busyPoll : poll;
+        await this.wakeSignal.sleep(Math.min(interval, lease.dueIn(window.settled)));
+        isFull = window.size >= FULL_WINDOW_EVENTS;
+        await delay(Math.max(0, startedAt + readPause - performance.now()));
       }
     }
     this.isRelaying = false;
-    await publisher.stop(PATIENCE);
-    await this.tried(() => lease.giveUp(window.settled));
+    await publisher.stop(STOP_TIMEOUT_MS);
+    await this.attempt(() => lease.release(window.settled));
   }
 
-  private async eventsAfter(place: FeedPlace): Promise<readonly TimeLogEvent[] | typeof FORGOTTEN> {
-    // Who reads from the beginning is never told that it is forgotten.
+  private async readAfter(place: FeedPlace): Promise<readonly TimeLogEvent[] | typeof FEED_GONE> {
+    // A read from the beginning never fails with GONE.
     const from = place.position === BEGINNING.position ? undefined : place;
     try {
-      return await this.feed.eventsAfter(from, PAGE);
+      return await this.feed.eventsAfter(from, PAGE_EVENTS);
     } catch (error) {
       if (!(error instanceof DomainError && error.code === 'GONE')) throw error;
       this.logger.warn(
-        `the feed no longer reaches back to what ${this.sink.name} got last: all logs are published again, and whoever keeps a copy must begin anew`,
+        `the feed no longer reaches back to what ${this.sink.name} got last: all logs are published again, and consumers that keep a copy must start with an empty one`,
       );
-      return FORGOTTEN;
+      return FEED_GONE;
     }
   }
 
-  /** The result, or undefined where the database is away, which is logged elsewhere, or fails. */
-  private async tried<T>(act: () => Promise<T>): Promise<T | undefined> {
-    const begun = performance.now();
+  /** Returns undefined after an error. An outage of the database is logged elsewhere. */
+  private async attempt<T>(action: () => Promise<T>): Promise<T | undefined> {
+    const startedAt = performance.now();
     try {
-      const result = await act();
-      this.failing.end(begun);
+      const result = await action();
+      this.failing.end(startedAt);
       return result;
     } catch (error) {
       if (!(error instanceof DomainError)) {
-        this.failing.begin(begun, reasonOf(error));
+        this.failing.begin(startedAt, reasonOf(error));
       }
       return undefined;
     }

@@ -5,16 +5,16 @@ import { EventWindow } from './event-window.js';
 
 const START = { position: '0', logId: 'start' };
 
-/** Events of projects, in the order of their numbers. */
+/** Returns one event for each of these projects, in order. */
 const eventsOf = (...projects: string[]) =>
   projects.map((projectId, number) => {
     const log = Object.assign(TimeLog.blank(), { id: `log ${number}`, projectId });
     return new TimeLogEvent(String(number + 1), log);
   });
-const namesOf = (window: EventWindow) => {
-  const names: string[] = [];
-  for (let waiting = window.next(); waiting; waiting = window.next()) names.push(waiting.event.log.id);
-  return names;
+const takeIds = (window: EventWindow) => {
+  const ids: string[] = [];
+  for (let waiting = window.next(); waiting; waiting = window.next()) ids.push(waiting.event.log.id);
+  return ids;
 };
 
 describe('EventWindow', () => {
@@ -22,9 +22,9 @@ describe('EventWindow', () => {
     const window = new EventWindow(START);
     window.add(eventsOf('a', 'a', 'b', 'a'));
     const first = window.next()!;
-    expect([first.event.log.id, ...namesOf(window)]).toEqual(['log 0', 'log 2']);
+    expect([first.event.log.id, ...takeIds(window)]).toEqual(['log 0', 'log 2']);
     window.acknowledge(first);
-    expect(namesOf(window)).toEqual(['log 1']);
+    expect(takeIds(window)).toEqual(['log 1']);
   });
 
   it('is settled up to the first event that is not acknowledged', () => {
@@ -39,15 +39,15 @@ describe('EventWindow', () => {
     expect([window.settled, window.size]).toEqual([{ position: '3', logId: 'log 2' }, 0]);
   });
 
-  it('hands out an event again that was given back, before all that follow', () => {
+  it('hands out an event that was given back before all that follow', () => {
     const window = new EventWindow(START);
     window.add(eventsOf('a', 'a', 'b'));
     window.giveBack(window.next()!);
-    expect(namesOf(window)).toEqual(['log 0', 'log 2']);
+    expect(takeIds(window)).toEqual(['log 0', 'log 2']);
     expect(window.settled).toEqual(START);
   });
 
-  it('hands out an event that failed after its pause and after all that are ready, and its project waits for it', () => {
+  it('hands out an event that failed after its delay and after all that are ready, while its project waits', () => {
     const window = new EventWindow(START);
     window.add(eventsOf('a', 'a', 'b', 'c'));
     const failed = window.next()!;
@@ -63,14 +63,14 @@ describe('EventWindow', () => {
     expect([window.next()!.event.log.id, window.hasFailed]).toEqual(['log 1', false]);
   });
 
-  it('hands out an event of a log when those before it are acknowledged, whatever their projects', () => {
+  it('hands out an event of a log when its earlier ones are acknowledged, in any project', () => {
     const window = new EventWindow(START);
     const moved = eventsOf('a', 'b', 'b', 'c');
-    // The second event is the log of the first one, in another project; so is the last.
+    // The second and the last event are of the log of the first, in other projects.
     for (const index of [1, 3]) Object.assign(moved[index]!.log, { id: 'log 0' });
     window.add(moved);
     const first = window.next()!;
-    expect(namesOf(window)).toEqual([]);
+    expect(takeIds(window)).toEqual([]);
     window.acknowledge(first);
     const second = window.next()!;
     expect([second.event, window.next()]).toEqual([moved[1], undefined]);

@@ -3,58 +3,56 @@ import type { FeedPlace, TimeLogEvent } from '../../../src/feed/index.js';
 /** An event that was read and is not settled. */
 export interface WaitingEvent {
   readonly event: TimeLogEvent;
-  /** The names of its project and its log. */
+  /** The names of the queues of its project and its log. */
   readonly queues: readonly string[];
   isAcknowledged: boolean;
-  /** Milliseconds of its last pause after a failure; 0 while it has not failed. */
-  pause: number;
-  /** On the clock of `performance`: not tried again before. */
+  /** Its last delay after a failure; 0 if it has not failed. */
+  delayMs: number;
+  /** The time of its next try, in milliseconds of `performance.now()`. */
   dueAt: number;
 }
 
 /**
- * Events that were read and are not yet settled. An event is handed out when every earlier one of its project, and of
- * its log, which may have been of another project, is acknowledged.
+ * Events that were read and are not settled. An event is handed out when all earlier ones of its
+ * project and of its log are acknowledged. A log may have moved between projects.
  */
 export class EventWindow {
-  /** In the order of the feed, from the first that is not acknowledged. */
-  private readonly order: WaitingEvent[] = [];
-  /**
-   * Of each project, and of each log, what is not acknowledged, in order. What is first in both is ready or under way.
-   */
+  /** The events in the order of the feed, from the first that is not acknowledged. */
+  private readonly entries: WaitingEvent[] = [];
+  /** Unacknowledged events by project and by log. The first of both is ready or in flight. */
   private readonly queues = new Map<string, WaitingEvent[]>();
   private readonly ready: WaitingEvent[] = [];
-  /** What failed and is not due. */
-  private readonly putOff = new Set<WaitingEvent>();
-  private failed = 0;
-  private last: FeedPlace;
+  /** Events that failed and are not due. */
+  private readonly postponed = new Set<WaitingEvent>();
+  private failedCount = 0;
+  private settledPlace: FeedPlace;
 
   constructor(start: FeedPlace) {
-    this.last = start;
+    this.settledPlace = start;
   }
 
-  /** Up to here every event is acknowledged. */
+  /** The place up to which all events are acknowledged. */
   get settled(): FeedPlace {
-    return this.last;
+    return this.settledPlace;
   }
 
-  /** Events from the first that is not acknowledged to the last that was read. */
+  /** The number of events from the first that is not acknowledged to the last that was read. */
   get size(): number {
-    return this.order.length;
+    return this.entries.length;
   }
 
-  /** Whether an event that failed is still not acknowledged. */
+  /** Whether an event has failed and is not acknowledged yet. */
   get hasFailed(): boolean {
-    return this.failed > 0;
+    return this.failedCount > 0;
   }
 
-  /** Takes events that follow those that are here. */
+  /** Appends the next events of the feed. */
   add(events: readonly TimeLogEvent[]): void {
     for (const event of events) {
       const { id, projectId } = event.log;
       const queues = [`project ${projectId}`, `log ${id}`];
-      const entry: WaitingEvent = { event, queues, isAcknowledged: false, pause: 0, dueAt: 0 };
-      this.order.push(entry);
+      const entry: WaitingEvent = { event, queues, isAcknowledged: false, delayMs: 0, dueAt: 0 };
+      this.entries.push(entry);
       for (const name of entry.queues) {
         const queue = this.queues.get(name);
         if (queue) queue.push(entry);
@@ -64,14 +62,11 @@ export class EventWindow {
     }
   }
 
-  /**
-   * The next event that may be published, or undefined. Say what becomes of it: `acknowledge`, `giveBack` or
-   * `postpone`.
-   */
+  /** Returns the next event to publish, which needs `acknowledge`, `giveBack` or `postpone`. */
   next(now = performance.now()): WaitingEvent | undefined {
-    for (const entry of this.putOff) {
+    for (const entry of this.postponed) {
       if (entry.dueAt > now) continue;
-      this.putOff.delete(entry);
+      this.postponed.delete(entry);
       this.ready.push(entry);
     }
     return this.ready.shift();
@@ -79,8 +74,8 @@ export class EventWindow {
 
   acknowledge(entry: WaitingEvent): void {
     entry.isAcknowledged = true;
-    if (entry.pause > 0) this.failed--;
-    // Of both queues it may be the same.
+    if (entry.delayMs > 0) this.failedCount--;
+    // Both queues may have the same next event.
     const next = new Set<WaitingEvent>();
     for (const name of entry.queues) {
       const queue = this.queues.get(name)!;
@@ -89,26 +84,26 @@ export class EventWindow {
       else this.queues.delete(name);
     }
     for (const following of next) if (this.isFirst(following)) this.ready.push(following);
-    while (this.order[0]?.isAcknowledged) {
-      const { position, log } = this.order.shift()!.event;
-      this.last = { position, logId: log.id };
+    while (this.entries[0]?.isAcknowledged) {
+      const { position, log } = this.entries.shift()!.event;
+      this.settledPlace = { position, logId: log.id };
     }
   }
 
-  /** It was not tried, and comes again before all others. */
+  /** Returns an event that was not published. It is the next one again. */
   giveBack(entry: WaitingEvent): void {
     this.ready.unshift(entry);
   }
 
   /**
-   * It failed, and comes again after so many milliseconds, and after all that are ready then. Only its own project and
-   * log wait for it: the broker may refuse this one event for ever.
+   * Returns an event that failed. It is handed out again after the delay, and after all that are
+   * ready then. Only its own project and log wait for it: the broker may refuse it forever.
    */
-  postpone(entry: WaitingEvent, pause: number): void {
-    if (entry.pause === 0) this.failed++;
-    entry.pause = pause;
-    entry.dueAt = performance.now() + pause;
-    this.putOff.add(entry);
+  postpone(entry: WaitingEvent, delayMs: number): void {
+    if (entry.delayMs === 0) this.failedCount++;
+    entry.delayMs = delayMs;
+    entry.dueAt = performance.now() + delayMs;
+    this.postponed.add(entry);
   }
 
   private isFirst(entry: WaitingEvent): boolean {

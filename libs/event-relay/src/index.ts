@@ -5,7 +5,7 @@ export { EventRelayModule } from './event-relay.module.js';
 export { EventSink } from './event-sink.js';
 export { sinkOf } from './sink-of.js';
 
-/** The entity that a DataSource needs to note how far the relay has got. */
+/** The entity in which the relay stores its progress. */
 export const eventRelayEntities = [RelayCheckpoint];
-/** The migration that makes its table. */
+/** The migration that creates its table. */
 export const eventRelayMigrations = [CreateTimeLogRelays1764288000000];

@@ -1,28 +1,28 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 
-/** Milliseconds for which one allowance holds. */
-const TURN = 50;
-/** The share of its time in which this process may work. The rest is a reserve for requests. */
-const BUSY = 0.75;
-/** Events of one turn: always so many, and never more. */
-const LEAST = 10;
-const MOST = 2_000;
+/** The time for which an allowance is valid. */
+const TICK_MS = 50;
+/** The utilization of the event loop above which the process is busy. The rest is for requests. */
+const BUSY_UTILIZATION = 0.75;
+/** The minimum and maximum number of events per tick. */
+const MIN_EVENTS = 10;
+const MAX_EVENTS = 2_000;
 
 /**
- * How many events may be published now. It gives way: while the process is busy the allowance halves with every turn,
- * down to 200 events a second, and it grows again while there is time.
+ * Limits how many events are published, in favor of requests: while the process is busy, the
+ * allowance is halved at each tick, down to 200 events per second. Then it grows again.
  */
 export class PublishThrottle {
-  private allowance = MOST;
-  private left = MOST;
+  private allowance = MAX_EVENTS;
+  private remaining = MAX_EVENTS;
   private last: EventLoopUtilization = performance.eventLoopUtilization();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly onTurn: () => void) {}
+  constructor(private readonly onTick: () => void) {}
 
   start(): void {
     this.last = performance.eventLoopUtilization();
-    this.timer ??= setInterval(() => this.turn(), TURN).unref();
+    this.timer ??= setInterval(() => this.tick(), TICK_MS).unref();
   }
 
   stop(): void {
@@ -30,26 +30,26 @@ export class PublishThrottle {
     this.timer = undefined;
   }
 
-  /** True, and counted, where one more event may be published in this turn. */
+  /** Counts an event and returns true, or returns false if the allowance is used up. */
   take(): boolean {
-    if (this.left === 0) return false;
-    this.left--;
+    if (this.remaining === 0) return false;
+    this.remaining--;
     return true;
   }
 
-  private turn(): void {
+  private tick(): void {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.last);
     this.last = now;
     this.allowance = nextAllowance(this.allowance, utilization);
-    this.left = this.allowance;
-    this.onTurn();
+    this.remaining = this.allowance;
+    this.onTick();
   }
 }
 
-/** The allowance of the next turn, after a turn in which the process worked for this share of the time. */
+/** Returns the allowance of the next tick, after one with this utilization of the event loop. */
 export function nextAllowance(allowance: number, utilization: number): number {
-  return utilization > BUSY
-    ? Math.max(LEAST, Math.floor(allowance / 2))
-    : Math.min(MOST, Math.ceil(allowance * 1.25));
+  return utilization > BUSY_UTILIZATION
+    ? Math.max(MIN_EVENTS, Math.floor(allowance / 2))
+    : Math.min(MAX_EVENTS, Math.ceil(allowance * 1.25));
 }

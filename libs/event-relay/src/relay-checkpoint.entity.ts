@@ -1,12 +1,12 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** How far the relay has got with a sink, and which instance publishes to it until when. */
+/** The progress of the relay to a sink, and the lease of the instance that publishes. */
 @Entity('time_log_relays', { synchronize: false })
 export class RelayCheckpoint {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_relays_pkey' })
   readonly sink!: string;
 
-  /** Position and log of the last event before which all are acknowledged. */
+  /** With `id`, the place in the feed up to which all events are acknowledged. */
   @Column({ type: 'bigint' })
   readonly position!: string;
 

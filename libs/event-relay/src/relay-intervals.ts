@@ -1,16 +1,18 @@
-/** Milliseconds between the steps of a relay. Only tests have others than RELAY_INTERVALS. */
+/** The times between the steps of a relay, in milliseconds. Only tests change RELAY_INTERVALS. */
 export interface RelayIntervals {
-  /** Between two reads of the feed without a signal; shorter while events are under way, to note how far they got. */
+  /** Between two reads of the feed without a signal. */
   readonly poll: number;
+  /** The same while events are in flight, so that progress is saved. */
   readonly busyPoll: number;
-  /** The least between two reads. */
+  /** The minimum between two reads. */
   readonly readPause: number;
-  /** After which a lease is renewed. */
+  /** Between two renewals of a lease. */
   readonly renewal: number;
-  /** After which progress is noted. */
+  /** Between two updates of the saved progress. */
   readonly progress: number;
-  /** Of the pause after a publication that failed: the first, and the longest. */
+  /** The first delay after a failed publication. It doubles after each further one. */
   readonly retry: number;
+  /** The maximum delay after a failed publication. */
   readonly longestRetry: number;
   /** Between two measurements of the lag. */
   readonly measurement: number;
@@ -27,5 +29,5 @@ export const RELAY_INTERVALS: RelayIntervals = {
   measurement: 2_000,
 };
 
-/** The token of the intervals of an app. */
+/** The injection token of the intervals. */
 export const INTERVALS = Symbol('INTERVALS');

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { EventSink } from './event-sink.js';
 
-/** The sink of a URL: `nats` or `amqp`. Loads no driver but its own. */
+/** Returns the sink for a `nats` or `amqp` URL. Loads only the driver that it needs. */
 export async function sinkOf(url: string): Promise<EventSink> {
   const parsed = new URL(url);
   if (parsed.protocol === 'amqp:') {

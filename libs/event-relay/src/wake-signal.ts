@@ -8,7 +8,7 @@ export class WakeSignal {
     else this.isSet = true;
   }
 
-  /** Resolves when the signal is set, at the latest after so many milliseconds. */
+  /** Resolves when the signal is set, or when the time is over. */
   async sleep(milliseconds: number): Promise<void> {
     if (!this.isSet) {
       await new Promise<void>((resolve) => {

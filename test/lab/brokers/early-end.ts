@@ -9,7 +9,7 @@ export async function expectNoConnectionLeft(brokerUrl: string): Promise<void> {
   try {
     const gate = proxy.hold();
     const sink = await sinkOf(proxy.url(brokerUrl));
-    const refused = expect(sink.connect()).rejects.toThrow('the connection is not wanted any more');
+    const refused = expect(sink.connect()).rejects.toThrow('the connection is no longer needed');
     await eventually(() => expect(proxy.connections).toBe(1), 5_000);
     await sink.close();
     gate.open();

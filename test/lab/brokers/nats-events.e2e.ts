@@ -95,7 +95,7 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     await logged(
       from,
       line(
-        'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.corrected: start nats-server with -js, and see its stream',
+        'events wait for BROKER: JetStream does not answer, or no stream time-logs accepts time-log.corrected: start nats-server with -js, and check its streams',
       ),
     );
     await withStreams((streams) => streams.update('time-logs', { ...ONE_SUBJECT, subjects: ['time-log.*'] }));
@@ -114,7 +114,7 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     });
     expect(await configOf()).toMatchObject(mine);
     expect(from.lines).toEqual([
-      'the stream time-logs may lose events: it removes old ones when it is full (discard: old); it is left as it is',
+      'the stream time-logs may lose events: it removes old ones when it is full (discard: old); it is not changed',
     ]);
   });
 
@@ -150,7 +150,7 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
       const from = await start();
       const warnings = settings
         ? []
-        : ['the stream time-logs may refuse events: max_msg_size is below 32000; it is left as it is'];
+        : ['the stream time-logs may refuse events: max_msg_size is below 32000; it is not changed'];
       await logged(from, ...warnings);
       const large = await record(from, 'x'.repeat(3_000));
       const others = [await record(from), await record(from), await record(from)];
@@ -194,7 +194,7 @@ describeWith('nats-server')('the events in NATS JetStream', () => {
     await logged(
       from,
       line(
-        'events wait for BROKER: no JetStream answers, or no stream time-logs takes time-log.created: start nats-server with -js, and see its stream',
+        'events wait for BROKER: JetStream does not answer, or no stream time-logs accepts time-log.created: start nats-server with -js, and check its streams',
       ),
     );
   });

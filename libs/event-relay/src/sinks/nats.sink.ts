@@ -15,30 +15,27 @@ import { brokerName, natsOptionsOf } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
 import { DESCRIPTION_LENGTH } from '../../../../src/time-log/index.js';
 import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, NAME, SUBJECTS, UNWANTED } from './topology.js';
+import { CONTENT_TYPE, EVENTS_NAME, NO_LONGER_NEEDED, SUBJECTS } from './topology.js';
 
-/** Milliseconds to connect, and to get an acknowledgement. */
-const LIMIT = 5_000;
-/** Bytes of the largest event: a description of characters that JSON escapes, with 6 bytes each, and the rest. */
-const LARGEST = 6 * DESCRIPTION_LENGTH + 2_000;
+/** The timeout of a connection, and of an acknowledgement. */
+const TIMEOUT_MS = 5_000;
+/** The size of the largest event: JSON may escape each character of a description with 6 bytes. */
+const MAX_EVENT_BYTES = 6 * DESCRIPTION_LENGTH + 2_000;
 
 interface Session {
   readonly connection: NatsConnection;
   readonly stream: JetStreamClient;
 }
 
-/**
- * Publishes to a stream of NATS JetStream. A repeat within the stream's window of duplicates is dropped by the
- * server.
- */
+/** Publishes to a stream of NATS JetStream, which drops duplicates within its duplicate window. */
 export class NatsSink extends EventSink {
   readonly name: string;
   private session: Session | undefined;
-  /** Counts `connect` and `close`: only the last one of them holds. */
-  private turn = 0;
+  /** Counts calls of `connect` and `close`: only the last one takes effect. */
+  private lastCall = 0;
   private hasWarned = false;
 
-  /** `warn` gets one line where the stream may lose or refuse events. */
+  /** `warn` is called once if the stream may lose or refuse events. */
   constructor(
     private readonly url: URL,
     private readonly warn: (line: string) => void,
@@ -48,27 +45,27 @@ export class NatsSink extends EventSink {
   }
 
   override async connect(): Promise<void> {
-    const turn = ++this.turn;
-    await this.leave();
+    const call = ++this.lastCall;
+    await this.closeSession();
     const session = await this.open().catch((error: unknown) => {
       throw new Error(adviceFor(error), { cause: error });
     });
-    if (turn !== this.turn) {
+    if (call !== this.lastCall) {
       await session.connection.close();
-      throw new Error(UNWANTED);
+      throw new Error(NO_LONGER_NEEDED);
     }
     this.session = session;
   }
 
   override async publish(event: CloudEvent): Promise<void> {
-    const about = headers();
-    about.set('content-type', CONTENT_TYPE);
+    const messageHeaders = headers();
+    messageHeaders.set('content-type', CONTENT_TYPE);
     try {
       await this.session!.stream.publish(event.type, JSON.stringify(event), {
         msgID: event.id,
-        headers: about,
-        expect: { streamName: NAME },
-        timeout: LIMIT,
+        headers: messageHeaders,
+        expect: { streamName: EVENTS_NAME },
+        timeout: TIMEOUT_MS,
       });
     } catch (error) {
       throw new Error(adviceFor(error, event.type), { cause: error });
@@ -76,11 +73,11 @@ export class NatsSink extends EventSink {
   }
 
   override async close(): Promise<void> {
-    this.turn++;
-    await this.leave();
+    this.lastCall++;
+    await this.closeSession();
   }
 
-  private async leave(): Promise<void> {
+  private async closeSession(): Promise<void> {
     const { session } = this;
     this.session = undefined;
     await session?.connection.close();
@@ -89,36 +86,36 @@ export class NatsSink extends EventSink {
   private async open(): Promise<Session> {
     const connection = await connect({
       ...natsOptionsOf(this.url),
-      name: NAME,
-      timeout: LIMIT,
+      name: EVENTS_NAME,
+      timeout: TIMEOUT_MS,
       // The relay tries again.
       reconnect: false,
-      // Two errors made in advance for every event, for their stack, are half of what an event costs.
+      // The two errors that it creates per event for their stacks are half of the cost of an event.
       noAsyncTraces: true,
     });
     try {
-      await this.findOrMakeStream(connection);
-      return { connection, stream: jetstream(connection, { timeout: LIMIT }) };
+      await this.findOrCreateStream(connection);
+      return { connection, stream: jetstream(connection, { timeout: TIMEOUT_MS }) };
     } catch (error) {
       await connection.close();
       throw error;
     }
   }
 
-  private async findOrMakeStream(connection: NatsConnection): Promise<void> {
-    const { streams } = await jetstreamManager(connection, { timeout: LIMIT, checkAPI: false });
+  private async findOrCreateStream(connection: NatsConnection): Promise<void> {
+    const { streams } = await jetstreamManager(connection, { timeout: TIMEOUT_MS, checkAPI: false });
     try {
-      const { config } = await streams.info(NAME);
+      const { config } = await streams.info(EVENTS_NAME);
       const fault = faultOf(config);
       if (fault !== undefined && !this.hasWarned) {
         this.hasWarned = true;
-        this.warn(`the stream ${NAME} may ${fault}; it is left as it is`);
+        this.warn(`the stream ${EVENTS_NAME} may ${fault}; it is not changed`);
       }
     } catch (error) {
       if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound))
         throw error;
       await streams.add({
-        name: NAME,
+        name: EVENTS_NAME,
         subjects: [SUBJECTS],
         storage: StorageType.File,
         retention: RetentionPolicy.Limits,
@@ -128,7 +125,7 @@ export class NatsSink extends EventSink {
   }
 }
 
-/** What a stream may do to events, and why; or undefined. */
+/** Returns how a stream may lose or refuse events, and why; undefined if it does not. */
 function faultOf(config: StreamConfig): string | undefined {
   const { retention, discard, storage, max_age, max_msgs, max_bytes, max_msgs_per_subject, max_msg_size } =
     config;
@@ -139,20 +136,21 @@ function faultOf(config: StreamConfig): string | undefined {
   if (isLimited && discard !== DiscardPolicy.New)
     return 'lose events: it removes old ones when it is full (discard: old)';
   if (storage !== StorageType.File) return 'lose events: it keeps them in memory (storage: memory)';
-  if (max_msg_size > 0 && max_msg_size < LARGEST) return `refuse events: max_msg_size is below ${LARGEST}`;
+  if (max_msg_size > 0 && max_msg_size < MAX_EVENT_BYTES)
+    return `refuse events: max_msg_size is below ${MAX_EVENT_BYTES}`;
   return undefined;
 }
 
 function adviceFor(error: unknown, subject: CloudEvent['type'] = 'time-log.created'): string {
   const message = reasonOf(error);
   if (/jetstream is not enabled|no responders/i.test(message)) {
-    return `no JetStream answers, or no stream ${NAME} takes ${subject}: start nats-server with -js, and see its stream`;
+    return `JetStream does not answer, or no stream ${EVENTS_NAME} accepts ${subject}: start nats-server with -js, and check its streams`;
   }
-  // Before those of a full stream: it says `maximum` too.
+  // Checked before a full stream, whose pattern also matches `maximum`.
   if (/message size|payload/i.test(message)) {
-    return `an event is too large for NATS (${message}): raise max_msg_size of the stream ${NAME}, or max_payload of the server`;
+    return `an event is too large for NATS (${message}): raise max_msg_size of the stream ${EVENTS_NAME}, or max_payload of the server`;
   }
   if (/maximum|resource|storage/i.test(message))
-    return `the stream ${NAME} is full (${message}): give it more room`;
+    return `the stream ${EVENTS_NAME} is full (${message}): give it more room`;
   return `NATS is out of reach or refuses (${message})`;
 }

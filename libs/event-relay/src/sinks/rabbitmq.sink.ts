@@ -3,31 +3,31 @@ import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { brokerName } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
 import { EventSink } from '../event-sink.js';
-import { CONTENT_TYPE, NAME, UNWANTED } from './topology.js';
+import { CONTENT_TYPE, EVENTS_NAME, NO_LONGER_NEEDED } from './topology.js';
 
-/** Milliseconds to connect, and to get a confirmation. */
-const LIMIT = 5_000;
-/** Milliseconds for a goodbye. */
-const GOODBYE = 1_000;
-/** Seconds between two signs of life on a connection. After two that are missed it ends. */
-const HEARTBEAT = 5;
-/** A message that no queue takes comes back with its id, before its confirmation (RabbitMQ, publisher confirms). */
-const unroutable = (key: string) => `no queue is bound to the exchange ${NAME} for ${key}: bind one`;
+/** The timeout of a connection, and of a confirmation. */
+const TIMEOUT_MS = 5_000;
+/** The timeout of the closing handshake. */
+const CLOSE_TIMEOUT_MS = 1_000;
+/** The interval of heartbeats. A connection ends after two that are missed. */
+const HEARTBEAT_SECONDS = 5;
+/** The error of an event that no queue receives. RabbitMQ returns it before its confirmation. */
+const unroutable = (key: string) => `no queue is bound to the exchange ${EVENTS_NAME} for ${key}: bind one`;
 
-/** What is told about an event: nothing where a queue keeps it. */
-type Verdict = (fault?: string) => void;
+/** Settles the publication of an event, with an error unless a queue has stored it. */
+type Settle = (error?: string) => void;
 
-/** Publishes to a durable topic exchange of RabbitMQ. An event counts only when a queue has taken it. */
+/** Publishes to a durable topic exchange of RabbitMQ. A queue must store each event. */
 export class RabbitMqSink extends EventSink {
   readonly name: string;
-  /** Counts `connect` and `close`: only the last one of them holds. */
-  private turn = 0;
+  /** Counts calls of `connect` and `close`: only the last one takes effect. */
+  private lastCall = 0;
   private connection: ChannelModel | undefined;
   /** Destroys the socket of the connection. */
-  private cutter = new AbortController();
+  private socketController = new AbortController();
   private channel: ConfirmChannel | undefined;
-  /** Of the events under way, by id. */
-  private readonly verdicts = new Map<string, Verdict>();
+  /** The publications in flight, by the id of the event. */
+  private readonly publications = new Map<string, Settle>();
 
   constructor(private readonly url: URL) {
     super();
@@ -35,10 +35,10 @@ export class RabbitMqSink extends EventSink {
   }
 
   override async connect(): Promise<void> {
-    const turn = ++this.turn;
-    this.cut();
+    const call = ++this.lastCall;
+    this.closeNow();
     try {
-      await this.open(turn);
+      await this.open(call);
     } catch (error) {
       throw new Error(`RabbitMQ is out of reach or refuses (${(error as Error).message})`, { cause: error });
     }
@@ -47,79 +47,84 @@ export class RabbitMqSink extends EventSink {
   override async publish(event: CloudEvent): Promise<void> {
     const { id } = event;
     let timer: NodeJS.Timeout | undefined;
-    const fault = await new Promise<string | undefined>((tell) => {
-      this.verdicts.set(id, tell);
-      timer = setTimeout(() => tell(`RabbitMQ gave no confirmation within ${LIMIT} ms`), LIMIT);
+    const reason = await new Promise<string | undefined>((settle) => {
+      this.publications.set(id, settle);
+      timer = setTimeout(() => settle(`RabbitMQ gave no confirmation within ${TIMEOUT_MS} ms`), TIMEOUT_MS);
       const options = { messageId: id, contentType: CONTENT_TYPE, persistent: true, mandatory: true };
-      this.channel!.publish(NAME, event.type, Buffer.from(JSON.stringify(event)), options, (error: unknown) =>
-        tell(error ? `RabbitMQ did not keep it (${(error as Error).message})` : undefined),
+      this.channel!.publish(
+        EVENTS_NAME,
+        event.type,
+        Buffer.from(JSON.stringify(event)),
+        options,
+        (error: unknown) =>
+          settle(error ? `RabbitMQ did not store it (${(error as Error).message})` : undefined),
       );
     }).finally(() => {
       clearTimeout(timer);
-      this.verdicts.delete(id);
+      this.publications.delete(id);
     });
-    if (fault !== undefined) throw new Error(fault);
+    if (reason !== undefined) throw new Error(reason);
   }
 
   override async close(): Promise<void> {
-    this.turn++;
-    // A goodbye that nobody answers must not hold up the end.
+    this.lastCall++;
+    // A broker that does not answer must not delay the shutdown.
     await Promise.race([
       this.connection?.close().catch(() => undefined),
-      delay(GOODBYE, undefined, { ref: false }),
+      delay(CLOSE_TIMEOUT_MS, undefined, { ref: false }),
     ]);
-    this.cut();
+    this.closeNow();
   }
 
-  private async open(turn: number): Promise<void> {
+  private async open(call: number): Promise<void> {
     const url = new URL(this.url);
-    if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT));
-    const cutter = new AbortController();
-    // The signal is for the socket, whose options amqplib passes on.
+    if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS));
+    const socketController = new AbortController();
+    // amqplib passes the signal on to the socket.
     const options = {
-      timeout: LIMIT,
-      clientProperties: { connection_name: NAME },
-      signal: cutter.signal,
+      timeout: TIMEOUT_MS,
+      clientProperties: { connection_name: EVENTS_NAME },
+      signal: socketController.signal,
     };
     const connection = await connect(url.href, options);
-    // Whoever waits for a confirmation is told as well.
+    // Publications in flight receive the error, too.
     connection.on('error', () => undefined);
-    if (turn !== this.turn) {
-      end(connection, cutter);
-      throw new Error(UNWANTED);
+    if (call !== this.lastCall) {
+      end(connection, socketController);
+      throw new Error(NO_LONGER_NEEDED);
     }
     this.connection = connection;
-    this.cutter = cutter;
+    this.socketController = socketController;
     connection.on('blocked', (reason) =>
-      this.tellAll(`RabbitMQ takes nothing now (${reason}): see rabbitmqctl status`),
+      this.failAll(`RabbitMQ takes nothing now (${reason}): see rabbitmqctl status`),
     );
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
     channel.on('return', ({ properties, fields }) =>
-      this.verdicts.get(String(properties.messageId))?.(unroutable(fields.routingKey)),
+      this.publications.get(String(properties.messageId))?.(unroutable(fields.routingKey)),
     );
-    await channel.assertExchange(NAME, 'topic', { durable: true });
-    // Whoever has taken the turn has ended this connection.
-    if (turn !== this.turn) throw new Error(UNWANTED);
+    await channel.assertExchange(EVENTS_NAME, 'topic', { durable: true });
+    // A later call has closed this connection.
+    if (call !== this.lastCall) throw new Error(NO_LONGER_NEEDED);
     this.channel = channel;
   }
 
-  private tellAll(fault: string): void {
-    for (const tell of this.verdicts.values()) tell(fault);
+  private failAll(reason: string): void {
+    for (const settle of this.publications.values()) settle(reason);
   }
 
-  /** Ends a connection that may never answer again. */
-  private cut(): void {
+  /** Closes a connection that may never answer again. */
+  private closeNow(): void {
     const { connection } = this;
     if (connection === undefined) return;
     this.connection = this.channel = undefined;
-    this.tellAll('the connection to RabbitMQ is cut');
-    end(connection, this.cutter);
+    this.failAll('the connection to RabbitMQ was closed');
+    end(connection, this.socketController);
   }
 }
 
-function end(connection: ChannelModel, cutter: AbortController): void {
+function end(connection: ChannelModel, socketController: AbortController): void {
   connection.close().catch(() => undefined);
-  // Without an error the driver would not notice, and keep its timers for some seconds.
-  cutter.abort();
+  // amqplib keeps its timers for some seconds unless the socket fails.
+  socketController.abort();
 }

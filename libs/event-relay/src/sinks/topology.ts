@@ -1,8 +1,8 @@
-/** Of the stream or exchange. */
-export const NAME = 'time-logs';
-/** The subjects or routing keys: the types of the events. */
+/** The name of the stream of NATS, of the exchange of RabbitMQ, and of the connections. */
+export const EVENTS_NAME = 'time-logs';
+/** The subjects and routing keys. They are the types of the events. */
 export const SUBJECTS = 'time-log.*';
-/** Why a connection fails that was closed while it was made. */
-export const UNWANTED = 'the connection is not wanted any more';
-/** Of a CloudEvent as one JSON text (CloudEvents, JSON event format 1.0). */
+/** The error of a connection that was closed while it was opened. */
+export const NO_LONGER_NEEDED = 'the connection is no longer needed';
+/** The media type of a CloudEvent in JSON (CloudEvents, JSON event format 1.0). */
 export const CONTENT_TYPE = 'application/cloudevents+json';
