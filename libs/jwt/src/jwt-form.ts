@@ -1,7 +1,7 @@
-/** Three parts in base64url with dots between them (RFC 7515, section 7.1). The last, the signature, may be empty. */
-const FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+/** Three parts in base64url with dots between (RFC 7515, section 7.1). The last may be empty. */
+const JWT_FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** True for a text that could be a JWT. Never true for a token without two dots. */
+/** Returns whether a text has the form of a JWT. A token without two dots never has it. */
 export function hasJwtForm(text: string): boolean {
-  return FORM.test(text);
+  return JWT_FORM.test(text);
 }

@@ -6,20 +6,20 @@ import { RemoteKeySet } from './remote-key-set.js';
 const JOSE = Symbol('jose');
 
 export interface JwtOptions extends ExpectedClaims {
-  /** Where the issuer publishes its keys (RFC 7517): an https or http URL. */
+  /** The https or http URL of the keys of the issuer (RFC 7517). */
   readonly jwksUrl: string;
-  /** The most tokens whose verdict is kept in memory. */
+  /** The maximum number of cached tokens. */
   readonly cacheSize: number;
 }
 
-/** JWTs as bearer tokens. JwtVerifier checks them with the keys that their issuer publishes. */
+/** Provides JwtVerifier, which verifies JWTs with the keys that their issuer publishes. */
 @Module({})
 export class JwtModule {
   static forRoot({ jwksUrl, cacheSize, ...claims }: JwtOptions): DynamicModule {
     return {
       module: JwtModule,
       providers: [
-        // Loaded only here: it takes 30 ms, which a service without JWTs need not spend.
+        // Loading jose takes 30 ms, so a service without JWTs does not load it.
         { provide: JOSE, useFactory: () => import('jose') },
         {
           provide: RemoteKeySet,

@@ -7,13 +7,13 @@ import { JwtVerifier } from './jwt.verifier.js';
 import { RemoteKeySet } from './remote-key-set.js';
 
 const ISSUER = 'https://issuer.example';
-/** Seconds of Unix time at which the tokens are verified. */
+/** The Unix time, in seconds, at which the tokens are verified. */
 const NOW = 1_800_000_000;
 
-/** Knows its keys from the start, and counts how often one is looked for. */
+/** Has its keys from the start, and counts the lookups. */
 class FakeKeySet extends RemoteKeySet {
-  looked = 0;
-  isAway = false;
+  lookups = 0;
+  isUnavailable = false;
   private readonly local: ReturnType<typeof jose.createLocalJWKSet>;
 
   constructor(...keys: IssuerKey[]) {
@@ -22,8 +22,8 @@ class FakeKeySet extends RemoteKeySet {
   }
 
   override async find(...header: Parameters<jose.JWTVerifyGetKey>) {
-    this.looked++;
-    if (this.isAway) throw new DomainError('SERVICE_UNAVAILABLE', 'away');
+    this.lookups++;
+    if (this.isUnavailable) throw new DomainError('SERVICE_UNAVAILABLE', 'unavailable');
     return this.local(...header);
   }
 }
@@ -33,7 +33,7 @@ describe('JwtVerifier', () => {
   let keys: FakeKeySet;
   let now: number;
   let verifier: JwtVerifier;
-  /** What the log says at `debug`. */
+  /** The lines of the log at level `debug`. */
   let lines: unknown[];
 
   beforeAll(async () => {
@@ -41,8 +41,8 @@ describe('JwtVerifier', () => {
   });
   beforeEach(() => {
     lines = [];
-    const nothing = () => undefined;
-    Logger.overrideLogger({ debug: (line) => lines.push(line), log: nothing, warn: nothing, error: nothing });
+    const ignore = () => undefined;
+    Logger.overrideLogger({ debug: (line) => lines.push(line), log: ignore, warn: ignore, error: ignore });
     keys = new FakeKeySet(key);
     now = NOW * 1_000;
     verifier = newVerifier();
@@ -67,13 +67,13 @@ describe('JwtVerifier', () => {
   const verify = async (claims: Claims = {}, header: object = {}) =>
     verifier.verify(await sign(claims, header));
 
-  describe('gives a caller', () => {
-    it('whose id is issuer and subject, whatever is in them', async () => {
+  describe('returns a caller', () => {
+    it('whose id is made of issuer and subject, with any characters', async () => {
       expect(await verify()).toEqual({ id: '["https://issuer.example","ada"]', scopes: [] });
       const odd = ['","', '"', '\\', '\0', '\ud800', 'é', ' ', 'declared:x', 'x'.repeat(255)];
       const ids = await Promise.all(odd.map(async (sub) => (await verify({ sub }))!.id!));
       expect(ids.map((id) => JSON.parse(id) as unknown)).toEqual(odd.map((sub) => [ISSUER, sub]));
-      // So that they can be stored anywhere.
+      // Well-formed ids without U+0000 can be stored anywhere.
       for (const id of ids) expect([id.isWellFormed(), id.includes('\0')]).toEqual([true, false]);
     });
 
@@ -96,7 +96,7 @@ describe('JwtVerifier', () => {
       expect(await verify(claims)).toMatchObject({ scopes });
     });
 
-    describe('where a claim binds callers to projects,', () => {
+    describe('if a claim binds callers to projects,', () => {
       const CLAIM = 'https://issuer.example/projects';
       const [one, two] = ['abcdefab-cdef-4abc-8def-abcdefabcdef', '11111111-1111-1111-1111-111111111111'];
       const projectsOf = async (claims: Claims) => {
@@ -108,8 +108,8 @@ describe('JwtVerifier', () => {
       };
 
       it.each([
-        ['those that it names, in lower case', [one.toUpperCase(), two, one], [one, two]],
-        ['all', ['*'], undefined],
+        ['the projects that it names, in lower case', [one.toUpperCase(), two, one], [one, two]],
+        ['all projects', ['*'], undefined],
       ])('with %s', async (_what, claim, projects) => {
         expect(await projectsOf({ [CLAIM]: claim })).toEqual(projects);
         expect(lines).toEqual([]);
@@ -117,21 +117,21 @@ describe('JwtVerifier', () => {
 
       it.each([
         [undefined, 'is missing'],
-        ['*', 'is not an array of UUIDs'],
-        [{ 0: '*', length: 1 }, 'is not an array of UUIDs'],
-        [['*', '*'], 'contains a value that is not a UUID'],
-        [[one, '*'], 'contains a value that is not a UUID'],
-      ])('with none for another claim, and says why: %#', async (claim, reason) => {
+        ['*', 'is no array of UUIDs'],
+        [{ 0: '*', length: 1 }, 'is no array of UUIDs'],
+        [['*', '*'], 'holds something other than a UUID'],
+        [[one, '*'], 'holds something other than a UUID'],
+      ])('with no projects for any other claim, and logs why: %#', async (claim, reason) => {
         expect(await projectsOf({ [CLAIM]: claim, projects: [one] })).toEqual([]);
         expect(lines).toEqual([`a caller is bound to no project: the claim ${CLAIM} ${reason}`]);
       });
 
-      it('else with all, whatever a token holds', async () => {
+      it('otherwise with all projects, whatever the claims of a token', async () => {
         expect((await verify({ projects: [one], [CLAIM]: [one] }))!.projects).toBeUndefined();
       });
     });
 
-    it('where the key says nothing of its use, and the token nothing of its key, if one alone fits', async () => {
+    it('for a token without kid and a key without use, if exactly one key matches', async () => {
       const plain = { ...key, jwk: await jose.exportJWK(key.publicKey) };
       const token = await sign({}, { kid: undefined });
       expect(await newVerifier(new FakeKeySet(plain)).verify(token)).toBeDefined();
@@ -153,25 +153,24 @@ describe('JwtVerifier', () => {
       },
     );
 
-    it('for a token of a clock that is off by less than 30 seconds', async () => {
+    it('for a token of a clock that differs by less than 30 seconds', async () => {
       expect(await verify({ exp: NOW - 29 })).toBeDefined();
       expect(await verify({ nbf: NOW + 30 })).toBeDefined();
     });
   });
 
-  const BAD: Record<string, readonly unknown[]> = {
+  const INVALID_CLAIMS: Record<string, readonly unknown[]> = {
     exp: [NOW - 30, undefined, String(NOW + 300), null],
     nbf: [NOW + 31, 'now'],
     sub: [undefined, '', 7, ['ada'], 'x'.repeat(256)],
     iss: [undefined, `${ISSUER}/`, [ISSUER]],
     aud: [undefined, 'API', ['other'], { api: 1 }],
   };
-  it.each(Object.entries(BAD).flatMap(([claim, values]) => values.map((value) => ({ [claim]: value }))))(
-    'refuses a token of %j',
-    async (claims) => {
-      expect(await verify(claims)).toBeUndefined();
-    },
-  );
+  it.each(
+    Object.entries(INVALID_CLAIMS).flatMap(([claim, values]) => values.map((value) => ({ [claim]: value }))),
+  )('refuses a token of %j', async (claims) => {
+    expect(await verify(claims)).toBeUndefined();
+  });
 
   it.each(
     [
@@ -182,7 +181,7 @@ describe('JwtVerifier', () => {
     expect(await verify({}, header)).toBeUndefined();
   });
 
-  it('refuses a critical header or another algorithm, before it looks for a key', async () => {
+  it('refuses a critical header and other algorithms, before it looks up a key', async () => {
     const [, payload, signature] = (await sign()).split('.');
     const others = ['HS256', 'HS512', 'none', 'ML-DSA-44', 'A128KW', 'dir', 7].map((alg) => ({ alg }));
     for (const more of [
@@ -195,36 +194,36 @@ describe('JwtVerifier', () => {
       const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'a', ...more })).toString('base64url');
       expect(await verifier.verify([header, payload, signature].join('.'))).toBeUndefined();
     }
-    expect(keys.looked).toBe(0);
+    expect(keys.lookups).toBe(0);
   });
 
-  it('refuses what is no JWT or longer than 8 KiB, before it looks for a key', async () => {
+  it('refuses a token that is not a JWT or is longer than 8 KiB, before it looks up a key', async () => {
     for (const text of ['', 'x', 'a.b.c', 'tl_x', `${await sign()}.x`, `${await sign()}=`]) {
       expect(await verifier.verify(text)).toBeUndefined();
     }
     expect(await verify({ pad: 'x'.repeat(6_000) })).toBeUndefined();
-    expect(keys.looked).toBe(0);
+    expect(keys.lookups).toBe(0);
     expect(await verify({ pad: 'x'.repeat(5_800) })).toBeDefined();
   });
 
-  it('leaves it to the caller where the key cannot be had', async () => {
-    keys.isAway = true;
+  it('rejects if the key set is unavailable', async () => {
+    keys.isUnavailable = true;
     await expect(verify()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  describe('remembers a good verdict', () => {
+  describe('caches a valid token', () => {
     it('for 4 seconds', async () => {
       const token = await sign();
       const caller = await verifier.verify(token);
       now += 3_999;
       expect(await verifier.verify(token)).toBe(caller);
-      expect(keys.looked).toBe(1);
+      expect(keys.lookups).toBe(1);
       now += 1;
       expect(await verifier.verify(token)).toEqual(caller);
-      expect(keys.looked).toBe(2);
+      expect(keys.lookups).toBe(2);
     });
 
-    it('no longer than the token is good', async () => {
+    it('no longer than the token is valid', async () => {
       const token = await sign({ exp: NOW - 28 });
       expect(await verifier.verify(token)).toBeDefined();
       now += 1_999;
@@ -233,7 +232,7 @@ describe('JwtVerifier', () => {
       expect(await verifier.verify(token)).toBeUndefined();
     });
 
-    it('of the whole token alone', async () => {
+    it('by the whole token', async () => {
       const token = await sign();
       await verifier.verify(token);
       const [header, payload, signature] = token.split('.') as [string, string, string];

@@ -22,13 +22,13 @@ describe('RemoteKeySet', () => {
   let keys: RemoteKeySet;
   let lines: unknown[];
 
-  const pass = (milliseconds: number) => {
+  const advance = (milliseconds: number) => {
     now += milliseconds;
     jest.advanceTimersByTime(milliseconds);
   };
-  /** As a verifier looks for the key of a token. */
+  /** Looks up the key of a token, as a verifier does. */
   const find = async (kid: string, alg = 'ES256') => keys.find({ alg, kid }, { payload: '', signature: '' });
-  /** The outcomes of many at once, each outcome once. */
+  /** Returns the distinct outcomes of concurrent lookups. */
   const findMany = async (kids: readonly string[]) => {
     const outcomes = await Promise.allSettled(kids.map((kid) => find(kid)));
     return new Set(
@@ -37,18 +37,18 @@ describe('RemoteKeySet', () => {
       ),
     );
   };
-  /** Has the issuer misbehave. The time of a fetch that never ends runs out when its answer is waited for. */
+  /** Makes the issuer misbehave. A fetch without end times out while its response is awaited. */
   const misbehave = (what: string) => {
-    const runOut = () => jest.advanceTimersByTime(2_000);
+    const timeOut = () => jest.advanceTimersByTime(2_000);
     const { fetch } = globalThis;
     issuer.misbehaviour = (request, response) => {
       MISBEHAVIOURS[what]!(request, response);
-      if (what === 'never answers') runOut();
+      if (what === 'never answers') timeOut();
     };
     if (what !== 'never ends its answer') return;
     jest.spyOn(globalThis, 'fetch').mockImplementationOnce(async (...request) => {
       const response = await fetch(...request);
-      setImmediate(runOut);
+      setImmediate(timeOut);
       return response;
     });
   };
@@ -59,10 +59,10 @@ describe('RemoteKeySet', () => {
   });
   beforeEach(async () => {
     lines = [];
-    const keep = (line: unknown) => void lines.push(line);
-    Logger.overrideLogger({ log: keep, warn: keep, error: keep });
+    const collect = (line: unknown) => void lines.push(line);
+    Logger.overrideLogger({ log: collect, warn: collect, error: collect });
     issuer = await Issuer.start(first);
-    // Of the timers no more than the service's own: those of Node itself stay as they are.
+    // Only the timers that the service uses are faked.
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
     jest.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
       const controller = new AbortController();
@@ -83,99 +83,99 @@ describe('RemoteKeySet', () => {
     expect(await find('first')).toMatchObject({ type: 'public', algorithm: { name: 'ECDSA' } });
   });
 
-  it('asks the issuer once for all who wait, and for all who come later', async () => {
+  it('fetches once for concurrent and later lookups', async () => {
     expect(await findMany(Array<string>(100).fill('first'))).toEqual(new Set(['found']));
-    pass(4 * MINUTE);
+    advance(4 * MINUTE);
     expect(await findMany(Array<string>(100).fill('first'))).toEqual(new Set(['found']));
     expect(issuer.asked).toBe(1);
   });
 
-  it('takes a key for no other algorithm than its own', async () => {
+  it('uses a key only with its own algorithm', async () => {
     await expect(find('first', 'ES384')).rejects.toMatchObject(noKey);
     await expect(find('first', 'RS256')).rejects.toMatchObject(noKey);
   });
 
-  describe('asks for a key that it does not know', () => {
+  describe('fetches for an unknown key', () => {
     it('again after 5 seconds', async () => {
       await find('first');
       issuer.keys = [second];
-      pass(4_999);
+      advance(4_999);
       await expect(find('second')).rejects.toMatchObject(noKey);
-      pass(1);
+      advance(1);
       expect(await find('second')).toBeDefined();
       expect(issuer.asked).toBe(2);
       await expect(find('first')).rejects.toMatchObject(noKey);
     });
 
-    it('no more than that, however many are named', async () => {
+    it('no more often, however many keys are unknown', async () => {
       await find('first');
       for (let i = 0; i < 10; i++) {
-        pass(1_000);
+        advance(1_000);
         expect(await findMany(unknownKids(200))).toEqual(new Set([noKey.code]));
       }
       expect(issuer.asked).toBe(3);
     });
   });
 
-  describe('while the issuer is away', () => {
-    it('cannot tell whether a key is good that it does not know, and asks again after a second', async () => {
+  describe('while the issuer is unavailable', () => {
+    it('rejects a lookup of an unknown key, and fetches again after a second', async () => {
       await issuer.close();
       await expect(find('first')).rejects.toMatchObject(unavailable);
       await issuer.open();
-      pass(999);
+      advance(999);
       await expect(find('first')).rejects.toMatchObject(unavailable);
       expect(issuer.asked).toBe(0);
-      pass(1);
+      advance(1);
       expect(await find('first')).toBeDefined();
     });
 
-    it('keeps the keys that it knows for a day', async () => {
+    it('uses the known keys for a day', async () => {
       await find('first');
       await issuer.close();
-      for (const passed of [5 * MINUTE, DAY - 5 * MINUTE - 1]) {
-        pass(passed);
+      for (const elapsed of [5 * MINUTE, DAY - 5 * MINUTE - 1]) {
+        advance(elapsed);
         expect(await find('first')).toBeDefined();
         await expect(find('second')).rejects.toMatchObject(unavailable);
       }
-      pass(1);
+      advance(1);
       await expect(find('first')).rejects.toMatchObject(unavailable);
       await issuer.open();
-      pass(1_000);
+      advance(1_000);
       expect(await find('first')).toBeDefined();
     });
 
     it.each([
-      ['answers garbage', 'the answer is no JSON'],
-      ['answers JSON that is no set of keys', 'the answer is no set of keys'],
-      ['answers 500', 'the answer is 500, not 200'],
-      ['answers 204', 'the answer is 204, not 200'],
-      ['leads elsewhere', 'the answer is 302, not 200'],
+      ['answers garbage', 'the response is not JSON'],
+      ['answers JSON that is no set of keys', 'the response is not a key set'],
+      ['answers 500', 'the status is 500, not 200'],
+      ['answers 204', 'the status is 204, not 200'],
+      ['leads elsewhere', 'the status is 302, not 200'],
       ['hangs up', 'UND_ERR_SOCKET'],
-      ['never answers', 'no answer within 2000 ms'],
-      ['never ends its answer', 'no answer within 2000 ms'],
-      ['answers without end', 'the answer has more than 262144 bytes'],
-    ])('keeps them from an issuer that %s, and says why', async (what, reason) => {
+      ['never answers', 'no response within 2000 ms'],
+      ['never ends its answer', 'no response within 2000 ms'],
+      ['answers without end', 'the response has more than 262144 bytes'],
+    ])('keeps them if the issuer %s, and logs why', async (what, reason) => {
       await find('first');
-      pass(5_000);
+      advance(5_000);
       misbehave(what);
       expect(await findMany(unknownKids(50))).toEqual(new Set([unavailable.code]));
       expect(lines).toEqual([`the keys of the token issuer cannot be fetched: ${reason}`]);
       expect(issuer.asked).toBe(2);
       expect(await find('first')).toBeDefined();
       issuer.misbehaviour = undefined;
-      pass(1_000);
+      advance(1_000);
       await expect(find('unknown')).rejects.toMatchObject(noKey);
     });
 
-    it('says so once, and why, and when it is there again', async () => {
+    it('logs the reason once, and when the issuer is available again', async () => {
       await issuer.close();
       for (let i = 0; i < 3; i++) {
         await expect(find('first')).rejects.toMatchObject(unavailable);
-        pass(1_000);
+        advance(1_000);
       }
       await issuer.open();
       await find('first');
-      pass(5_000);
+      advance(5_000);
       await expect(find('unknown')).rejects.toMatchObject(noKey);
       expect(lines).toEqual([
         'the keys of the token issuer cannot be fetched: ECONNREFUSED',
@@ -184,29 +184,29 @@ describe('RemoteKeySet', () => {
     });
   });
 
-  it('asks at the start and every five minutes, so that a key that was withdrawn is refused', async () => {
+  it('fetches at the start and every five minutes, so that a withdrawn key is refused', async () => {
     keys.onModuleInit();
     await find('first');
     issuer.keys = [second];
-    pass(5 * MINUTE);
-    for (let turns = 0; turns < 100_000 && (await findMany(['first'])).has('found'); turns++)
+    advance(5 * MINUTE);
+    for (let ticks = 0; ticks < 100_000 && (await findMany(['first'])).has('found'); ticks++)
       await new Promise(setImmediate);
     await expect(find('first')).rejects.toMatchObject(noKey);
     expect(issuer.asked).toBe(2);
   });
 
-  it('takes 256 KiB, counted decompressed', async () => {
+  it('accepts a response of 256 KiB, counted decompressed', async () => {
     const text = JSON.stringify({ keys: [first.jwk] }).padEnd(262_144);
     issuer.misbehaviour = (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`${text} `));
     await expect(find('first')).rejects.toMatchObject(unavailable);
-    expect(lines).toEqual([expect.stringMatching(/: the answer has more than 262144 bytes$/)]);
-    pass(1_000);
+    expect(lines).toEqual([expect.stringMatching(/: the response has more than 262144 bytes$/)]);
+    advance(1_000);
     issuer.misbehaviour = (_request, response) => response.end(text);
     expect(await find('first')).toBeDefined();
   });
 
-  it('names what happened to the connection', async () => {
+  it('logs the error of the connection', async () => {
     keys = new RemoteKeySet(jose, issuer.settings.jwksUrl.replace('http:', 'https:'));
     await expect(find('first')).rejects.toMatchObject(unavailable);
     expect(lines).toEqual([expect.stringMatching(/SSL/)]);

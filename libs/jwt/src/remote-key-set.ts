@@ -2,90 +2,89 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import type * as Jose from 'jose';
 import { DomainError } from '../../errors/src/index.js';
 
-/** Milliseconds. */
-const TIMES = {
-  /** Between two fetches. A key that the issuer withdraws is refused after that time. */
-  refresh: 300_000,
-  /**
-   * How long keys stay good while the issuer is out of reach. It is longer than a token usually lives, so that an
-   * outage hits nobody who has one. It has an end: cutting us off from the issuer must not keep a withdrawn key alive.
-   */
-  keep: 86_400_000,
-  /** Between two fetches for unknown keys: a flood of such tokens must not become a flood at the issuer. */
-  pause: 5_000,
-  /** After a failed fetch. jose itself makes no pause then. */
-  pauseAfterFailure: 1_000,
-  /** For the whole answer. A request with less time gives up alone; the answer still serves later ones. */
-  patience: 2_000,
-};
-/** The most bytes of an answer, decompressed. A usual set of keys has a few thousand. */
-const LARGEST = 262_144;
+/** The interval of fetches. A key that the issuer withdraws is refused after this time. */
+const REFRESH_INTERVAL_MS = 300_000;
+/**
+ * The time for which keys are used while the issuer is unavailable. It is longer than the usual
+ * lifetime of a token, so that an outage affects no client that has one. It is limited, so that an
+ * attacker who blocks the issuer cannot keep a withdrawn key valid.
+ */
+const MAX_KEY_AGE_MS = 86_400_000;
+/** The minimum time between fetches for unknown keys, so that they do not flood the issuer. */
+const COOLDOWN_MS = 5_000;
+/** The minimum time between a failed fetch and the next one. jose itself does not wait. */
+const FAILURE_COOLDOWN_MS = 1_000;
+/** The timeout of a fetch. A request with less time gives up alone; later ones use the response. */
+const FETCH_TIMEOUT_MS = 2_000;
+/** The maximum number of bytes of a decompressed response. A usual key set has a few thousand. */
+const MAX_RESPONSE_BYTES = 262_144;
 
 /**
- * The keys that an issuer publishes as a JSON Web Key Set (RFC 7517). They are fetched at the start, every five
- * minutes, and when a token names an unknown key. Only one fetch is under way at a time, and all wait for it. jose ages
- * the keys by the clock of the machine; the next fetch mends what a change of that clock did.
+ * The keys that an issuer publishes as a JSON Web Key Set (RFC 7517). They are fetched at the
+ * start, every five minutes, and when a token names an unknown key. Only one fetch is in flight at
+ * a time, and all requests wait for it. jose computes the age of keys by the system clock; the next
+ * fetch corrects the effect of a change of that clock.
  */
 export class RemoteKeySet implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('JWT');
   private readonly keys: ReturnType<typeof Jose.createRemoteJWKSet>;
   private timer: NodeJS.Timeout | undefined;
-  /** When and why the last fetch failed; undefined if it did not. */
-  private failed: { readonly at: number; readonly reason: string } | undefined;
+  /** The time and reason of the failure of the last fetch; undefined if it succeeded. */
+  private lastFailure: { readonly at: number; readonly reason: string } | undefined;
 
   constructor(
     private readonly jose: typeof Jose,
     url: string,
-    /** Milliseconds of a clock that is never set. */
+    /** Returns the milliseconds of a monotonic clock. */
     private readonly now: () => number = () => performance.now(),
   ) {
     this.keys = jose.createRemoteJWKSet(new URL(url), {
-      cacheMaxAge: TIMES.keep,
-      cooldownDuration: TIMES.pause,
-      timeoutDuration: TIMES.patience,
+      cacheMaxAge: MAX_KEY_AGE_MS,
+      cooldownDuration: COOLDOWN_MS,
+      timeoutDuration: FETCH_TIMEOUT_MS,
       [jose.customFetch]: (...request) => this.fetch(...request),
     });
   }
 
-  /** Does not wait for the keys: the service must start while the issuer is away. */
+  /** Does not wait for the keys: the service must start even if the issuer is unavailable. */
   onModuleInit(): void {
     this.refresh();
-    this.timer = setInterval(() => this.refresh(), TIMES.refresh).unref();
+    this.timer = setInterval(() => this.refresh(), REFRESH_INTERVAL_MS).unref();
   }
 
-  /** Requests are served until the drain, so the fetches end after it. */
+  /** Stops fetching after the drain, until which requests are served. */
   onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 
   /**
-   * The key for a token with this header. Throws JWKSNoMatchingKey where the issuer has none. Throws DomainError
-   * SERVICE_UNAVAILABLE where no key is known and the issuer is out of reach.
+   * Returns the key for a token with this header. Rejects with JWKSNoMatchingKey if the issuer has
+   * none, or with DomainError SERVICE_UNAVAILABLE if no key is known and the issuer is unavailable.
    */
   find(...header: Parameters<Jose.JWTVerifyGetKey>): Promise<Jose.CryptoKey> {
     return this.keys(...header);
   }
 
-  /** Never rejects: after a failed fetch the old keys stay. */
+  /** Fetches the keys. Never rejects: after a failure the old keys are kept. */
   private refresh(): void {
     this.keys.reload().catch(() => undefined);
   }
 
-  /** The fetch for jose. It limits the size of the answer, and refuses to fetch in the pause after a failure. */
+  /** Fetches for jose. Limits the size of the response, and fails at once just after a failure. */
   private async fetch(...request: Parameters<Jose.FetchImplementation>): Promise<Response> {
-    if (this.failed && this.now() - this.failed.at < TIMES.pauseAfterFailure) throw unavailable();
+    if (this.lastFailure && this.now() - this.lastFailure.at < FAILURE_COOLDOWN_MS) throw unavailable();
     try {
-      const text = await textOf(await fetch(...request));
-      // jose parses it again. But jose would not say that this is why the fetch failed.
+      const text = await readBody(await fetch(...request));
+      // jose parses the body, too, but does not report that it is invalid.
       this.jose.createLocalJWKSet(JSON.parse(text) as Jose.JSONWebKeySet);
-      if (this.failed) this.logger.log('the keys of the token issuer can be fetched again');
-      this.failed = undefined;
+      if (this.lastFailure) this.logger.log('the keys of the token issuer can be fetched again');
+      this.lastFailure = undefined;
       return new Response(text);
     } catch (error) {
       const reason = reasonOf(error as Error);
-      if (this.failed?.reason !== reason)
+      if (this.lastFailure?.reason !== reason)
         this.logger.warn(`the keys of the token issuer cannot be fetched: ${reason}`);
-      this.failed = { at: this.now(), reason };
+      this.lastFailure = { at: this.now(), reason };
       throw unavailable();
     }
   }
@@ -98,31 +97,32 @@ function unavailable(): DomainError {
   );
 }
 
-/** An answer that is refused. */
-class Refused extends Error {}
+/** The error for a response that is refused. */
+class ResponseRefused extends Error {}
 
-async function textOf(response: Response): Promise<string> {
+async function readBody(response: Response): Promise<string> {
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Refused(`the answer is ${response.status}, not 200`);
+    throw new ResponseRefused(`the status is ${response.status}, not 200`);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > LARGEST) throw new Refused(`the answer has more than ${LARGEST} bytes`);
+    if (size > MAX_RESPONSE_BYTES)
+      throw new ResponseRefused(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
 
-/** Why there are no keys. The text holds nothing of the answer. */
+/** Returns why a fetch failed, without any content of the response. */
 function reasonOf(error: Error): string {
-  if (error instanceof Refused) return error.message;
-  if (error instanceof SyntaxError) return 'the answer is no JSON';
-  if (error.name === 'JWKSInvalid') return 'the answer is no set of keys';
-  if (error.name === 'TimeoutError') return `no answer within ${TIMES.patience} ms`;
-  // fetch itself only says that it failed. The error of the connection is its cause.
+  if (error instanceof ResponseRefused) return error.message;
+  if (error instanceof SyntaxError) return 'the response is not JSON';
+  if (error.name === 'JWKSInvalid') return 'the response is not a key set';
+  if (error.name === 'TimeoutError') return `no response within ${FETCH_TIMEOUT_MS} ms`;
+  // The error of the connection is the cause of that of fetch.
   const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
   return code ?? message;
 }
