@@ -19,7 +19,7 @@ Saves the data of the configured database to FILE, which must not exist, whether
         setting,
         entities,
         migrations,
-        note,
+        backupMetadata: note,
         file,
         report,
         signal: call.signal,

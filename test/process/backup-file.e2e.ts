@@ -23,7 +23,7 @@ describe('a file that is restored', () => {
   beforeAll(async () => {
     file = inFolder('file');
     await withSql(database.url, addOddRows);
-    await backup({ url: database.url, entities, migrations, note, file, report });
+    await backup({ url: database.url, entities, migrations, backupMetadata: note, file, report });
     sound = await readFile(file);
     text = gunzipSync(sound).toString();
     lines = text.trimEnd().split('\n');
@@ -47,14 +47,18 @@ describe('a file that is restored', () => {
     ['gzip without lines', () => gzipSync(Buffer.alloc(20_000_000)), /is not a backup: it has no lines/],
     ['a truncated file', () => sound.subarray(0, sound.length / 2), /is damaged/],
     ['a file without its last byte', () => sound.subarray(0, -1), /is damaged/],
-    ['zeros behind it', () => Buffer.concat([sound, Buffer.alloc(9)]), /something follows its end/],
+    ['zeros behind it', () => Buffer.concat([sound, Buffer.alloc(9)]), /there is data after its end/],
     ['text behind it', () => Buffer.concat([sound, Buffer.from('garbage')]), /is damaged/],
-    ['the file twice', () => Buffer.concat([sound, sound]), /something follows its end/],
+    ['the file twice', () => Buffer.concat([sound, sound]), /there is data after its end/],
     ['no trailer', () => zippedLines(lines.slice(0, -1)), /last line is missing/],
     ['half a trailer', () => gzipSync(text.slice(0, -9)), /is damaged/],
     ['half a table', () => zippedLines(lines.slice(0, 6)), /last line is missing/],
-    ['a row less', () => gzipSync(text.replace(/^.*\t2024-02-29\t.*\n/m, '')), /does not count its rows/],
-    ['a table less', () => zippedLines(lines.toSpliced(1, 2)), /does not count/],
+    [
+      'a row less',
+      () => gzipSync(text.replace(/^.*\t2024-02-29\t.*\n/m, '')),
+      /does not match the number of its rows/,
+    ],
+    ['a table less', () => zippedLines(lines.toSpliced(1, 2)), /does not match/],
     ['a later format', () => gzipSync(text.replace('"version":2', '"version":3')), /is not a backup/],
     [
       'a file of a newer version',

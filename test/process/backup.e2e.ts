@@ -255,7 +255,7 @@ describe('backup and restore by DATABASE_URL', () => {
         database.url,
         expect.stringMatching(/^the database lacks the migrations .*: run npm run migrate first\n$/),
       ],
-      [newer, 'the database has the migrations Later9 of a newer version: use that one\n'],
+      [newer, 'the database has the migrations Later9 of a newer version: use that version\n'],
       [
         'postgres://127.0.0.1:1/none',
         'the database at 127.0.0.1:1 could not be reached: connect ECONNREFUSED 127.0.0.1:1; check DATABASE_URL and that PostgreSQL runs there\n',

@@ -3,13 +3,13 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { MigrationInterface } from 'typeorm';
 import { z } from 'zod';
-import { lineFeedsIn, type Progress, type RowCounts } from './progress.js';
+import { countLineFeeds, type Progress, type RowCounts } from './progress.js';
 
 /**
- * A backup is a gzip file, whose checksum finds any damage, with these lines: first the header, with what modules note;
- * for each table a line with its name and columns, its rows as PostgreSQL's COPY writes them as text, and `\.`; last
- * the trailer, which counts the rows. In version 1, that of release 0.1, the rows are JSON objects and no `\.` follows
- * them.
+ * A backup is a gzip file, whose checksum detects any damage, with these lines: the header, with
+ * the metadata of modules; for each table a line with its name and columns, its rows in the text
+ * format of COPY, and `\.`; and the trailer, with the number of rows. In version 1, of release 0.1,
+ * rows are JSON objects without `\.` after them.
  */
 const header = z.object({
   format: z.literal('time-logs-backup'),
@@ -21,70 +21,73 @@ const table = z.object({ table: z.string(), columns: z.array(z.string()).optiona
 const trailer = z.object({ rows: z.record(z.string(), z.int()) });
 
 export type Migrations = readonly (new () => MigrationInterface)[];
-/** What modules hand from a backup to its restore, by names of their own. */
-export type BackupNotes = Record<string, string>;
+/** Values that modules pass from a backup to its restore, by names of their own. */
+export type BackupMetadata = Record<string, string>;
 
-const line = (value: object) => `${JSON.stringify(value)}\n`;
-export const headerLine = (migrations: Migrations, notes: BackupNotes) =>
-  line({
+const jsonLine = (value: object) => `${JSON.stringify(value)}\n`;
+export const headerLine = (migrations: Migrations, metadata: BackupMetadata) =>
+  jsonLine({
     format: 'time-logs-backup',
     version: 2,
-    migrations: namesOf(migrations),
-    notes,
+    migrations: migrationNames(migrations),
+    notes: metadata,
   } satisfies z.infer<typeof header>);
-export const tableLine = (name: string, columns: readonly string[]) => line({ table: name, columns });
+export const tableLine = (name: string, columns: readonly string[]) => jsonLine({ table: name, columns });
 export const ROWS_END = '\\.\n';
-export const trailerLine = (rows: RowCounts) => line({ rows });
+export const trailerLine = (rows: RowCounts) => jsonLine({ rows });
 
-export function namesOf(migrations: Migrations): string[] {
+export function migrationNames(migrations: Migrations): string[] {
   return migrations.map((Migration) => new Migration().name ?? Migration.name).sort();
 }
 
-/** A table in a backup. Without columns its rows are JSON objects. */
+/** A table in a backup. If it has no columns, its rows are JSON objects. */
 export type SavedTable = z.infer<typeof table>;
 
-/** A file that must not be restored; the message says why. */
+/** The error for a file that cannot be restored. */
 export class BackupFileError extends Error {}
 
-/** The most bytes of a line. A longer one means that the file is no backup. */
-const LONGEST_LINE = 16 * 1024 * 1024;
-/** How the line after the rows of a table begins, in each version. */
+/** The maximum size of a line. A file with a longer one is not a backup. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** The beginnings of the line after the rows of a table, by version. */
 const ROW_ENDS = { 1: ['{"table":', '{"rows":'], 2: [ROWS_END] } as const;
 
 export interface BackupFile {
   readonly file: string;
   readonly migrations: Migrations;
-  /** Counts every row. It must be new. */
+  /** A new Progress, which counts the rows. */
   readonly progress: Progress;
 }
 
 /**
- * Reads a backup from start to end, and returns its notes. Passes each table to `take` with its rows, in blocks of
- * whole lines; `take` must read all of them. Throws BackupFileError where the file is absent, damaged, no backup, or of
- * a newer version. Some damage only shows at the end of the file.
+ * Reads a whole backup, and returns its metadata. Passes each table to `readRows` with its rows, in
+ * blocks of whole lines, all of which `readRows` must read. Throws BackupFileError if the file is
+ * missing, damaged, not a backup, or of a newer version. Some damage is detected only at the end of
+ * the file.
  */
 export async function readBackup(
   { file, migrations, progress }: BackupFile,
-  take: (table: SavedTable, rows: AsyncIterable<Buffer>) => Promise<void>,
-): Promise<BackupNotes> {
+  readRows: (table: SavedTable, rows: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<BackupMetadata> {
   const handle = await open(file).catch((error: unknown) => {
-    throw new BackupFileError(unreadable(file, error), { cause: error });
+    throw new BackupFileError(describeReadError(file, error), { cause: error });
   });
-  const lines = new Lines(blocksOf(handle));
+  const lines = new LineReader(readBlocks(handle));
   try {
-    const { version, notes } = headerIn(await lines.next(), namesOf(migrations));
+    const { version, notes } = parseHeader(await lines.next(), migrationNames(migrations));
     let last = await lines.next();
-    for (let found = tableIn(last); found; found = tableIn(last)) {
-      progress.add(found.table, 0);
-      await take(found, counted(lines.until(ROW_ENDS[version]), found.table, progress));
+    for (let saved = parseTable(last); saved; saved = parseTable(last)) {
+      progress.add(saved.table, 0);
+      await readRows(saved, countRows(lines.until(ROW_ENDS[version]), saved.table, progress));
       if (version === 2) await lines.next();
       last = await lines.next();
     }
-    const { data } = trailer.safeParse(jsonOf(last));
+    const { data } = trailer.safeParse(parseJson(last));
     if (!data || JSON.stringify(data.rows) !== JSON.stringify(progress.counts))
-      throw new BackupFileError('is damaged: its last line is missing, or does not count its rows');
+      throw new BackupFileError(
+        'is damaged: its last line is missing, or does not match the number of its rows',
+      );
     if ((await lines.next()) !== undefined)
-      throw new BackupFileError('is damaged: something follows its end');
+      throw new BackupFileError('is damaged: there is data after its end');
     return notes;
   } catch (error) {
     if (error instanceof BackupFileError) throw new BackupFileError(`${file}: ${error.message}`);
@@ -95,16 +98,16 @@ export async function readBackup(
   }
 }
 
-function unreadable(file: string, error: unknown): string {
+function describeReadError(file: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return `there is no file ${file}: name one that npm run backup has made`;
   return `${file} cannot be read (${code}): let this user read it`;
 }
 
-function headerIn(text: string | undefined, known: readonly string[]): z.infer<typeof header> {
-  const { data } = header.safeParse(jsonOf(text));
-  if (!data) throw new BackupFileError('is not a backup that this version knows');
-  const unknown = data.migrations.filter((name) => !known.includes(name));
+function parseHeader(text: string | undefined, knownMigrations: readonly string[]): z.infer<typeof header> {
+  const { data } = header.safeParse(parseJson(text));
+  if (!data) throw new BackupFileError('is not a backup that this version can read');
+  const unknown = data.migrations.filter((name) => !knownMigrations.includes(name));
   if (unknown.length > 0)
     throw new BackupFileError(
       `was made by a newer version, with the migrations ${unknown.join(', ')}: restore it with that version`,
@@ -112,11 +115,11 @@ function headerIn(text: string | undefined, known: readonly string[]): z.infer<t
   return data;
 }
 
-function tableIn(text: string | undefined): SavedTable | undefined {
-  return table.safeParse(jsonOf(text)).data;
+function parseTable(text: string | undefined): SavedTable | undefined {
+  return table.safeParse(parseJson(text)).data;
 }
 
-function jsonOf(text: string | undefined): unknown {
+function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');
   } catch {
@@ -124,38 +127,39 @@ function jsonOf(text: string | undefined): unknown {
   }
 }
 
-async function* counted(
+async function* countRows(
   rows: AsyncIterable<Buffer>,
   name: string,
   progress: Progress,
 ): AsyncGenerator<Buffer> {
   for await (const block of rows) {
-    progress.add(name, lineFeedsIn(block));
+    progress.add(name, countLineFeeds(block));
     yield block;
   }
 }
 
 /** Reads the lines of a file, one at a time or in blocks. */
-class Lines {
-  /** Whole lines that were read from the file and are not used yet. */
-  private ahead: Buffer = Buffer.alloc(0);
+class LineReader {
+  /** Whole lines that were read from the file and not returned yet. */
+  private buffered: Buffer = Buffer.alloc(0);
 
   constructor(private readonly blocks: AsyncGenerator<Buffer, undefined>) {}
 
-  /** The next line, without its line feed; undefined after the last one. */
+  /** Returns the next line without its line feed; undefined after the last one. */
   async next(): Promise<string | undefined> {
     if (!(await this.fill())) return undefined;
-    const end = this.ahead.indexOf('\n');
+    const end = this.buffered.indexOf('\n');
     return this.take(end + 1).toString('utf8', 0, end);
   }
 
   /**
-   * The lines before the first one that begins like this. That line stays. Throws BackupFileError where there is none.
+   * Yields the lines before the first one with one of these beginnings. That line is read next.
+   * Throws BackupFileError if there is none.
    */
   async *until(beginnings: readonly string[]): AsyncGenerator<Buffer> {
     while (await this.fill()) {
-      const end = startOf(this.ahead, beginnings);
-      if (end !== 0) yield this.take(end ?? this.ahead.length);
+      const end = findLine(this.buffered, beginnings);
+      if (end !== 0) yield this.take(end ?? this.buffered.length);
       if (end !== undefined) return;
     }
     throw new BackupFileError('is damaged: its last line is missing');
@@ -166,21 +170,21 @@ class Lines {
   }
 
   private async fill(): Promise<boolean> {
-    if (this.ahead.length > 0) return true;
+    if (this.buffered.length > 0) return true;
     const { value, done } = await this.blocks.next();
-    if (!done) this.ahead = value;
+    if (!done) this.buffered = value;
     return !done;
   }
 
   private take(length: number): Buffer {
-    const taken = this.ahead.subarray(0, length);
-    this.ahead = this.ahead.subarray(length);
+    const taken = this.buffered.subarray(0, length);
+    this.buffered = this.buffered.subarray(length);
     return taken;
   }
 }
 
-/** The index of the first line that begins in one of these ways. */
-function startOf(lines: Buffer, beginnings: readonly string[]): number | undefined {
+/** Returns the index of the first line with one of these beginnings. */
+function findLine(lines: Buffer, beginnings: readonly string[]): number | undefined {
   const starts = beginnings.map((beginning) => {
     const isFirst = lines.subarray(0, beginning.length).equals(Buffer.from(beginning));
     return isFirst ? 0 : lines.indexOf(`\n${beginning}`) + 1 || Infinity;
@@ -189,8 +193,8 @@ function startOf(lines: Buffer, beginnings: readonly string[]): number | undefin
   return first === Infinity ? undefined : first;
 }
 
-/** The content of a gzip file in blocks of whole lines. Throws BackupFileError where it is damaged or has no lines. */
-async function* blocksOf(handle: FileHandle): AsyncGenerator<Buffer, undefined> {
+/** Yields the whole lines of a gzip file in blocks. Throws BackupFileError if it is damaged. */
+async function* readBlocks(handle: FileHandle): AsyncGenerator<Buffer, undefined> {
   const stat = await handle.stat();
   if (!stat.isFile()) throw new BackupFileError('is not a file');
   const gunzip = createGunzip({ chunkSize: 256 * 1024 });
@@ -202,7 +206,7 @@ async function* blocksOf(handle: FileHandle): AsyncGenerator<Buffer, undefined> 
       const read = Buffer.concat([rest, chunk]);
       const end = chunk.includes('\n') ? read.lastIndexOf('\n') + 1 : 0;
       rest = read.subarray(end);
-      if (rest.length > LONGEST_LINE) throw new BackupFileError('is not a backup: it has no lines');
+      if (rest.length > MAX_LINE_BYTES) throw new BackupFileError('is not a backup: it has no lines');
       if (end > 0) yield read.subarray(0, end);
     }
   } catch (error) {
@@ -212,5 +216,5 @@ async function* blocksOf(handle: FileHandle): AsyncGenerator<Buffer, undefined> 
   }
   if (rest.length > 0) throw new BackupFileError('is damaged: it ends within a line');
   // Node stops at the end of the gzip data.
-  if (gunzip.bytesWritten !== stat.size) throw new BackupFileError('is damaged: something follows its end');
+  if (gunzip.bytesWritten !== stat.size) throw new BackupFileError('is damaged: there is data after its end');
 }

@@ -5,7 +5,7 @@ import { openDataSource, plainOptions, requireAllRows } from '../../../src/datab
 
 export interface ConnectionOptions {
   readonly url: string;
-  /** The name of the setting that holds the URL: `DATABASE_URL` unless told otherwise. */
+  /** The name of the setting that holds the URL; by default `DATABASE_URL`. */
   readonly setting?: string | undefined;
   readonly entities: NonNullable<DataSourceOptions['entities']>;
   readonly signal?: AbortSignal | undefined;
@@ -14,30 +14,31 @@ export interface ConnectionOptions {
 export interface Connection {
   readonly dataSource: DataSource;
   readonly runner: QueryRunner;
-  /** TypeORM has no COPY. So it runs on TypeORM's own connection. */
+  /** The client of the runner, for COPY, which TypeORM does not support. */
   readonly client: ClientBase;
-  /** From now on a signal does nothing. */
+  /** Makes the signal have no effect. */
   readonly ignoreSignal: () => void;
 }
 
 /**
- * Does something on a connection of its own, and ends it with whatever runs on it. A signal ends it too: so neither a
- * lock nor a server that is silent holds up whoever was told to stop. The streams of a COPY would wait for both.
+ * Runs an action on a connection of its own, then closes the connection even if a statement is
+ * running. The signal closes it, too, so that neither a lock nor a server that does not respond
+ * delays a command that is stopped. The streams of COPY would wait for both.
  */
 export async function withConnection<T>(
   { url, setting, entities, signal }: ConnectionOptions,
-  act: (connection: Connection) => Promise<T>,
+  action: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const sockets: Socket[] = [];
-  const cut = () => sockets.forEach((socket) => socket.destroy());
+  const closeNow = () => sockets.forEach((socket) => socket.destroy());
   const stream = () => {
     signal?.throwIfAborted();
     const socket = new Socket();
     sockets.push(socket);
     return socket;
   };
-  const ignoreSignal = () => signal?.removeEventListener('abort', cut);
-  signal?.addEventListener('abort', cut);
+  const ignoreSignal = () => signal?.removeEventListener('abort', closeNow);
+  signal?.addEventListener('abort', closeNow);
   try {
     const dataSource = await openDataSource(
       { ...plainOptions(url), entities, poolSize: 1, extra: { stream } },
@@ -47,10 +48,10 @@ export async function withConnection<T>(
     try {
       await requireAllRows(dataSource, setting);
       const client = (await runner.connect()) as ClientBase;
-      return await act({ dataSource, runner, client, ignoreSignal });
+      return await action({ dataSource, runner, client, ignoreSignal });
     } finally {
       await runner.release();
-      // It does not wait for a statement that is under way.
+      // It does not wait for a running statement.
       await dataSource.destroy();
     }
   } finally {

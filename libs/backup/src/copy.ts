@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { Database } from '../../../src/database/index.js';
 
-/** Rows have the same text under all settings of a server, none is hidden, and no timeout ends the transaction. */
-export const SETTINGS = `
+/** Settings that make all rows visible, and their text the same on any server, without timeouts. */
+export const TRANSACTION_SETTINGS = `
   set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
   set local standard_conforming_strings = on;
   set local bytea_output = 'hex'; set local extra_float_digits = 1;
@@ -15,7 +15,7 @@ interface Table {
   readonly columns: readonly string[];
 }
 
-/** The tables of all entities, in the same order in every version. */
+/** Returns the tables of all entities, in the same order in every version. */
 export function tablesOf(dataSource: DataSource): Table[] {
   const database = new Database(dataSource);
   return dataSource.entityMetadatas

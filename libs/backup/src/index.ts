@@ -1,3 +1,3 @@
 export { backup } from './backup.js';
-export type { BackupNotes } from './backup-file.js';
+export type { BackupMetadata } from './backup-file.js';
 export { checkBackup, restore } from './restore.js';

@@ -1,6 +1,6 @@
 export type RowCounts = Record<string, number>;
 
-/** Counts the rows of each table, and reports each time how many there are. */
+/** Counts the rows of each table, and reports each change. */
 export class Progress {
   readonly counts: RowCounts = {};
 
@@ -9,7 +9,7 @@ export class Progress {
     private readonly verb = '',
   ) {}
 
-  /** Adds rows of a table. 0 makes an empty table known. */
+  /** Adds rows of a table. 0 adds an empty table. */
   add(table: string, rows: number): void {
     const count = (this.counts[table] ?? 0) + rows;
     this.counts[table] = count;
@@ -17,8 +17,8 @@ export class Progress {
   }
 }
 
-/** How many line feeds these bytes hold. */
-export function lineFeedsIn(bytes: Buffer): number {
+/** Returns the number of line feeds. */
+export function countLineFeeds(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count++;
   return count;

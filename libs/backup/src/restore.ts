@@ -4,12 +4,12 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { RAISE_SYNCHRONOUS_COMMIT } from '../../../src/database/index.js';
 import type { BackupOptions } from './backup.js';
-import { type BackupFile, BackupFileError, type BackupNotes, readBackup } from './backup-file.js';
+import { type BackupFile, BackupFileError, type BackupMetadata, readBackup } from './backup-file.js';
 import { type Connection, withConnection } from './connection.js';
-import { quotedList, SETTINGS, tablesOf } from './copy.js';
+import { quotedList, tablesOf, TRANSACTION_SETTINGS } from './copy.js';
 import { Progress, type RowCounts } from './progress.js';
 
-/** Reads a whole backup. Throws BackupFileError with one clear line where it is damaged or of a newer version. */
+/** Reads a whole backup. Throws BackupFileError if it is damaged or of a newer version. */
 export async function checkBackup({
   report,
   signal,
@@ -22,55 +22,55 @@ export async function checkBackup({
 }
 
 export interface RestoreOptions extends BackupOptions {
-  /** Done at the end of the transaction, with the notes of the file. */
-  readonly afterRestore: (runner: QueryRunner, notes: BackupNotes) => Promise<void>;
+  /** Called at the end of the transaction with the metadata of the file. */
+  readonly afterRestore: (runner: QueryRunner, metadata: BackupMetadata) => Promise<void>;
 }
 
 /**
- * Puts the rows of a backup into a migrated database, in one transaction. Returns how many. A column that an older
- * backup lacks gets its default. Throws an Error with one clear line, and changes nothing, where a table already has
- * rows or the file is damaged.
+ * Inserts the rows of a backup into a migrated database in one transaction. Returns the numbers of
+ * rows. A column that an older backup lacks gets its default. Throws an Error with a message of one
+ * line, and changes nothing, if a table has rows or the file is damaged.
  */
 export async function restore({ afterRestore, report, ...options }: RestoreOptions): Promise<RowCounts> {
   const progress = new Progress(report);
   await withConnection(options, async (connection) => {
     const { runner, ignoreSignal } = connection;
     await runner.startTransaction();
-    await runner.query(SETTINGS);
+    await runner.query(TRANSACTION_SETTINGS);
     await runner.query(RAISE_SYNCHRONOUS_COMMIT);
-    const notes = await takeRows(connection, options, progress);
-    await afterRestore(runner, notes);
-    // Whoever cuts a commit does not learn whether it was done.
+    const metadata = await insertRows(connection, options, progress);
+    await afterRestore(runner, metadata);
+    // The outcome of an interrupted commit would be unknown.
     ignoreSignal();
     await runner.commitTransaction();
   });
   return progress.counts;
 }
 
-async function takeRows(
+async function insertRows(
   { dataSource, runner, client }: Connection,
   backup: Omit<BackupFile, 'progress'>,
   progress: Progress,
-): Promise<BackupNotes> {
+): Promise<BackupMetadata> {
   const tables = await lockEmptyTables(dataSource, runner);
-  const checks = await dropChecksOfNewRows(runner, [...tables.values()]);
-  const notes = await readBackup({ ...backup, progress }, async (saved, rows) => {
+  const checks = await dropUnvalidatedChecks(runner, [...tables.values()]);
+  const metadata = await readBackup({ ...backup, progress }, async (saved, rows) => {
     const table = tables.get(saved.table);
     if (table === undefined)
-      throw new BackupFileError(`is not of this version, which has no table ${saved.table}`);
+      throw new BackupFileError(`has the table ${saved.table}, which this version does not know`);
     const copyInto = (target: string) => pipeline(rows, client.query(copyFrom(target)));
     const { columns } = saved;
     if (columns) await copyInto(`copy ${table} (${quotedList(dataSource, columns)}) from stdin`);
     else await insertJson(dataSource, runner, table, copyInto);
   });
-  // A table cannot be changed while deferred constraints of its new rows wait for the end of the transaction.
+  // ALTER TABLE fails while deferred constraints of new rows are pending.
   if (checks.length > 0) await runner.query('set constraints all immediate');
   for (const check of checks) await runner.query(check);
-  return notes;
+  return metadata;
 }
 
-/** Drops checks that rows from before them need not pass (NOT VALID). Returns the statements that add them again. */
-async function dropChecksOfNewRows(runner: QueryRunner, tables: readonly string[]): Promise<string[]> {
+/** Drops NOT VALID checks, which old rows may violate. Returns statements that add them again. */
+async function dropUnvalidatedChecks(runner: QueryRunner, tables: readonly string[]): Promise<string[]> {
   const checks = (await runner.query(
     `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as "drop",
             format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as "add"
@@ -81,7 +81,7 @@ async function dropChecksOfNewRows(runner: QueryRunner, tables: readonly string[
   return checks.map(({ add }) => add);
 }
 
-/** The quoted tables by name. Locks them against other writers. Throws where one of them has rows. */
+/** Locks all tables. Returns their quoted names by name. Throws if a table has rows. */
 async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Promise<Map<string, string>> {
   const tables = tablesOf(dataSource);
   for (const { name, quoted } of tables) {
@@ -98,7 +98,7 @@ async function lockEmptyTables(dataSource: DataSource, runner: QueryRunner): Pro
   return new Map(tables.map(({ name, quoted }) => [name, quoted]));
 }
 
-/** Rows of version 1 go through a table of JSON values: COPY cannot read JSON objects into columns. */
+/** Inserts rows of version 1 through a table of JSON values, which COPY can read. */
 async function insertJson(
   dataSource: DataSource,
   runner: QueryRunner,
@@ -106,7 +106,7 @@ async function insertJson(
   copyInto: (target: string) => Promise<void>,
 ): Promise<void> {
   await runner.query('create temporary table json_rows (row json) on commit drop');
-  // Quote and delimiter are characters that JSON never holds, so a whole line is one value.
+  // JSON never contains the quote and delimiter characters, so a whole line is one value.
   await copyInto(`copy json_rows from stdin (format csv, quote e'\\x01', delimiter e'\\x02')`);
   const keys = (await runner.query(
     'select json_object_keys(row) as key from (select row from json_rows limit 1) one',

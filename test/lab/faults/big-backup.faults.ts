@@ -37,7 +37,7 @@ describe('backup and restore of many rows', () => {
     const report = (text: string) => told.push(text);
     const options = { entities, migrations, file: inFolder('told'), report };
     for (const [act, end] of [
-      [() => backup({ url: big, note, ...options }), 'rows'],
+      [() => backup({ url: big, backupMetadata: note, ...options }), 'rows'],
       [() => checkBackup(options), 'rows checked'],
       [() => restore({ url: target, afterRestore, ...options }), 'rows'],
     ] as const) {

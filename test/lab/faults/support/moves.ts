@@ -104,7 +104,7 @@ export class Movers {
 
   private async saveRows({ url }: Place): Promise<() => Promise<Place>> {
     const file = join(this.directory, String((this.files += 1)));
-    await backup({ url, entities, migrations, note, file, report });
+    await backup({ url, entities, migrations, backupMetadata: note, file, report });
     return async () => {
       const place = await this.migrated(this.target);
       await restore({ url: place.url, entities, migrations, afterRestore, file, report });
