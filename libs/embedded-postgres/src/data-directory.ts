@@ -18,7 +18,7 @@ import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
 import { ifMissing, makeFolder } from './folder.js';
 import { run, type Environment } from './program.js';
 
-/** Makes the folder above the directory. Returns the directory's real path, which identifies its server. */
+/** Creates the folder above the directory. Returns the real path, which identifies the server. */
 export async function openDirectory(path: string): Promise<string> {
   const directory = resolve(path);
   try {
@@ -35,15 +35,15 @@ export async function openDirectory(path: string): Promise<string> {
   }
 }
 
-/** Makes the database files if there are none. Returns whether it made them. */
+/** Creates the database files if there are none. Returns whether it did. */
 export async function createData(
   directory: string,
   { binaries, environment, account }: { binaries: Binaries; environment: Environment; account: Account },
   signal?: AbortSignal,
 ): Promise<boolean> {
   if (await hasData(directory)) return false;
-  await removeHalfMade(directory);
-  // They get their name at the end, so that a crash leaves nothing that looks like data.
+  await removeDrafts(directory);
+  // The directory gets its name at the end, so that a crash leaves nothing that looks like data.
   const draft = await mkdtemp(`${directory}.new-${process.pid}-`);
   try {
     await giveTo(draft, account.owner('initdb'));
@@ -55,7 +55,7 @@ export async function createData(
     await syncDirectory(dirname(directory));
     return true;
   } catch (error) {
-    // Another start was faster: use its files.
+    // Another start has created the files first.
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   } finally {
@@ -63,7 +63,7 @@ export async function createData(
   }
 }
 
-/** Throws where another major version made the files: this server cannot read them. */
+/** Throws if another major version created the files: this server cannot read them. */
 export async function checkVersion(directory: string, major: string): Promise<void> {
   const made = (await readFile(join(directory, 'PG_VERSION'), 'utf8')).trim();
   if (made === major) return;
@@ -72,7 +72,7 @@ export async function checkVersion(directory: string, major: string): Promise<vo
   );
 }
 
-/** Gives the files to this user and closes the directory to all others. */
+/** Makes a user the owner of the files, and closes the directory to all others. */
 export async function giveTo(directory: string, owner: User): Promise<void> {
   if ((await stat(directory)).uid !== owner.uid) await changeOwner(directory, owner);
   await chmod(directory, 0o700);
@@ -85,20 +85,20 @@ async function changeOwner(path: string, owner: User): Promise<void> {
     if (entry.isDirectory()) await changeOwner(child, owner);
     else await lchown(child, owner.uid, owner.gid);
   }
-  // The directory comes last. If its owner is right, everything below is right too, even after a crash.
+  // The directory is last: if its owner is right, so are those of all files, even after a crash.
   await lchown(path, owner.uid, owner.gid);
 }
 
 function refuseOtherOwner(directory: string, found: Stats): void {
   const uid = process.getuid?.();
   if (uid === 0 || uid === found.uid) return;
-  const whose = `the data directory ${directory} belongs to another user (number ${found.uid})`;
+  const fault = `the data directory ${directory} belongs to another user (number ${found.uid})`;
   const command = `sudo chown -R ${uid}:${process.getgid?.()} ${shellQuoted(directory)}`;
   throw new EmbeddedPostgresError(
-    // A data directory is closed to all others. A folder that is open is something else, and is left alone.
+    // A data directory is closed to all others. A folder that is open is not one.
     isLeftByRoot(found) && (found.mode & 0o777) === 0o700
-      ? `${whose}, as where root has started the service: make it yours with ${command}, or set DATA_DIR to another directory`
-      : `${whose}: start the service as that user, or set DATA_DIR to another directory`,
+      ? `${fault}, probably because root has started the service: take it over with ${command}, or set DATA_DIR to another directory`
+      : `${fault}: start the service as that user, or set DATA_DIR to another directory`,
   );
 }
 
@@ -106,7 +106,7 @@ function shellQuoted(text: string): string {
   return /^[\w/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Whether there are database files. Throws an EmbeddedPostgresError where there are other files. */
+/** Returns whether there are database files. Throws if there are other files. */
 export async function hasData(directory: string): Promise<boolean> {
   const entries = (await readdir(directory).catch(ifMissing)) ?? [];
   if (entries.length === 0) return false;
@@ -120,11 +120,11 @@ function initdbArguments(directory: string): string[] {
   return [
     `--pgdata=${directory}`,
     '--username=postgres',
-    // Only a user who can enter the socket's directory may connect. Nobody can connect over the network.
+    // Only users who can enter the socket's directory may connect, and none over the network.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
-    // Sorting and upper case are the same on every machine.
+    // Sort order and upper case are the same on every machine.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -133,17 +133,17 @@ function initdbArguments(directory: string): string[] {
   ];
 }
 
-/** Removes unfinished files of starts that were killed. */
-async function removeHalfMade(directory: string): Promise<void> {
+/** Removes incomplete directories of starts that were killed. */
+async function removeDrafts(directory: string): Promise<void> {
   const prefix = `${basename(directory)}.new-`;
   for (const name of await readdir(dirname(directory))) {
-    if (!name.startsWith(prefix) || lives(Number(name.slice(prefix.length).split('-')[0]))) continue;
-    // Its initdb may still be writing.
+    if (!name.startsWith(prefix) || isAlive(Number(name.slice(prefix.length).split('-')[0]))) continue;
+    // An initdb may still be writing.
     await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
-function lives(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -19,27 +19,27 @@ import { DataSource } from 'typeorm';
 import { EmbeddedPostgres, EmbeddedPostgresError } from './index.js';
 import { thisMachine } from './installation.js';
 
-/** The files of a server that has run and ended. */
-let made: string;
-let place: string;
+/** The folder with the data directory of a server that has run and stopped. */
+let template: string;
+let folder: string;
 let dataDirectory: string;
 let started: EmbeddedPostgres[];
 
 beforeAll(async () => {
-  made = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
-  await (await EmbeddedPostgres.start({ dataDirectory: join(made, 'postgres') })).stop();
+  template = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
+  await (await EmbeddedPostgres.start({ dataDirectory: join(template, 'postgres') })).stop();
 });
-afterAll(() => rm(made, { recursive: true }));
+afterAll(() => rm(template, { recursive: true }));
 
 beforeEach(async () => {
-  place = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
-  dataDirectory = join(place, 'postgres');
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'embedded-')));
+  dataDirectory = join(folder, 'postgres');
   started = [];
 });
 
 afterEach(async () => {
   await Promise.all(started.map((postgres) => postgres.stop()));
-  await rm(place, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
 });
 
 async function start(directory = dataDirectory): Promise<EmbeddedPostgres> {
@@ -48,9 +48,9 @@ async function start(directory = dataDirectory): Promise<EmbeddedPostgres> {
   return postgres;
 }
 
-/** Takes the files of a server that has run and ended. */
-async function takeMade(directory = dataDirectory): Promise<void> {
-  await cp(join(made, 'postgres'), directory, { recursive: true });
+/** Copies the files of a server that has run and stopped. */
+async function copyTemplate(directory = dataDirectory): Promise<void> {
+  await cp(join(template, 'postgres'), directory, { recursive: true });
 }
 
 async function attach(): Promise<EmbeddedPostgres> {
@@ -69,7 +69,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** Runs two starts at once and gives the server of the one, and the error of the other. */
+/** Runs two starts at once. Returns the server of one, and the error of the other. */
 async function race(): Promise<{ winner: EmbeddedPostgres; loser: unknown }> {
   const results = await Promise.allSettled([start(), start()]);
   const [winner] = started;
@@ -80,8 +80,8 @@ async function race(): Promise<{ winner: EmbeddedPostgres; loser: unknown }> {
 }
 
 describe('EmbeddedPostgres', () => {
-  it('keeps its data from one start to the next, with its socket in a private directory where its path is long', async () => {
-    const directory = join(place, 'long'.repeat(30), 'postgres');
+  it('keeps its data between starts, and its socket in a private directory if its path is long', async () => {
+    const directory = join(folder, 'long'.repeat(30), 'postgres');
     const first = await start(directory);
     const socketDirectory = decodeURIComponent(new URL(first.url).hostname);
     expect((await stat(socketDirectory)).mode & 0o777).toBe(0o700);
@@ -95,9 +95,9 @@ describe('EmbeddedPostgres', () => {
     await rm(socketDirectory, { recursive: true });
   });
 
-  it('serves two directories at once, and closes one that stands open', async () => {
-    const other = join(place, 'other');
-    await Promise.all([takeMade(), takeMade(other)]);
+  it('serves two directories at once, and closes one that is open to others', async () => {
+    const other = join(folder, 'other');
+    await Promise.all([copyTemplate(), copyTemplate(other)]);
     await chmod(dataDirectory, 0o755);
     const [one, two] = await Promise.all([start(), start(other)]);
     await query(one.url, 'create table only_in_one ()');
@@ -105,7 +105,7 @@ describe('EmbeddedPostgres', () => {
     expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
   });
 
-  it('lets one of two starts at the same moment win, on a new directory and on an old one', async () => {
+  it('lets one of two concurrent starts win, in a new directory and in an old one', async () => {
     const inUse = { name: 'EmbeddedPostgresError', message: expect.stringContaining('in use by') };
     const fresh = await race();
     expect(fresh.loser).toMatchObject(inUse);
@@ -114,14 +114,14 @@ describe('EmbeddedPostgres', () => {
     const old = await race();
     expect(old.loser).toMatchObject(inUse);
     expect(await query(old.winner.url, 'select 1')).toEqual([1]);
-    expect(await readdir(place)).toEqual(['postgres']);
+    expect(await readdir(folder)).toEqual(['postgres']);
   });
 
-  it('starts where the lock file of another start is empty for a moment, and says what to do where it stays so', async () => {
-    await takeMade();
+  it('starts after the lock file of another start was empty for a moment, and says what to do if it stays empty', async () => {
+    await copyTemplate();
     const lock = join(dataDirectory, 'postmaster.pid');
     await writeFile(lock, '');
-    // As soon as a server has met it.
+    // As soon as a server has read it.
     const log = (line: string) => {
       if (line.includes('is empty')) rmSync(lock, { force: true });
     };
@@ -136,7 +136,7 @@ describe('EmbeddedPostgres', () => {
     });
   });
 
-  it('starts a server for a command where none runs, and has a service wait for its end', async () => {
+  it('starts a server for a command if none runs, and lets a service wait for its end', async () => {
     const command = await attach();
     expect(command.created).toBe(true);
     const starting = start();
@@ -146,33 +146,33 @@ describe('EmbeddedPostgres', () => {
     expect(await query(service.url, `select to_regclass('made_by_command') is null`)).toEqual([false]);
   });
 
-  it('gives two commands at the same moment one server', async () => {
-    await takeMade();
+  it('serves two concurrent commands with one server', async () => {
+    await copyTemplate();
     const [one, two] = await Promise.all([attach(), attach()]);
     expect(await query(one.url, 'select pg_postmaster_start_time()')).toEqual(
       await query(two.url, 'select pg_postmaster_start_time()'),
     );
   });
 
-  it('gives up a start and leaves nothing behind', async () => {
-    const gaveUp = new Error('gave up');
+  it('aborts a start and leaves nothing behind', async () => {
+    const aborted = new Error('aborted');
     const controller = new AbortController();
-    // As soon as initdb makes files.
+    // As soon as initdb writes files.
     const accounts: typeof thisMachine.accounts = (at) =>
       thisMachine.accounts(at).map((account) => ({
         ...account,
         invoke: (file, args, role) => {
-          if (role === 'initdb' && !args.includes('--version')) setImmediate(() => controller.abort(gaveUp));
+          if (role === 'initdb' && !args.includes('--version')) setImmediate(() => controller.abort(aborted));
           return account.invoke(file, args, role);
         },
       }));
     const options = { dataDirectory, signal: controller.signal };
-    await expect(EmbeddedPostgres.start(options, { ...thisMachine, accounts })).rejects.toBe(gaveUp);
-    expect((await readdir(place)).filter((name) => name.includes('.new-'))).toEqual([]);
+    await expect(EmbeddedPostgres.start(options, { ...thisMachine, accounts })).rejects.toBe(aborted);
+    expect((await readdir(folder)).filter((name) => name.includes('.new-'))).toEqual([]);
   });
 
-  it('refuses the files of another major version, and leaves them as they are', async () => {
-    await takeMade();
+  it('refuses the files of another major version, and does not change them', async () => {
+    await copyTemplate();
     await writeFile(join(dataDirectory, 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toThrow(
       new EmbeddedPostgresError(
@@ -182,7 +182,7 @@ describe('EmbeddedPostgres', () => {
     expect(await readFile(join(dataDirectory, 'PG_VERSION'), 'utf8')).toBe('17\n');
   });
 
-  it('refuses a directory with other files, and leaves them as they are', async () => {
+  it('refuses a directory with other files, and does not change them', async () => {
     await mkdir(dataDirectory);
     await writeFile(join(dataDirectory, 'diary.txt'), 'mine');
     await expect(start()).rejects.toThrow(
@@ -193,7 +193,7 @@ describe('EmbeddedPostgres', () => {
     expect(await readdir(dataDirectory)).toEqual(['diary.txt']);
   });
 
-  it('refuses a place where there is a file', async () => {
+  it('refuses a path of a file', async () => {
     await writeFile(dataDirectory, '');
     const message = expect.stringMatching(
       /^the data directory .* cannot be .*: .* set DATA_DIR to .* directory/,
@@ -202,8 +202,8 @@ describe('EmbeddedPostgres', () => {
       await expect(start(directory)).rejects.toMatchObject({ name: 'EmbeddedPostgresError', message });
   });
 
-  it('tells in one line why damaged files do not start', async () => {
-    await takeMade();
+  it('says in one line why damaged files do not start', async () => {
+    await copyTemplate();
     await rm(join(dataDirectory, 'global', 'pg_control'));
     await expect(start()).rejects.toMatchObject({
       name: 'EmbeddedPostgresError',
@@ -226,20 +226,20 @@ describe('a running EmbeddedPostgres', () => {
 
   afterAll(() => rm(home, { recursive: true }));
 
-  it('gives a URL that TypeORM understands, whatever characters the path has', async () => {
+  it('has a URL that TypeORM can parse, whatever characters the path has', async () => {
     const dataSource = await new DataSource({ type: 'postgres', url: server.url }).initialize();
     expect(await dataSource.query('select lower($1) as lower', ['Ä'])).toEqual([{ lower: 'ä' }]);
     await dataSource.destroy();
   });
 
-  it('writes through to the disk before it answers, and checks what it reads', async () => {
+  it('writes to the disk before it responds, and verifies checksums', async () => {
     const settings = `('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums')`;
     expect(await query(server.url, `select setting from pg_settings where name in ${settings}`)).toEqual(
       Array(4).fill('on'),
     );
   });
 
-  it('listens on a socket that only its owner can reach, and on no port', async () => {
+  it('listens on a socket that only its owner can access, and on no port', async () => {
     expect(await query(server.url, 'show listen_addresses')).toEqual(['']);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect((await stat(join(directory, '.s.PGSQL.5432'))).mode & 0o777).toBe(0o700);
@@ -254,14 +254,14 @@ describe('a running EmbeddedPostgres', () => {
     expect(await query(server.url, 'select 1')).toEqual([1]);
   });
 
-  it('attaches a command to the running server, and leaves it running', async () => {
+  it('attaches a command to the running server, and does not stop it', async () => {
     const command = await EmbeddedPostgres.attachOrStart({ dataDirectory: directory });
     expect(command.url).toBe(server.url);
     await command.stop();
     expect(await query(server.url, 'select 1')).toEqual([1]);
   });
 
-  it('stops once, however often it is told to', async () => {
+  it('stops once for several calls of stop()', async () => {
     await Promise.all([server.stop(), server.stop()]);
     await expect(query(server.url, 'select 1')).rejects.toThrow('ENOENT');
     expect(await readdir(directory)).not.toContain('postmaster.pid');

@@ -1,4 +1,4 @@
-/* Without it nobody can run the service or its tests before they have installed PostgreSQL. */
+/* Without it the service and its tests need an installed PostgreSQL. */
 
 export { EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
 export { EmbeddedPostgresError } from './embedded-postgres.error.js';

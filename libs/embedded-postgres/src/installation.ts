@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { accountsOfThisMachine, type Account, type Place } from './account.js';
+import { accountsOfThisMachine, type Account, type DataDirectoryInfo } from './account.js';
 import { findBinaries, type Binaries } from './binaries.js';
 import { checkVersion, createData, giveTo, hasData } from './data-directory.js';
 import { EmbeddedPostgresError, reasonOf } from './embedded-postgres.error.js';
@@ -7,16 +7,16 @@ import { ordinaryOwnerOf } from './folder.js';
 import { run, type Environment } from './program.js';
 import { linkSharedLibraries } from './shared-libraries.js';
 
-/** The binaries and accounts of a machine. Tests use others. */
+/** The binaries and accounts of a machine. Tests replace them. */
 export interface Machine {
   binaries(): Binaries;
-  accounts(place: Place): readonly Account[];
+  accounts(directory: DataDirectoryInfo): readonly Account[];
 }
 
 /** The machine that the service runs on. */
 export const thisMachine: Machine = { binaries: () => findBinaries(), accounts: accountsOfThisMachine };
 
-/** Everything that the start of a server needs. */
+/** The input of a server start. */
 export interface Installation {
   readonly dataDirectory: string;
   readonly binaries: Binaries;
@@ -26,7 +26,7 @@ export interface Installation {
   readonly created: boolean;
 }
 
-/** Finds out how PostgreSQL runs on this machine, and makes the data directory ready for it. */
+/** Chooses the account for PostgreSQL on this machine, and prepares the data directory. */
 export async function install(
   dataDirectory: string,
   machine: Machine,
@@ -35,8 +35,8 @@ export async function install(
   const binaries = machine.binaries();
   try {
     const environment = await linkSharedLibraries(binaries.native, `${dataDirectory}.lib`);
-    const site = { dataDirectory, binaries, environment };
-    const { account, major } = await chooseAccount(site, machine, signal);
+    const files = { dataDirectory, binaries, environment };
+    const { account, major } = await chooseAccount(files, machine, signal);
     const created = await createData(dataDirectory, { binaries, environment, account }, signal);
     await checkVersion(dataDirectory, major);
     await giveTo(dataDirectory, account.owner('postgres'));
@@ -45,26 +45,26 @@ export async function install(
     signal?.throwIfAborted();
     if (error instanceof EmbeddedPostgresError) throw error;
     throw new EmbeddedPostgresError(
-      `the data directory ${dataDirectory} cannot be made ready (${reasonOf(error)}): remedy this, or set DATA_DIR to another directory`,
+      `the data directory ${dataDirectory} cannot be prepared (${reasonOf(error)}): fix this, or set DATA_DIR to another directory`,
     );
   }
 }
 
-type Site = Pick<Installation, 'dataDirectory' | 'binaries' | 'environment'>;
+type InstallationFiles = Pick<Installation, 'dataDirectory' | 'binaries' | 'environment'>;
 
-/** The first account under which the programs run and can enter the folder of the data. */
+/** Returns the first account under which the programs run and can enter the folder of the data. */
 async function chooseAccount(
-  site: Site,
+  files: InstallationFiles,
   machine: Machine,
   signal?: AbortSignal,
 ): Promise<{ account: Account; major: string }> {
-  const isMade = await hasData(site.dataDirectory);
-  const owner = await ordinaryOwnerOf(site.dataDirectory);
-  const accounts = machine.accounts({ owner, hasData: isMade });
+  const isInitialized = await hasData(files.dataDirectory);
+  const owner = await ordinaryOwnerOf(files.dataDirectory);
+  const accounts = machine.accounts({ owner, hasData: isInitialized });
   const failures: string[] = [];
   for (const account of accounts) {
-    const postgres = await probe(account, 'postgres', site, signal);
-    const initdb = isMade ? postgres : await probe(account, 'initdb', site, signal);
+    const postgres = await probe(account, 'postgres', files, signal);
+    const initdb = isInitialized ? postgres : await probe(account, 'initdb', files, signal);
     if (postgres.major && initdb.major) return { account, major: postgres.major };
     const { reason } = postgres.major ? initdb : postgres;
     failures.push(accounts.length > 1 ? `${account.name}: ${reason}` : reason);
@@ -75,11 +75,11 @@ async function chooseAccount(
   );
 }
 
-/** Asks a program for its major version, under the account and in the folder of the data. */
+/** Runs a program under the account in the folder of the data. Returns its major version. */
 async function probe(
   account: Account,
   program: 'initdb' | 'postgres',
-  { dataDirectory, binaries, environment }: Site,
+  { dataDirectory, binaries, environment }: InstallationFiles,
   signal?: AbortSignal,
 ): Promise<{ major: string | undefined; reason: string }> {
   const script = ['-c', 'cd "$1" && exec "$2" --version', 'sh', dirname(dataDirectory), binaries[program]];

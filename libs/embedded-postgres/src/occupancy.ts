@@ -5,12 +5,12 @@ import { stopOrphan } from './server.js';
 import { answers, socketDirectoryOf } from './socket-directory.js';
 
 const POLL_MS = 20;
-// How long a start waits for a command to release the directory, or for a server to end.
-const PATIENCE_MS = 10_000;
+// How long a start waits until a command releases the directory or a server ends.
+const WAIT_TIMEOUT_MS = 10_000;
 
-/** Waits until no server uses the data directory. Ends an orphaned one; throws at once where a service uses it. */
+/** Waits until no server uses the data directory. Stops an orphan. Throws if a service uses it. */
 export async function waitUntilFree(dataDirectory: string, signal?: AbortSignal): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
+  const end = performance.now() + WAIT_TIMEOUT_MS;
   for (;;) {
     signal?.throwIfAborted();
     const found = await findPostmaster(dataDirectory);
@@ -22,14 +22,14 @@ export async function waitUntilFree(dataDirectory: string, signal?: AbortSignal)
   }
 }
 
-/** Waits until the live server accepts connections. Returns its socket's directory, or undefined without a server. */
+/** Waits until a running server is ready. Returns its socket directory; undefined if none runs. */
 export async function findReady(dataDirectory: string, signal?: AbortSignal): Promise<string | undefined> {
-  const usual = socketDirectoryOf(dataDirectory);
+  const socketDirectory = socketDirectoryOf(dataDirectory);
   for (;;) {
     signal?.throwIfAborted();
     const found = await findPostmaster(dataDirectory);
     // A server in another container may use the same volume.
-    if (!found) return (await answers(usual)) ? usual : undefined;
+    if (!found) return (await answers(socketDirectory)) ? socketDirectory : undefined;
     if (found.status === 'stopping') return undefined;
     if (found.status === 'ready') return found.socketDirectory;
     await delay(POLL_MS);
@@ -41,13 +41,15 @@ function mayEndSoon({ status, owner }: Postmaster): boolean {
 }
 
 function inUse(dataDirectory: string, found: Postmaster | undefined): EmbeddedPostgresError {
-  // It answers but is none of our processes. So it runs in another container, on the same volume.
-  const who = found?.owner ? `another running ${nameOf(found.owner)}` : 'a server in another container';
+  // The server responds, but is not a process of this container.
+  const user = found?.owner
+    ? `another running ${describeOwner(found.owner)}`
+    : 'a server in another container';
   return new EmbeddedPostgresError(
-    `the data directory ${dataDirectory} is in use by ${who}: stop it, or set DATA_DIR to another directory`,
+    `the data directory ${dataDirectory} is in use by ${user}: stop it, or set DATA_DIR to another directory`,
   );
 }
 
-function nameOf({ pid, purpose }: NonNullable<Postmaster['owner']>): string {
+function describeOwner({ pid, purpose }: NonNullable<Postmaster['owner']>): string {
   return `${purpose === 'unknown' ? 'PostgreSQL server' : purpose} (process ${pid})`;
 }

@@ -3,24 +3,24 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What a server was started for: a service, or a command, which soon ends. */
+/** The purpose of a server: a service, or a command, which ends soon. */
 export type Purpose = 'service' | 'command';
 
-/** The live server of a data directory. Its lock file and the table of processes tell about it. */
+/** The running server of a data directory, from its lock file and the process table. */
 export interface Postmaster {
   readonly pid: number;
   readonly socketDirectory: string;
   readonly status: string;
-  /** The process that started the server. Undefined: it has ended, and the server is an orphan. */
+  /** The process that started the server; undefined if that has ended (the server is an orphan). */
   readonly owner: { readonly pid: number; readonly purpose: Purpose | 'unknown' } | undefined;
 }
 
-/** A name for the server's command line. It tells later starts who started the server. */
+/** Returns the cluster name, by which later starts find the process that started the server. */
 export function clusterName(purpose: Purpose): string {
   return `${purpose}-${process.pid}`;
 }
 
-/** Finds the live server of a data directory. Ignores the lock file that a dead server has left behind. */
+/** Finds the running server of a data directory. Ignores the lock file of a dead server. */
 export async function findPostmaster(dataDirectory: string): Promise<Postmaster | undefined> {
   const lock = await readLock(dataDirectory);
   if (!lock) return undefined;
@@ -29,18 +29,18 @@ export async function findPostmaster(dataDirectory: string): Promise<Postmaster 
   const [, purpose, owner] = / cluster_name=(service|command)-(\d+)( |$)/.exec(found.command) ?? [];
   const { pid, socketDirectory, status } = lock;
   if (!owner) return { pid, socketDirectory, status, owner: { pid, purpose: 'unknown' } };
-  // A process whose parent has ended gets another parent. This finds an orphan even if another process now has the
-  // number of the ended service.
-  const alive = found.parent === Number(owner);
+  // A process whose parent has ended gets another parent. So an orphan is found even if another
+  // process has the number of its former parent.
+  const isOwnerAlive = found.parent === Number(owner);
   return {
     pid,
     socketDirectory,
     status,
-    owner: alive ? { pid: Number(owner), purpose: purpose as Purpose } : undefined,
+    owner: isOwnerAlive ? { pid: Number(owner), purpose: purpose as Purpose } : undefined,
   };
 }
 
-/** Whether the server with this process number accepts connections. */
+/** Returns whether the server with this process number accepts connections. */
 export async function isReady(dataDirectory: string, pid: number): Promise<boolean> {
   const lock = await readLock(dataDirectory);
   return lock?.pid === pid && lock.status === 'ready';
@@ -48,7 +48,7 @@ export async function isReady(dataDirectory: string, pid: number): Promise<boole
 
 async function readLock(dataDirectory: string) {
   const text = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
-  // The file's format is that of PostgreSQL's src/include/utils/pidfile.h.
+  // PostgreSQL's src/include/utils/pidfile.h defines the format.
   const lines = text.split('\n').map((line) => line.trim());
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 1) return undefined;
@@ -56,10 +56,10 @@ async function readLock(dataDirectory: string) {
 }
 
 /**
- * Removes the lock file of a dead server. PostgreSQL refuses to start while any process has the number in that file,
- * and after a container restarts one often has. A new server that gets the old number would also look ready too early.
- * Another start may write its own lock file meanwhile; then PostgreSQL's second lock, on shared memory, protects the
- * data.
+ * Removes the lock file of a dead server. PostgreSQL refuses to start while any process has the
+ * number in that file, which is common after a container restart. A new server with the old number
+ * would also seem ready too early. If another start writes its own lock file meanwhile,
+ * PostgreSQL's second lock, on shared memory, protects the data.
  */
 export async function removeStaleLock(dataDirectory: string): Promise<void> {
   const before = await readLock(dataDirectory);
@@ -87,9 +87,9 @@ async function describeProcess(pid: number): Promise<{ parent: number; command: 
 
 async function describeFromProc(pid: number): Promise<{ parent: number; command: string } | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program stands in brackets and may contain spaces and brackets itself.
+  // The program name is in parentheses, and may contain spaces and parentheses.
   const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A zombie has ended. In a container there may be no process that collects it.
+  // A zombie has ended. A container may have no process that reaps it.
   if (state === 'Z' || state === 'X') return undefined;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
   return { parent: Number(parent), command: command.replaceAll('\0', ' ').trimEnd() };

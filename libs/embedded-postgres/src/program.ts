@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { reasonOf } from './embedded-postgres.error.js';
 
-/** A program, and how to start it. */
+/** A program with its arguments and user. */
 export interface Invocation {
   readonly file: string;
   readonly args: readonly string[];
@@ -10,15 +10,20 @@ export interface Invocation {
   readonly gid?: number;
 }
 
-/** Variables that a program gets in addition to the fixed ones. */
+/** Environment variables in addition to the fixed ones. */
 export type Environment = Readonly<Record<string, string>>;
 
-// A program gets nothing of our own environment: PGDATA, PGPORT or the user's language would change its work.
+// Programs do not inherit our environment: PGDATA, PGPORT or the locale would change their
+// behavior.
 const FIXED_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
+/** The number of output lines that are kept. */
+const MAX_LINES = 50;
+/** The maximum time from the end of a program to the end of its output. */
+const OUTPUT_TIMEOUT_MS = 500;
 
-/** A started program. It keeps the last lines of its output. */
+/** A running program, and the last lines of its output. */
 export class Program {
-  /** Resolves when the program and its output have ended, and never rejects. After a signal the code is null. */
+  /** Resolves when program and output have ended; never rejects. After a signal, code is null. */
   readonly ended: Promise<{ code: number | null }>;
 
   private isRunning = true;
@@ -32,7 +37,7 @@ export class Program {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream! }).on('line', (line) => {
         this.lines.push(line);
-        if (this.lines.length > 50) this.lines.shift();
+        if (this.lines.length > MAX_LINES) this.lines.shift();
         onLine(line);
       });
     }
@@ -46,10 +51,10 @@ export class Program {
       child.once('exit', (code, signal) => {
         this.isRunning = false;
         if (signal) this.failure = `it was ended by ${signal}`;
-        // The last lines may still come. PostgreSQL's background processes may keep the pipes open longer than that.
-        const overdue = setTimeout(() => resolve({ code }), 500);
+        // Waits for the last lines, but not for background processes that keep the pipes open.
+        const timer = setTimeout(() => resolve({ code }), OUTPUT_TIMEOUT_MS);
         child.once('close', () => {
-          clearTimeout(overdue);
+          clearTimeout(timer);
           resolve({ code });
         });
       });
@@ -57,8 +62,8 @@ export class Program {
   }
 
   /**
-   * Starts a program in its own session. Ctrl-C in a terminal then reaches only the service, and the service stops the
-   * program when it no longer needs it.
+   * Starts a program in its own session: Ctrl-C in a terminal then reaches only the service, which
+   * stops the program when it no longer needs it.
    */
   static start(
     { file, args, uid, gid }: Invocation,
@@ -84,24 +89,24 @@ export class Program {
     return this.isRunning;
   }
 
-  /** The last 50 lines of the output. */
+  /** The last lines of the output. */
   get output(): string {
     return this.lines.join('\n');
   }
 
-  /** Why the program failed, by its output. */
+  /** The reason of a failure, taken from the output. */
   get reason(): string {
     const fatal = this.lines.findLast((line) => /\b(FATAL|PANIC|error|could not)\b/.test(line));
-    const line = this.failure ?? fatal ?? this.lines.at(-1) ?? 'it ended without a word';
+    const line = this.failure ?? fatal ?? this.lines.at(-1) ?? 'it ended without output';
     return line.replace(/^.*?\b(FATAL|PANIC|error):\s+/, '').trim();
   }
 
-  /** Sends a signal to the program, but not to its children. Does nothing once the program has ended. */
+  /** Sends a signal to the program, unless it has ended, but not to its children. */
   signal(signal: NodeJS.Signals): void {
     if (this.isRunning) this.child.kill(signal);
   }
 
-  /** Kills the program and everything that it has started. */
+  /** Kills the program and all processes that it has started. */
   killAll(): void {
     if (!this.isRunning || this.child.pid === undefined) return;
     try {
@@ -112,7 +117,7 @@ export class Program {
   }
 }
 
-/** Runs a program to its end. An abort kills the program; the promise then rejects with the signal's reason. */
+/** Runs a program to its end. An abort kills it and rejects with the reason of the signal. */
 export async function run(
   invocation: Invocation,
   environment: Environment,
@@ -123,7 +128,7 @@ export async function run(
   try {
     program = Program.start(invocation, environment);
   } catch (error) {
-    // Node throws here where we may not start programs as another user.
+    // Node throws if this process may not start programs as another user.
     return { ok: false, output: '', reason: reasonOf(error) };
   }
   const abort = () => program.killAll();

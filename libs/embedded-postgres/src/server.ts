@@ -6,13 +6,13 @@ import { Program } from './program.js';
 import { openSocketDirectory, socketDirectoryOf } from './socket-directory.js';
 
 const POLL_MS = 20;
-// How long a server has to obey a signal before the next one is sent.
-const PATIENCE_MS = 5_000;
-// Fast shutdown, immediate shutdown, kill. No data are lost by any of them.
-const STAGES: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
+// The time that a server has to end after a signal before the next signal is sent.
+const SIGNAL_TIMEOUT_MS = 5_000;
+// Fast shutdown, immediate shutdown, kill. None of them loses data.
+const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 
-/** Another server has just taken the data directory, or the last processes of the previous one are still ending. */
-export class DirectoryTaken extends EmbeddedPostgresError {}
+/** The error if another server has taken the directory, or the last one has not quite ended. */
+export class DirectoryTakenError extends EmbeddedPostgresError {}
 
 /** A server that this process has started. */
 export class Server {
@@ -43,7 +43,7 @@ export class Server {
     }
     if (program.running) return server;
     await program.ended;
-    throw failure(dataDirectory, program);
+    throw startError(dataDirectory, program);
   }
 
   /** Resolves when the server has ended, with the reason. */
@@ -52,11 +52,11 @@ export class Server {
     return this.program.reason;
   }
 
-  /** Stops the server and waits for its end. The server closes its connections and writes its data. */
+  /** Stops the server, which closes its connections and writes its data, and waits for its end. */
   async stop(): Promise<void> {
-    await stopInStages(
-      // Another command may use this command's server. SIGTERM lets it finish first.
-      this.purpose === 'command' ? ['SIGTERM', ...STAGES] : STAGES,
+    await stopBySignals(
+      // Another command may use the server of this command. SIGTERM lets it finish first.
+      this.purpose === 'command' ? ['SIGTERM', ...STOP_SIGNALS] : STOP_SIGNALS,
       (signal) => {
         this.program.signal(signal);
       },
@@ -65,32 +65,32 @@ export class Server {
   }
 }
 
-/** Stops a server that another process has started. */
+/** Stops a server whose owner has ended. */
 export async function stopOrphan(dataDirectory: string, { pid }: Postmaster): Promise<void> {
-  const isGone = async () => (await findPostmaster(dataDirectory))?.pid !== pid;
-  const isGoneWithin = async (ms: number) => {
+  const hasEnded = async () => (await findPostmaster(dataDirectory))?.pid !== pid;
+  const endsWithin = async (ms: number) => {
     const end = performance.now() + ms;
-    while (!(await isGone())) {
+    while (!(await hasEnded())) {
       if (performance.now() > end) return false;
       await delay(POLL_MS);
     }
     return true;
   };
-  const stopped = await stopInStages(STAGES, signalTo(pid), isGoneWithin);
+  const stopped = await stopBySignals(STOP_SIGNALS, signalTo(pid), endsWithin);
   if (stopped) return;
   throw new EmbeddedPostgresError(
-    `the PostgreSQL server ${pid} of ${dataDirectory} does not end: end it, and start again`,
+    `the PostgreSQL server ${pid} of ${dataDirectory} does not end: stop it, and start again`,
   );
 }
 
-async function stopInStages(
-  stages: readonly NodeJS.Signals[],
+async function stopBySignals(
+  signals: readonly NodeJS.Signals[],
   send: (signal: NodeJS.Signals) => void,
   endsWithin: (ms: number) => Promise<boolean>,
 ): Promise<boolean> {
-  for (const signal of stages) {
+  for (const signal of signals) {
     send(signal);
-    if (await endsWithin(PATIENCE_MS)) return true;
+    if (await endsWithin(SIGNAL_TIMEOUT_MS)) return true;
   }
   return false;
 }
@@ -100,30 +100,31 @@ function signalTo(pid: number): (signal: NodeJS.Signals) => void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended, or it belongs to another user. The next wait finds out.
+      // The process has ended, or belongs to another user. The following wait detects that.
     }
   };
 }
 
-function failure(dataDirectory: string, { output, reason }: Program): EmbeddedPostgresError {
+function startError(dataDirectory: string, { output, reason }: Program): EmbeddedPostgresError {
   const text = `PostgreSQL did not start in ${dataDirectory} (${reason})`;
   if (/lock file ".*" already exists|pre-existing shared memory block/.test(output)) {
-    return new DirectoryTaken(
+    return new DirectoryTakenError(
       `${text}: stop the server that uses this directory, or set DATA_DIR to another one`,
     );
   }
-  // Another server makes its lock file just now. One that stays is of a server that was cut short.
+  // Another server is creating its lock file. If the file stays empty, a server was killed
+  // meanwhile.
   if (/lock file ".*" is empty/.test(output)) {
-    return new DirectoryTaken(`${text}: remove this file if no server uses this directory`);
+    return new DirectoryTakenError(`${text}: remove this file if no server uses this directory`);
   }
-  return new EmbeddedPostgresError(`${text}: remedy this, or set DATABASE_URL to another PostgreSQL server`);
+  return new EmbeddedPostgresError(`${text}: fix this, or set DATABASE_URL to another PostgreSQL server`);
 }
 
 function serverArguments(dataDirectory: string, socketDirectory: string, purpose: Purpose): string[] {
   const settings = {
-    // No network port: others on the machine could reach it.
+    // No network port, because other users of the machine could connect to it.
     listen_addresses: '',
-    // In quotes, since the setting is a list: a comma in the path would start another entry.
+    // Quoted, because a comma in the path would start another entry of this list.
     unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: '5432',
@@ -138,7 +139,7 @@ function serverArguments(dataDirectory: string, socketDirectory: string, purpose
     logging_collector: 'off',
     log_line_prefix: '',
     log_checkpoints: 'off',
-    // The caller reports refused statements. Here their text or row could show personal data.
+    // The client logs refused statements. In the server log they could show personal data.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { linkSharedLibraries } from './shared-libraries.js';
 
-let place: string;
+let folder: string;
 let native: string;
 let fallback: string;
 
 beforeEach(async () => {
-  place = await mkdtemp(join(tmpdir(), 'embedded-'));
-  native = join(place, 'native');
-  fallback = join(place, 'fallback');
+  folder = await mkdtemp(join(tmpdir(), 'embedded-'));
+  native = join(folder, 'native');
+  fallback = join(folder, 'fallback');
   await mkdir(native);
   const links = ['native/lib/libpq.so.5', 'native/lib/libpq.so'];
   const list = links.map((target) => ({ source: 'native/lib/libpq.so.5.18', target }));
   await writeFile(join(native, 'pg-symlinks.json'), JSON.stringify(list));
 });
 
-afterEach(() => rm(place, { recursive: true }));
+afterEach(() => rm(folder, { recursive: true }));
 
 async function installLibrary(): Promise<void> {
   await mkdir(join(native, 'lib'));
@@ -26,7 +26,7 @@ async function installLibrary(): Promise<void> {
 }
 
 describe('linkSharedLibraries', () => {
-  it('makes the links that the install script did not make', async () => {
+  it('creates the links that the install script did not create', async () => {
     await installLibrary();
     expect(await linkSharedLibraries(native, fallback)).toEqual({});
     expect((await readdir(join(native, 'lib'))).toSorted()).toEqual([
@@ -37,16 +37,16 @@ describe('linkSharedLibraries', () => {
     expect(await readFile(join(native, 'lib', 'libpq.so'), 'utf8')).toBe('library');
   });
 
-  it('makes them once, whoever else makes them at the same time', async () => {
+  it('creates them once if several processes do so at the same time', async () => {
     await installLibrary();
     const all = Array.from({ length: 8 }, () => linkSharedLibraries(native, fallback));
     expect(await Promise.all(all)).toEqual(Array(8).fill({}));
     expect(await linkSharedLibraries(native, fallback)).toEqual({});
-    expect(await readdir(place)).toEqual(['native']);
+    expect(await readdir(folder)).toEqual(['native']);
   });
 
-  it('makes them beside the data where the package cannot be written to', async () => {
-    // Without the folder the link cannot be made there: this fails for root as well.
+  it('creates them next to the data if the package is read-only', async () => {
+    // The folder of the links is missing, so this fails for root, too.
     expect(await linkSharedLibraries(native, fallback)).toEqual({
       LD_LIBRARY_PATH: `${fallback}:${join(native, 'lib')}`,
     });
@@ -55,14 +55,14 @@ describe('linkSharedLibraries', () => {
     expect(await readFile(join(fallback, 'libpq.so.5'), 'utf8')).toBe('library');
   });
 
-  it('leads the links beside the data to a package that has moved', async () => {
+  it('updates the links next to the data if the package has moved', async () => {
     await linkSharedLibraries(native, fallback);
-    await rename(native, join(place, 'moved'));
-    await mkdir(join(place, 'next'));
-    await rename(join(place, 'moved'), join(place, 'next', 'native'));
-    await linkSharedLibraries(join(place, 'next', 'native'), fallback);
+    await rename(native, join(folder, 'moved'));
+    await mkdir(join(folder, 'next'));
+    await rename(join(folder, 'moved'), join(folder, 'next', 'native'));
+    await linkSharedLibraries(join(folder, 'next', 'native'), fallback);
     expect(await readlink(join(fallback, 'libpq.so'))).toBe(
-      join(place, 'next', 'native', 'lib', 'libpq.so.5.18'),
+      join(folder, 'next', 'native', 'lib', 'libpq.so.5.18'),
     );
   });
 });

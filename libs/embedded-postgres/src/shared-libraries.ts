@@ -5,26 +5,26 @@ import { makeFolder } from './folder.js';
 import type { Environment } from './program.js';
 
 /**
- * Makes the links of the shared libraries. The package's install script would do so, but npm does not run it by
- * default. If the package is read-only, the links go to `fallbackDirectory`. Returns the variables by which the
- * programs then find them.
+ * Creates the links of the shared libraries. The install script of the package does so, but npm
+ * does not run it by default. If the package is read-only, the links are created in
+ * `fallbackDirectory`. Returns the environment variables with which programs find them.
  */
 export async function linkSharedLibraries(native: string, fallbackDirectory: string): Promise<Environment> {
   const missing = await missingLinks(native);
   try {
-    for (const { target, link } of missing) await makeLink(basename(target), link);
+    for (const { target, link } of missing) await createLink(basename(target), link);
     return {};
   } catch {
     await makeFolder(fallbackDirectory);
-    for (const { target, link } of missing) await makeLink(target, join(fallbackDirectory, basename(link)));
-    // A library looks for the others beside its own link. Here they are elsewhere.
+    for (const { target, link } of missing) await createLink(target, join(fallbackDirectory, basename(link)));
+    // A library finds the others next to its own link. Here they are elsewhere.
     return { LD_LIBRARY_PATH: `${fallbackDirectory}:${join(native, 'lib')}` };
   }
 }
 
 async function missingLinks(native: string): Promise<{ target: string; link: string }[]> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
-  // The paths in this file are relative to the package, so they begin with "native/".
+  // The paths in this file are relative to the package: they begin with "native/".
   const listed = JSON.parse(text) as { source: string; target: string }[];
   const links = listed.map(({ source, target }) => ({
     target: join(dirname(native), source),
@@ -34,9 +34,9 @@ async function missingLinks(native: string): Promise<{ target: string; link: str
   return links.filter((_, index) => !present[index]);
 }
 
-/** Makes a link. Replaces one of an earlier installation. */
-async function makeLink(target: string, link: string): Promise<void> {
-  // It gets its name by a rename, since another start may be using the old link.
+/** Creates a link, or replaces one of an earlier installation. */
+async function createLink(target: string, link: string): Promise<void> {
+  // A rename replaces the old link atomically: another start may be using it.
   const draft = `${link}.${randomUUID()}`;
   await symlink(target, draft);
   await rename(draft, link);

@@ -16,7 +16,7 @@ describe('socketDirectoryOf', () => {
     expect(socketDirectoryOf(path)).not.toBe(path);
   });
 
-  it('is another one for each long path, and the same at each start', () => {
+  it('is a different one for each long path, and the same at each start', () => {
     const [one, two] = [`/${'d'.repeat(200)}/one`, `/${'d'.repeat(200)}/two`];
     expect(socketDirectoryOf(one)).toBe(socketDirectoryOf(one));
     expect(socketDirectoryOf(one)).not.toBe(socketDirectoryOf(two));
@@ -24,25 +24,25 @@ describe('socketDirectoryOf', () => {
 });
 
 describe('openSocketDirectory', () => {
-  let place: string;
+  let folder: string;
   let directory: string;
 
   beforeEach(async () => {
-    place = await mkdtemp(join(tmpdir(), 'embedded-'));
-    directory = join(place, 'socket');
+    folder = await mkdtemp(join(tmpdir(), 'embedded-'));
+    directory = join(folder, 'socket');
   });
 
-  afterEach(() => rm(place, { recursive: true }));
+  afterEach(() => rm(folder, { recursive: true }));
 
   const open = () => openSocketDirectory(directory, '/data', sameUser.owner('postgres'));
 
-  it('makes a directory that nobody else can enter, and takes it again', async () => {
+  it('creates a directory that no other user can enter, and uses it again', async () => {
     await open();
     await open();
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
-  it('refuses one that others can enter', async () => {
+  it('refuses a directory that others can enter', async () => {
     await mkdir(directory);
     await chmod(directory, 0o755);
     await expect(open()).rejects.toThrow(
@@ -50,9 +50,9 @@ describe('openSocketDirectory', () => {
     );
   });
 
-  it('refuses a link that somebody has put in its place', async () => {
-    await mkdir(join(place, 'elsewhere'), { mode: 0o700 });
-    await symlink(join(place, 'elsewhere'), directory);
+  it('refuses a symbolic link', async () => {
+    await mkdir(join(folder, 'elsewhere'), { mode: 0o700 });
+    await symlink(join(folder, 'elsewhere'), directory);
     await expect(open()).rejects.toThrow('is not private to the service');
   });
 });

@@ -7,12 +7,12 @@ import type { User } from './account.js';
 import { EmbeddedPostgresError } from './embedded-postgres.error.js';
 
 const SOCKET_NAME = '.s.PGSQL.5432';
-// sun_path holds 108 bytes on Linux and 104 on macOS, with a closing zero.
-const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
+// sun_path has 108 bytes on Linux and 104 on macOS, including a zero at its end.
+const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /**
- * The directory of the server's socket: the data directory, which only its owner can enter. Where the path of the
- * socket would be too long for the system, it is a separate temporary directory.
+ * Returns the directory of the server's socket: the data directory, which only its owner can enter,
+ * or a temporary directory if the path of the socket would be too long for the system.
  */
 export function socketDirectoryOf(dataDirectory: string): string {
   if (fits(dataDirectory)) return dataDirectory;
@@ -24,7 +24,7 @@ export function socketDirectoryOf(dataDirectory: string): string {
   );
 }
 
-/** Makes the directory of the socket, unless it is the data directory. Throws where others could enter it. */
+/** Creates the directory if it is not the data directory. Throws if others can enter it. */
 export async function openSocketDirectory(
   directory: string,
   dataDirectory: string,
@@ -45,7 +45,7 @@ export async function openSocketDirectory(
   }
 }
 
-/** Whether a server answers on the socket of a directory. */
+/** Returns whether a server responds on the socket of a directory. */
 export function answers(directory: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(join(directory, SOCKET_NAME));
@@ -60,11 +60,11 @@ export function answers(directory: string): Promise<boolean> {
   });
 }
 
-/** The URL of the server. The directory is its host, since TypeORM cuts off the query. */
+/** Returns the URL of the server. The directory is its host, because TypeORM drops the query. */
 export function urlOf(directory: string): string {
   return `postgres://postgres@${encodeURIComponent(directory)}/postgres`;
 }
 
 function fits(directory: string): boolean {
-  return Buffer.byteLength(join(directory, SOCKET_NAME)) <= LONGEST_PATH;
+  return Buffer.byteLength(join(directory, SOCKET_NAME)) <= MAX_PATH_BYTES;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Supervisor } from './supervisor.js';
 
-/** A server that ends when it is told to. */
+/** A server that ends when `end` is called. */
 class FakeServer {
   end: (reason: string) => void = () => undefined;
   private readonly whenEnded = new Promise<string>((resolve) => (this.end = resolve));
@@ -35,16 +35,16 @@ function supervise(restart: (server: FakeServer, count: number) => void) {
 }
 
 describe('Supervisor', () => {
-  it('gives up a server that ends for the sixth time within a minute', async () => {
+  it('gives up if a server ends for the sixth time within a minute', async () => {
     const { first, failure, restarts } = supervise((server) => server.end('killed'));
     first.end('killed');
     expect(await failure).toBe(
-      'the embedded PostgreSQL ended 6 times within a minute (killed): remedy this, or set DATABASE_URL to another PostgreSQL server',
+      'the embedded PostgreSQL ended 6 times within a minute (killed): fix this, or set DATABASE_URL to another PostgreSQL server',
     );
     expect(restarts()).toBe(5);
   });
 
-  it('tries again when a restart fails, and tells each end in the log', async () => {
+  it('tries again if a restart fails, and logs each end', async () => {
     let lastsNow: () => void = () => undefined;
     const lasts = new Promise<void>((resolve) => (lastsNow = resolve));
     const { first, log, restarts, stop } = supervise((_, count) => {
@@ -55,10 +55,10 @@ describe('Supervisor', () => {
     await lasts;
     await stop();
     expect(restarts()).toBe(3);
-    expect(log).toEqual(['PostgreSQL ended (killed): starting it again']);
+    expect(log).toEqual(['PostgreSQL ended (killed): restarting it']);
   });
 
-  it('starts nothing again once it was stopped', async () => {
+  it('restarts nothing after stop()', async () => {
     const { log, restarts, stop } = supervise(() => undefined);
     await stop();
     expect([log, restarts()]).toEqual([[], 0]);

@@ -5,9 +5,9 @@ import type { Server } from './server.js';
 type Supervised = Pick<Server, 'ended' | 'stop'>;
 
 const WINDOW_MS = 60_000;
-const RESTARTS_PER_WINDOW = 5;
+const MAX_RESTARTS_PER_WINDOW = 5;
 
-/** Restarts a server that ends by itself. Gives up when it has ended six times within a minute. */
+/** Restarts a server that ends by itself. Gives up if it ends six times within a minute. */
 export class Supervisor {
   private readonly stopped = new AbortController();
   private readonly done: Promise<void>;
@@ -19,14 +19,14 @@ export class Supervisor {
     private readonly restart: (signal: AbortSignal) => Promise<Supervised>,
     private readonly onFailure: (error: EmbeddedPostgresError) => void,
     private readonly log: (line: string) => void,
-    /** Milliseconds before the first restart. Within a minute each further pause is twice as long. */
-    private readonly firstPause = 100,
+    /** The delay before the first restart. It doubles with each further one within a minute. */
+    private readonly firstDelayMs = 100,
   ) {
     this.server = server;
     this.done = this.watch();
   }
 
-  /** Stops the server for good. */
+  /** Stops the server without a restart. */
   async stop(): Promise<void> {
     this.stopped.abort();
     await this.server.stop();
@@ -37,8 +37,8 @@ export class Supervisor {
     const { signal } = this.stopped;
     for (;;) {
       const reason = await this.server.ended();
-      let failure = endedTooOften(reason);
-      if (!signal.aborted) this.log(`PostgreSQL ended (${reason}): starting it again`);
+      let failure = endedTooOftenError(reason);
+      if (!signal.aborted) this.log(`PostgreSQL ended (${reason}): restarting it`);
       for (let running = false; !running;) {
         if (signal.aborted) return;
         if (!this.mayRestart()) {
@@ -46,11 +46,11 @@ export class Supervisor {
           return;
         }
         try {
-          await delay(this.firstPause * 2 ** (this.ends.length - 1), undefined, { signal });
+          await delay(this.firstDelayMs * 2 ** (this.ends.length - 1), undefined, { signal });
           this.server = await this.restart(signal);
           running = true;
         } catch (error) {
-          failure = notStartedAgain(error);
+          failure = restartError(error);
         }
       }
       // stop() may have been called while the new server was starting.
@@ -61,18 +61,18 @@ export class Supervisor {
   private mayRestart(): boolean {
     const now = performance.now();
     this.ends = [...this.ends.filter((end) => end > now - WINDOW_MS), now];
-    return this.ends.length <= RESTARTS_PER_WINDOW;
+    return this.ends.length <= MAX_RESTARTS_PER_WINDOW;
   }
 }
 
-function notStartedAgain(error: unknown): EmbeddedPostgresError {
+function restartError(error: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
-    `the embedded PostgreSQL ended, and cannot be started again: ${reasonOf(error)}`,
+    `the embedded PostgreSQL ended, and cannot be restarted: ${reasonOf(error)}`,
   );
 }
 
-function endedTooOften(reason: string): EmbeddedPostgresError {
+function endedTooOftenError(reason: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
-    `the embedded PostgreSQL ended ${RESTARTS_PER_WINDOW + 1} times within a minute (${reason}): remedy this, or set DATABASE_URL to another PostgreSQL server`,
+    `the embedded PostgreSQL ended ${MAX_RESTARTS_PER_WINDOW + 1} times within a minute (${reason}): fix this, or set DATABASE_URL to another PostgreSQL server`,
   );
 }

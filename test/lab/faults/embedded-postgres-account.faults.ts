@@ -187,7 +187,7 @@ asRoot('a data directory of somebody else', () => {
 
   it.each([0, 61000])('tells how to take it back where root has left it to %i', async (uid) => {
     expect(await refusal(join(place, 'data'), uid)).toBe(
-      `EmbeddedPostgresError: the data directory ${place}/data belongs to another user (number ${uid}), as where root has started the service: make it yours with sudo chown -R 1234:5678 ${place}/data, or set DATA_DIR to another directory`,
+      `EmbeddedPostgresError: the data directory ${place}/data belongs to another user (number ${uid}), probably because root has started the service: take it over with sudo chown -R 1234:5678 ${place}/data, or set DATA_DIR to another directory`,
     );
   });
 

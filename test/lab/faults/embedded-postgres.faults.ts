@@ -118,7 +118,7 @@ describe('EmbeddedPostgres when the server dies', () => {
     expect(await eventually(() => query(url, COMMITTED))).toEqual([42]);
   });
 
-  it('reports once that it cannot be started again', async () => {
+  it('reports once that it cannot be restarted', async () => {
     const failures: EmbeddedPostgresError[] = [];
     const postgres = await start({ onFailure: (error) => failures.push(error) });
     const pid = await postmasterPid();
@@ -128,7 +128,7 @@ describe('EmbeddedPostgres when the server dies', () => {
     await postgres.stop();
     expect(failures.map(({ name }) => name)).toEqual(['EmbeddedPostgresError']);
     expect(failures[0]?.message).toMatch(
-      /^the embedded PostgreSQL ended, and cannot be started again: [^\n]* \([^\n]*global[^\n]*\): remedy this, or set DATABASE_URL[^\n]*$/,
+      /^the embedded PostgreSQL ended, and cannot be restarted: [^\n]* \([^\n]*global[^\n]*\): fix this, or set DATABASE_URL[^\n]*$/,
     );
   });
 
