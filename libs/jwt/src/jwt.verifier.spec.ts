@@ -117,10 +117,10 @@ describe('JwtVerifier', () => {
 
       it.each([
         [undefined, 'is missing'],
-        ['*', 'is no array of UUIDs'],
-        [{ 0: '*', length: 1 }, 'is no array of UUIDs'],
-        [['*', '*'], 'holds something other than a UUID'],
-        [[one, '*'], 'holds something other than a UUID'],
+        ['*', 'is not an array of UUIDs'],
+        [{ 0: '*', length: 1 }, 'is not an array of UUIDs'],
+        [['*', '*'], 'contains a value that is not a UUID'],
+        [[one, '*'], 'contains a value that is not a UUID'],
       ])('with no projects for any other claim, and logs why: %#', async (claim, reason) => {
         expect(await projectsOf({ [CLAIM]: claim, projects: [one] })).toEqual([]);
         expect(lines).toEqual([`a caller is bound to no project: the claim ${CLAIM} ${reason}`]);

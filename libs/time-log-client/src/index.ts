@@ -1,8 +1,8 @@
-/* Without it every caller writes retries, paging and types on its own. */
+/* Without it every client application implements retries, paging and types itself. */
 
 export { TimeLogClient, type TimeLogClientOptions } from './time-log-client.js';
 export { TimeLogError, type TimeLogErrorCode } from './time-log.error.js';
-export type { TimeLogEvent } from './every-event.js';
+export type { TimeLogEvent } from './iterate-events.js';
 export type {
   NewTimeLog,
   RecordedTimeLog,

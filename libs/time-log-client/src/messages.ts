@@ -1,4 +1,4 @@
-/* The client over messages. The types of its answers, and TimeLogError, are those of the index. */
+/* The client over messages. Its result types and TimeLogError are exported by the index. */
 
 export {
   type MessageProxy,

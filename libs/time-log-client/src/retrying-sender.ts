@@ -1,140 +1,142 @@
-import { type Failure, isTransient, leavesOutcomeUnknown } from './answer.js';
+import { type Failure, isTransient, leavesOutcomeUnknown } from './failure.js';
 import type { Runtime } from './runtime.js';
 import type { Token } from './arguments.js';
 import { TimeLogError } from './time-log.error.js';
-import { ABORTED, LATE, within } from './within.js';
+import { ABORTED, runWithTimeout, TIMED_OUT } from './run-with-timeout.js';
 
-/** Milliseconds: the bound of the first pause. It doubles with each further pause, up to the longest. */
-const FIRST_PAUSE = 250;
-const LONGEST_PAUSE = 5_000;
-/** Visible ASCII. With anything else fetch would throw an error that repeats the token. */
-const TOKEN = /^[\x21-\x7e]+$/;
+/** The upper limit of the random delay before the first retry. It doubles with each retry. */
+const FIRST_DELAY_MS = 250;
+/** The maximum upper limit of the random delay. */
+const MAX_DELAY_MS = 5_000;
+/** Visible ASCII. For other characters fetch would throw an error that contains the token. */
+const TOKEN_PATTERN = /^[\x21-\x7e]+$/;
 
-/** The result of a request, or why there is none. */
+/** The result of a request, or the reason why there is none. */
 export type Outcome<T> = { readonly value: T } | Failure;
 
 /** A request that may be sent more than once. */
-export interface Call<T> {
-  /** Sends it once, with the token of the call. Rejects where the connection fails. */
+export interface RetryableRequest<T> {
+  /** Sends the request once, with the token of the call. Rejects if the connection fails. */
   readonly send: (token: string | undefined, signal: AbortSignal) => Promise<Outcome<T>>;
-  /** The id of the call in the service's log. */
+  /** The id of the call in the log of the service. */
   readonly requestId?: string;
-  /** Makes a request safe to repeat that is not safe by itself. */
+  /** Makes a request safe to repeat that is not idempotent. */
   readonly idempotencyKey?: string;
-  /** Of a request that changes a log: what that may have been where the outcome is unknown, and what to do then. */
-  readonly mayHaveBeen?: string;
-  /** What the outcome of a try means where an earlier one may have done the work; by default the same. */
-  readonly again?: (outcome: Outcome<T>) => Outcome<T>;
+  /** The possible change of a log if the outcome is unknown, and what to do then. */
+  readonly possibleChange?: string;
+  /** Changes the outcome of a try if an earlier try may have done the work. */
+  readonly afterUncertainTry?: (outcome: Outcome<T>) => Outcome<T>;
 }
 
-/** How often a call may be tried, and what ends it. */
-interface Persistence {
+/** The options of a call. */
+interface SendOptions {
   readonly tries: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What is known about a call that was sent, beside its failure. */
-interface Sent {
-  readonly count?: number;
+/** The properties of a request that its error reports. */
+interface SentRequest {
+  readonly tryCount?: number;
   readonly requestId?: string;
   readonly isOutcomeUnknown?: boolean;
   readonly idempotencyKey?: string;
-  readonly mayHaveBeen?: string;
+  readonly possibleChange?: string;
 }
 
 interface SenderOptions {
-  /** Without it, requests carry none. */
+  /** Undefined if requests have no token. */
   readonly token: Token | undefined;
-  /** The most milliseconds of one try. */
+  /** The maximum milliseconds of one try. */
   readonly timeout: number;
-  /** The most milliseconds of a whole call. */
+  /** The maximum milliseconds of a whole call. */
   readonly deadline: number;
 }
 
-/** Sends requests. Repeats one where that is safe and may help, within limits of tries and time. */
+/** Sends requests, and repeats them if that may help, within limits of tries and time. */
 export class RetryingSender {
   constructor(
     private readonly options: SenderOptions,
     private readonly runtime: Omit<Runtime, 'fetch'>,
   ) {}
 
-  /** Rejects with TimeLogError, or with what the caller's own `token` function has thrown. */
-  async call<T>(call: Call<T>, { tries, signal }: Persistence): Promise<T> {
+  /** Sends a request. Rejects with TimeLogError, or with the error of the `token` function. */
+  async send<T>(request: RetryableRequest<T>, { tries, signal }: SendOptions): Promise<T> {
     const end = this.runtime.now() + this.options.deadline;
-    const token = await this.token(signal);
+    const token = await this.getToken(signal);
     let isOutcomeUnknown = false;
-    for (let count = 1; ; count++) {
-      const outcome = await this.attempt(call, token, end, signal);
-      const result: Outcome<T> = isOutcomeUnknown && call.again ? call.again(outcome) : outcome;
+    for (let tryCount = 1; ; tryCount++) {
+      const outcome = await this.attempt(request, token, end, signal);
+      const result: Outcome<T> =
+        isOutcomeUnknown && request.afterUncertainTry ? request.afterUncertainTry(outcome) : outcome;
       if ('value' in result) return result.value;
-      isOutcomeUnknown ||= call.mayHaveBeen !== undefined && leavesOutcomeUnknown(result);
-      const mayGoOn = isTransient(result) && count < tries;
-      const failure = mayGoOn ? await this.pause(result, count, end, signal) : result;
-      if (failure) throw errorOf(failure, { count, isOutcomeUnknown, ...call });
+      isOutcomeUnknown ||= request.possibleChange !== undefined && leavesOutcomeUnknown(result);
+      const mayRetry = isTransient(result) && tryCount < tries;
+      const failure = mayRetry ? await this.waitForRetry(result, tryCount, end, signal) : result;
+      if (failure) throw errorOf(failure, { tryCount, isOutcomeUnknown, ...request });
     }
   }
 
-  /** Asks for the token once per call: a key belongs to its token, so another token would make a second log. */
-  private async token(signal: AbortSignal | undefined): Promise<string | undefined> {
+  /** Gets the token once per call: with another token, the same key would create a second log. */
+  private async getToken(signal: AbortSignal | undefined): Promise<string | undefined> {
     const { token, deadline } = this.options;
     if (token === undefined) return undefined;
-    const patience = { milliseconds: deadline, signal };
-    const ask = async () => (typeof token === 'string' ? token : token());
-    const text = await within(ask, patience, this.runtime.schedule);
-    if (text === ABORTED) throw errorOf(abortion(signal));
-    if (text === LATE) throw errorOf({ code: 'NO_ANSWER', message: 'the token did not come in time' });
-    if (!TOKEN.test(text.trim()))
+    const get = async () => (typeof token === 'string' ? token : token());
+    const text = await runWithTimeout(get, { milliseconds: deadline, signal }, this.runtime.schedule);
+    if (text === ABORTED) throw errorOf(abortFailure(signal));
+    if (text === TIMED_OUT)
+      throw errorOf({ code: 'NO_ANSWER', message: 'the token was not available in time' });
+    if (!TOKEN_PATTERN.test(text.trim()))
       throw new TypeError('token must be visible ASCII characters without spaces');
     return text.trim();
   }
 
   private async attempt<T>(
-    { send }: Call<T>,
+    { send }: RetryableRequest<T>,
     token: string | undefined,
     end: number,
     signal: AbortSignal | undefined,
   ): Promise<Outcome<T>> {
     const { now, schedule } = this.runtime;
-    const patience = { milliseconds: Math.min(this.options.timeout, end - now()), signal };
+    const limits = { milliseconds: Math.min(this.options.timeout, end - now()), signal };
     try {
-      const outcome = await within((aborted) => send(token, aborted), patience, schedule);
-      if (outcome === LATE) return { code: 'NO_ANSWER', message: 'no answer came in time' };
-      return outcome === ABORTED ? abortion(signal) : outcome;
+      const outcome = await runWithTimeout((trySignal) => send(token, trySignal), limits, schedule);
+      if (outcome === TIMED_OUT) return { code: 'NO_ANSWER', message: 'no response in time' };
+      return outcome === ABORTED ? abortFailure(signal) : outcome;
     } catch (cause) {
       return { code: 'NO_ANSWER', message: 'the connection failed', cause };
     }
   }
 
-  /** Waits before the next try. Returns the failure instead where there must not be another try. */
-  private async pause(
+  /** Waits before the next try. Returns the failure if there must be no other try. */
+  private async waitForRetry(
     failure: Failure,
-    count: number,
+    tryCount: number,
     end: number,
     signal: AbortSignal | undefined,
   ): Promise<Failure | undefined> {
     const { now, random, schedule } = this.runtime;
-    const jitter = random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (count - 1));
+    const jitter = random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (tryCount - 1));
     const milliseconds = (failure.retryAfter ?? 0) + jitter;
     if (now() + milliseconds >= end) return failure;
     const never = () => new Promise<never>(() => undefined);
-    const ended = await within(never, { milliseconds, signal }, schedule);
-    if (ended === ABORTED) return abortion(signal);
-    // The machine may have slept meanwhile, perhaps longer than the key lives.
+    const reason = await runWithTimeout(never, { milliseconds, signal }, schedule);
+    if (reason === ABORTED) return abortFailure(signal);
+    // The machine may have been suspended for longer than the lifetime of the key.
     return now() >= end ? failure : undefined;
   }
 }
 
-function abortion(signal: AbortSignal | undefined): Failure {
+function abortFailure(signal: AbortSignal | undefined): Failure {
   return { code: 'ABORTED', message: 'aborted by the signal of the caller', cause: signal?.reason };
 }
 
 function errorOf(
   { code, message, cause, status, requestId, retryAfter }: Failure,
-  { count = 0, isOutcomeUnknown = false, ...sent }: Sent = {},
+  { tryCount = 0, isOutcomeUnknown = false, ...sent }: SentRequest = {},
 ): TimeLogError {
   const parts = [message];
-  if (count > 1) parts.push(`gave up after ${count} tries`);
-  if (isOutcomeUnknown) parts.push(`the log may have been ${sent.mayHaveBeen}`);
+  if (tryCount > 1) parts.push(`gave up after ${tryCount} tries`);
+  if (isOutcomeUnknown) parts.push(`the log may have been ${sent.possibleChange}`);
   return new TimeLogError(code, parts.join('; '), {
     ...(cause !== undefined && { cause }),
     status,

@@ -24,11 +24,11 @@ const MAY_BE_RECORDED =
 const MAY_BE_CORRECTED = '; the log may have been corrected: correct it again';
 const MAY_BE_DELETED = '; the log may have been deleted: delete it again';
 
-/** How the fake service answers one request: at once, never, or with a lost connection. */
-type Answering = () => Response | 'nothing' | Error;
+/** The reaction of the fake service to a request: a response, none, or a lost connection. */
+type Reaction = () => Response | 'nothing' | Error;
 
 const answered =
-  (status: number, body: unknown, headers: Record<string, string> = {}): Answering =>
+  (status: number, body: unknown, headers: Record<string, string> = {}): Reaction =>
   () =>
     new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers });
 const refused = (status: number, error: string, headers = {}) =>
@@ -39,21 +39,21 @@ const listed = answered(200, { success: true, ...PAGE });
 const unavailable = refused(503, 'SERVICE_UNAVAILABLE');
 const limited = refused(429, 'RATE_LIMITED');
 const missing = refused(404, 'NOT_FOUND');
-const lost: Answering = () => new TypeError('fetch failed');
-const deleted: Answering = () => new Response(null, { status: 204 });
-const silent: Answering = () => 'nothing';
+const lost: Reaction = () => new TypeError('fetch failed');
+const deleted: Reaction = () => new Response(null, { status: 204 });
+const silent: Reaction = () => 'nothing';
 
-/** A runtime whose time passes only while nothing else can happen, with a service that answers as it is told. */
+/** A runtime with a fake service, whose clock advances only while nothing else can happen. */
 class FakeRuntime implements Runtime {
   readonly requests: { url: string; init: RequestInit; at: number }[] = [];
-  chance = 0;
-  /** Milliseconds that the machine sleeps whenever time passes. */
-  sleep = 0;
-  /** No time passes at all. */
-  isStill = false;
+  randomValue = 0;
+  /** The milliseconds for which the machine is suspended whenever a timer fires. */
+  suspendMs = 0;
+  /** Whether timers never fire. */
+  isStopped = false;
   private time = NOW;
 
-  constructor(private readonly answers: Answering[]) {}
+  constructor(private readonly answers: Reaction[]) {}
 
   readonly fetch: Fetch = async (url, init) => {
     this.requests.push({ url, init, at: this.time - NOW });
@@ -61,28 +61,28 @@ class FakeRuntime implements Runtime {
     if (answer instanceof Error) throw answer;
     if (answer instanceof Response) return answer;
     return new Promise((_resolve, reject) => {
-      init.signal!.addEventListener('abort', () => reject(new DOMException('cut', 'AbortError')));
+      init.signal!.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
     });
   };
 
   readonly now = () => this.time;
-  readonly random = () => this.chance;
-  readonly schedule = (act: () => void, milliseconds: number) => {
-    if (this.isStill) return () => undefined;
+  readonly random = () => this.randomValue;
+  readonly schedule = (callback: () => void, milliseconds: number) => {
+    if (this.isStopped) return () => undefined;
     const timer = setImmediate(() => {
-      this.time += milliseconds + this.sleep;
-      act();
+      this.time += milliseconds + this.suspendMs;
+      callback();
     });
     return () => clearImmediate(timer);
   };
 
-  /** Milliseconds from the start of the test to each request. */
+  /** The milliseconds from the start of the test to each request. */
   get times(): number[] {
     return this.requests.map(({ at }) => at);
   }
 
-  /** Method and address of each request. */
-  get calls(): string[] {
+  /** The method and path of each request. */
+  get requestLines(): string[] {
     return this.requests.map(({ url, init }) => `${init.method} ${url.replace(BASE_URL, '')}`);
   }
 
@@ -91,12 +91,12 @@ class FakeRuntime implements Runtime {
   }
 }
 
-function clientOf(answers: Answering[], options: Partial<TimeLogClientOptions> = {}) {
+function clientOf(answers: Reaction[], options: Partial<TimeLogClientOptions> = {}) {
   const runtime = new FakeRuntime([...answers]);
   return { runtime, client: new TimeLogClient({ baseUrl: BASE_URL, token: 'secret', ...options }, runtime) };
 }
 
-/** The error that a call rejects with. */
+/** Returns the error with which a call rejects. */
 async function failure(call: Promise<unknown>): Promise<TimeLogError> {
   const error = await call.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TimeLogError);
@@ -131,8 +131,8 @@ const GROUP_FILTER = { projectId: LOG.projectId, from: undefined, by: 'project' 
 const summed = answered(200, { success: true, ...TOTALS });
 const oneEvent = answered(200, [EVENT]);
 
-/** What calls send, what is answered, and what they resolve to. */
-const CALLS: [request: string, Act, Answering, result: unknown][] = [
+/** Calls with their request, the response, and their result. */
+const CALLS: [request: string, Act, Reaction, result: unknown][] = [
   [`POST ${TIME_LOGS}`, record, recorded, RECORDED],
   [`PUT ${ONE_LOG}`, correct, found, RECORDED],
   [`GET ${ONE_LOG}`, get, found, RECORDED],
@@ -155,10 +155,10 @@ const CALLS: [request: string, Act, Answering, result: unknown][] = [
 ];
 
 describe('a call', () => {
-  it.each(CALLS)('sends its request, and repeats it as it is: %s', async (request, act, answer, result) => {
+  it.each(CALLS)('sends its request, and repeats it unchanged: %s', async (request, act, answer, result) => {
     const { client, runtime } = clientOf([lost, unavailable, answered(502, ''), answer]);
     expect(await act(client)).toEqual(result);
-    expect(runtime.calls).toEqual(Array(4).fill(request));
+    expect(runtime.requestLines).toEqual(Array(4).fill(request));
     const [{ init: first }] = runtime.requests as [(typeof runtime.requests)[0]];
     const hasBody = request.startsWith('P');
     expect(Object.fromEntries(new Headers(first.headers))).toEqual({
@@ -179,10 +179,10 @@ describe('a call', () => {
     for (const [, act] of CALLS) await failure(act(client));
     await failure(health(client));
     const requests = CALLS.map(([request]) => request.replace(TIME_LOGS, '/in/hours/time-logs'));
-    expect(runtime.calls).toEqual([...requests, 'GET /in/health']);
+    expect(runtime.requestLines).toEqual([...requests, 'GET /in/health']);
   });
 
-  it.each(['', 'x', `${ITEM.id}/`, '../time-logs'])('asks for no id that is no UUID: %j', async (id) => {
+  it.each(['', 'x', `${ITEM.id}/`, '../time-logs'])('refuses an id that is not a UUID: %j', async (id) => {
     const { client, runtime } = clientOf([recorded]);
     for (const call of [() => client.get(id), () => client.correct(id, LOG), () => client.delete(id)])
       await expect(call()).rejects.toThrow(new TypeError('id must be a UUID'));
@@ -190,8 +190,8 @@ describe('a call', () => {
   });
 });
 
-/** What is answered to each try of a call, and the error after the last one, as code and message. */
-type Rejection = [what: string, answers: Answering[], error: string, tries?: number];
+/** The response to each try of a call, and the code and message of the final error. */
+type Rejection = [what: string, answers: Reaction[], error: string, tries?: number];
 
 function itRejects(act: Act, rejections: Rejection[]) {
   it.each(rejections)('rejects after %s', async (...[, answers, expected, tries]) => {
@@ -206,15 +206,15 @@ function itRejects(act: Act, rejections: Rejection[]) {
     expect([error.idempotencyKey ?? null]).toEqual([...new Set(runtime.header('idempotency-key'))]);
   });
 }
-/** The error after an answer that is not the service's, or not one to this call. */
-const foreign = (status: number, type = 'text/plain;charset=UTF-8') =>
-  `UNEXPECTED_ANSWER: the answer (${status}, ${type}) is not the service's: see whether baseUrl is its address, and what a proxy before it says`;
+/** Returns the error after a response that is not from the service, or belongs to another call. */
+const unexpected = (status: number, type = 'text/plain;charset=UTF-8') =>
+  `UNEXPECTED_ANSWER: the response (${status}, ${type}) is not from the service: check that baseUrl is its address, and what a proxy in front of it reports`;
 const html = (status: number, body: string) => answered(status, body, { 'content-type': 'text/html' });
 const REDIRECTED =
-  'UNEXPECTED_ANSWER: the address redirects, which is not followed: give as baseUrl the address that it leads to';
+  'UNEXPECTED_ANSWER: the address redirects, which the client does not follow: set baseUrl to the target of the redirect';
 
 describe('record', () => {
-  it('makes another key for each log', async () => {
+  it('generates a key for each log', async () => {
     const { client, runtime } = clientOf([recorded]);
     await client.record(LOG);
     await client.record(LOG);
@@ -229,10 +229,10 @@ describe('record', () => {
     ['502 of a proxy', html(502, '<h1>Bad Gateway</h1>')],
     ['504 of a proxy', answered(504, '')],
     [
-      'an answer that is cut',
-      () => new Response(new ReadableStream({ pull: (it) => it.error(new Error('cut')) })),
+      'a truncated response',
+      () => new Response(new ReadableStream({ pull: (it) => it.error(new Error('truncated')) })),
     ],
-  ] as [string, Answering][])('is repeated with the same key and request id after %s', async (_, answer) => {
+  ] as [string, Reaction][])('is repeated with the same key and request id after %s', async (_, answer) => {
     const { client, runtime } = clientOf([answer, answer, recorded]);
     expect(await client.record(LOG, { idempotencyKey: 'mine' })).toEqual(RECORDED);
     expect(runtime.header('idempotency-key')).toEqual(['mine', 'mine', 'mine']);
@@ -268,21 +268,21 @@ describe('record', () => {
   itRejects(record, [
     ['a fault', [refused(500, 'INTERNAL_ERROR')], `INTERNAL_ERROR: says INTERNAL_ERROR${MAY_BE_RECORDED}`],
     [
-      'a refusal, where an earlier try may have recorded the log',
+      'a refusal after a try that may have recorded the log',
       [lost, refused(401, 'UNAUTHORIZED')],
       `UNAUTHORIZED: says UNAUTHORIZED; gave up after 2 tries${MAY_BE_RECORDED}`,
     ],
     [
-      'a limit of requests, which records nothing however often it is met',
+      'several 429, which record nothing',
       [limited, limited, limited],
       'RATE_LIMITED: says RATE_LIMITED; gave up after 3 tries',
       3,
     ],
-    ['a list', [listed], foreign(200) + MAY_BE_RECORDED],
-    ['200 with a log', [found], foreign(200) + MAY_BE_RECORDED],
-    ['201 without a log', [answered(201, { success: true })], foreign(201) + MAY_BE_RECORDED],
-    ['201 with a page of HTML', [html(201, '<html>')], foreign(201, 'text/html') + MAY_BE_RECORDED],
-    ['201 with JSON of somebody else', [answered(201, 'null')], foreign(201) + MAY_BE_RECORDED],
+    ['a list', [listed], unexpected(200) + MAY_BE_RECORDED],
+    ['200 with a log', [found], unexpected(200) + MAY_BE_RECORDED],
+    ['201 without a log', [answered(201, { success: true })], unexpected(201) + MAY_BE_RECORDED],
+    ['201 with a page of HTML', [html(201, '<html>')], unexpected(201, 'text/html') + MAY_BE_RECORDED],
+    ['201 with other JSON', [answered(201, 'null')], unexpected(201) + MAY_BE_RECORDED],
   ]);
 
   it.each(['', 'a'.repeat(256), 'line\nbreak', 'ключ', ' ', 'a ', ' a'])(
@@ -301,33 +301,33 @@ describe('record', () => {
 
 describe('correct', () =>
   itRejects(correct, [
-    ['an id that is none', [missing], 'NOT_FOUND: says NOT_FOUND'],
+    ['an unknown id', [missing], 'NOT_FOUND: says NOT_FOUND'],
     [
-      'an id that is none any more',
+      'an unknown id in a later try',
       [lost, missing],
       `NOT_FOUND: says NOT_FOUND; gave up after 2 tries${MAY_BE_CORRECTED}`,
     ],
-    ['200 without a log', [listed], foreign(200) + MAY_BE_CORRECTED],
-    ['201 with a log', [recorded], foreign(201) + MAY_BE_CORRECTED],
-    ['204', [deleted], foreign(204, 'no Content-Type') + MAY_BE_CORRECTED],
+    ['200 without a log', [listed], unexpected(200) + MAY_BE_CORRECTED],
+    ['201 with a log', [recorded], unexpected(201) + MAY_BE_CORRECTED],
+    ['204', [deleted], unexpected(204, 'no Content-Type') + MAY_BE_CORRECTED],
   ]));
 
 describe('delete', () => {
   it.each([
     ['a lost connection', lost],
-    ['a late answer', silent],
+    ['a late response', silent],
     ['503', unavailable],
     ['504 of a proxy', answered(504, '')],
-  ] as [string, Answering][])('takes a log that is gone for its own work after %s', async (_what, answer) => {
+  ] as [string, Reaction][])('resolves if the log is missing after %s', async (_what, answer) => {
     const { client, runtime } = clientOf([answer, missing]);
     await expect(client.delete(ITEM.id)).resolves.toBeUndefined();
     expect(runtime.requests).toHaveLength(2);
   });
 
   itRejects(remove, [
-    ['an id that is none', [missing], 'NOT_FOUND: says NOT_FOUND'],
+    ['an unknown id', [missing], 'NOT_FOUND: says NOT_FOUND'],
     [
-      'an id that is none, where no try has done anything',
+      'an unknown id after a try that was refused',
       [limited, missing],
       'NOT_FOUND: says NOT_FOUND; gave up after 2 tries',
     ],
@@ -337,34 +337,34 @@ describe('delete', () => {
       `SERVICE_UNAVAILABLE: says SERVICE_UNAVAILABLE; gave up after 2 tries${MAY_BE_DELETED}`,
       2,
     ],
-    ['200 with a log', [found], foreign(200) + MAY_BE_DELETED],
-    ['200 with a log later', [lost, found], `${foreign(200)}; gave up after 2 tries${MAY_BE_DELETED}`],
-    ['404 of a proxy', [html(404, '<html>')], foreign(404, 'text/html')],
+    ['200 with a log', [found], unexpected(200) + MAY_BE_DELETED],
+    ['200 with a log later', [lost, found], `${unexpected(200)}; gave up after 2 tries${MAY_BE_DELETED}`],
+    ['404 of a proxy', [html(404, '<html>')], unexpected(404, 'text/html')],
     [
       '404 of a proxy later',
       [lost, html(404, '<html>')],
-      `${foreign(404, 'text/html')}; gave up after 2 tries${MAY_BE_DELETED}`,
+      `${unexpected(404, 'text/html')}; gave up after 2 tries${MAY_BE_DELETED}`,
     ],
   ]);
 });
 
 describe('get', () =>
   itRejects(get, [
-    ['an id that is none', [missing], 'NOT_FOUND: says NOT_FOUND'],
-    ['an answer without a log', [listed], foreign(200)],
+    ['an unknown id', [missing], 'NOT_FOUND: says NOT_FOUND'],
+    ['a response without a log', [listed], unexpected(200)],
   ]));
 
 describe('listPage', () => {
   itRejects(listPage, [
     ['lost connections', [lost, lost, lost], 'NO_ANSWER: the connection failed; gave up after 3 tries', 3],
-    ['502 of a proxy', [html(502, '<h1>Bad Gateway</h1>')], foreign(502, 'text/html'), 1],
-    ['403 of a proxy', [html(403, '<h1>Forbidden</h1>')], foreign(403, 'text/html')],
-    ['a page of HTML', [html(200, '<h1>Welcome</h1>')], foreign(200, 'text/html')],
-    ['an error without a code', [answered(404, '{"success":false}')], foreign(404)],
-    ['an error that is no object', [answered(500, '[]')], foreign(500)],
+    ['502 of a proxy', [html(502, '<h1>Bad Gateway</h1>')], unexpected(502, 'text/html'), 1],
+    ['403 of a proxy', [html(403, '<h1>Forbidden</h1>')], unexpected(403, 'text/html')],
+    ['a page of HTML', [html(200, '<h1>Welcome</h1>')], unexpected(200, 'text/html')],
+    ['an error without a code', [answered(404, '{"success":false}')], unexpected(404)],
+    ['an error that is not an object', [answered(500, '[]')], unexpected(500)],
     ['a redirect in Node', [() => Response.redirect('https://elsewhere.example', 301)], REDIRECTED],
     ['a redirect in a browser', [() => Response.error()], REDIRECTED],
-    ['a code of a later version', [refused(409, 'CONFLICT')], 'UNEXPECTED_ANSWER: CONFLICT: says CONFLICT'],
+    ['an unknown code', [refused(409, 'CONFLICT')], 'UNEXPECTED_ANSWER: CONFLICT: says CONFLICT'],
   ]);
 
   it('rejects with the error of the connection as the cause', async () => {
@@ -374,12 +374,12 @@ describe('listPage', () => {
 });
 
 describe('totals', () => {
-  itRejects(totals, [['an answer without totals', [listed], foreign(200)]]);
+  itRejects(totals, [['a response without totals', [listed], unexpected(200)]]);
 
   it.each([
     ['0.30000000000000000001', 0.3],
     ['9'.repeat(400), Infinity],
-  ])('brings the nearest number to a sum that has more digits: %s', async (digits, nearest) => {
+  ])('returns the number nearest to a sum with more digits: %s', async (digits, nearest) => {
     const text = JSON.stringify({ success: true, ...TOTALS }).replaceAll(
       '"duration":3',
       `"duration":${digits}`,
@@ -390,24 +390,24 @@ describe('totals', () => {
 });
 
 describe('health', () => {
-  it('resolves where the service is available', async () => {
+  it('resolves if the service is available', async () => {
     const { client, runtime } = clientOf([answered(200, 'OK')]);
     await expect(client.health()).resolves.toBeUndefined();
-    expect(runtime.calls).toEqual(['GET /health']);
+    expect(runtime.requestLines).toEqual(['GET /health']);
   });
 
   itRejects(health, [
     ['503', [unavailable], 'SERVICE_UNAVAILABLE: says SERVICE_UNAVAILABLE'],
     ['401', [refused(401, 'UNAUTHORIZED')], 'UNAUTHORIZED: says UNAUTHORIZED'],
-    ['an answer of something else', [answered(200, '<html>')], foreign(200)],
+    ['an unexpected response', [answered(200, '<html>')], unexpected(200)],
     ['a lost connection', [lost], 'NO_ANSWER: the connection failed'],
   ]);
 });
 
-describe('the pauses between tries', () => {
-  it('lie anywhere below a bound that doubles up to 5 s', async () => {
+describe('the delays between tries', () => {
+  it('are random, up to a limit that doubles up to 5 s', async () => {
     const { client, runtime } = clientOf([unavailable], { tries: 8 });
-    runtime.chance = 1;
+    runtime.randomValue = 1;
     await failure(client.listPage());
     expect(runtime.times).toEqual([0, 250, 750, 1_750, 3_750, 7_750, 12_750, 17_750]);
     const lucky = clientOf([unavailable], { tries: 3 });
@@ -428,48 +428,48 @@ describe('the pauses between tries', () => {
       2_000,
     ],
     ['nonsense', { 'retry-after': 'soon' }, 0],
-  ])('begin with what Retry-After asks for: %s', async (_what, headers, pause) => {
-    for (const chance of [0, 1]) {
+  ])('include Retry-After: %s', async (_what, headers, delay) => {
+    for (const randomValue of [0, 1]) {
       const { client, runtime } = clientOf([refused(503, 'SERVICE_UNAVAILABLE', headers), listed]);
-      runtime.chance = chance;
+      runtime.randomValue = randomValue;
       await client.listPage();
-      expect(runtime.times).toEqual([0, pause + chance * 250]);
+      expect(runtime.times).toEqual([0, delay + randomValue * 250]);
     }
   });
 
-  it('are not begun where the service asks for more time than there is', async () => {
+  it('are skipped if Retry-After exceeds the deadline', async () => {
     const { client, runtime } = clientOf([refused(429, 'RATE_LIMITED', { 'retry-after': '3600' })]);
     const expected = { code: 'RATE_LIMITED', retryAfter: 3_600, message: 'says RATE_LIMITED' };
     expect(await failure(client.record(LOG))).toMatchObject(expected);
     expect([runtime.times, runtime.now()]).toEqual([[0], NOW]);
   });
 
-  it('end a call whose time is up when the machine wakes from sleep', async () => {
+  it('end a call whose deadline has passed while the machine was suspended', async () => {
     const { client, runtime } = clientOf([unavailable]);
-    runtime.sleep = 25 * 3_600_000;
+    runtime.suspendMs = 25 * 3_600_000;
     expect((await failure(client.record(LOG))).status).toBe(503);
     expect(runtime.requests).toHaveLength(1);
   });
 });
 
-describe('the bounds of a call', () => {
-  it('are the time of a try and that of all tries', async () => {
+describe('the limits of a call', () => {
+  it('are the timeout of a try and the deadline of all tries', async () => {
     const { client, runtime } = clientOf([silent], { timeout: 4_000, deadline: 10_000 });
     expect(await failure(client.record(LOG))).toMatchObject({
       code: 'NO_ANSWER',
-      message: `no answer came in time; gave up after 3 tries${MAY_BE_RECORDED}`,
+      message: `no response in time; gave up after 3 tries${MAY_BE_RECORDED}`,
       isOutcomeUnknown: true,
     });
     expect(runtime.times).toEqual([0, 4_000, 8_000]);
     expect(runtime.now() - NOW).toBe(10_000);
   });
 
-  it('hold for a fetch that does not care about its signal', async () => {
+  it('apply to a fetch that ignores its signal', async () => {
     const { client } = clientOf([], { fetch: () => new Promise(() => undefined), tries: 1 });
-    expect((await failure(client.listPage())).message).toBe('no answer came in time');
+    expect((await failure(client.listPage())).message).toBe('no response in time');
   });
 
-  it('let a try that came too late be answered after the next one', async () => {
+  it('allow a response to the try after one that timed out', async () => {
     const { client, runtime } = clientOf([silent, recorded]);
     expect(await client.record(LOG)).toEqual(RECORDED);
     expect(runtime.times).toEqual([0, 10_000]);
@@ -489,14 +489,14 @@ describe('the signal of the caller', () => {
       isOutcomeUnknown,
     });
 
-  it('sends nothing where it has aborted before', async () => {
+  it('sends nothing if it has aborted before', async () => {
     const { client, runtime } = clientOf([recorded]);
     controller.abort(reason);
     await expectAborted(client, false);
     expect(runtime.requests).toEqual([]);
   });
 
-  it('ends a try, whose outcome is unknown then', async () => {
+  it('ends a try, whose outcome is then unknown', async () => {
     let sent: AbortSignal | null | undefined;
     const { client } = clientOf([], {
       fetch: (_url, { signal }) => {
@@ -509,14 +509,14 @@ describe('the signal of the caller', () => {
     expect(sent?.aborted).toBe(true);
   });
 
-  it('ends a pause', async () => {
+  it('ends a delay', async () => {
     const { client, runtime } = clientOf([
       () => {
         setImmediate(() => controller.abort(reason));
         return limited();
       },
     ]);
-    runtime.isStill = true;
+    runtime.isStopped = true;
     await expectAborted(client, false);
     expect(runtime.requests).toHaveLength(1);
   });
@@ -531,7 +531,7 @@ describe('the signal of the caller', () => {
     await expectAborted(client, false);
   });
 
-  it('is let go of when the call is over', async () => {
+  it('has no listeners after the call', async () => {
     const { signal } = controller;
     const [add, remove] = [jest.spyOn(signal, 'addEventListener'), jest.spyOn(signal, 'removeEventListener')];
     const { client, runtime } = clientOf([unavailable, recorded]);
@@ -543,7 +543,7 @@ describe('the signal of the caller', () => {
 });
 
 describe('the token', () => {
-  it('is asked for once for each call, so that all tries are those of one caller', async () => {
+  it('is requested once per call, so that all tries have the same caller', async () => {
     let count = 0;
     const token = async () => `token-${++count}`;
     const { client, runtime } = clientOf([lost, recorded, listed], { token });
@@ -558,32 +558,35 @@ describe('the token', () => {
     expect(runtime.header('authorization')).toEqual(['Bearer secret']);
   });
 
-  it.each(['', 'se cret', 'secret\nX: y', 'sécret'])('is refused, and not repeated, as %j', async (token) => {
-    const { client, runtime } = clientOf([listed], { token });
-    await expect(client.listPage()).rejects.toEqual(
-      new TypeError('token must be visible ASCII characters without spaces'),
-    );
-    expect(runtime.requests).toEqual([]);
-  });
+  it.each(['', 'se cret', 'secret\nX: y', 'sécret'])(
+    'is refused, and not repeated in the error: %j',
+    async (token) => {
+      const { client, runtime } = clientOf([listed], { token });
+      await expect(client.listPage()).rejects.toEqual(
+        new TypeError('token must be visible ASCII characters without spaces'),
+      );
+      expect(runtime.requests).toEqual([]);
+    },
+  );
 
-  it('rejects a call with what is thrown instead of it', async () => {
+  it('rejects a call with the error of its function', async () => {
     const { client } = clientOf([listed], { token: () => Promise.reject(new Error('signed out')) });
     await expect(client.listPage()).rejects.toEqual(new Error('signed out'));
   });
 
-  it('does not keep a call waiting for ever', async () => {
+  it('does not delay a call beyond its deadline', async () => {
     const { client, runtime } = clientOf([listed], { token: () => new Promise(() => undefined) });
-    const expected = { code: 'NO_ANSWER', message: 'the token did not come in time' };
+    const expected = { code: 'NO_ANSWER', message: 'the token was not available in time' };
     expect(await failure(client.listPage())).toMatchObject(expected);
     expect(runtime.now() - NOW).toBe(30_000);
   });
 });
 
 describe('list', () => {
-  it('brings the logs of all pages', async () => {
+  it('yields the logs of all pages', async () => {
     const { client, runtime } = clientOf([unavailable, listed]);
     expect(await allOf(client.list({ projectId: LOG.projectId }))).toEqual([ITEM]);
-    expect(runtime.calls.at(-1)).toBe(`GET ${TIME_LOGS}?projectId=${LOG.projectId}&page=1&limit=1000`);
+    expect(runtime.requestLines.at(-1)).toBe(`GET ${TIME_LOGS}?projectId=${LOG.projectId}&page=1&limit=1000`);
   });
 
   it.each([49, 1_001, 99.5])('refuses pages of %d logs', (pageSize) => {
@@ -601,7 +604,7 @@ describe('the options', () => {
   it.each([
     ['https://time-logs.example/', '/api/v1/time-logs'],
     ['https://gateway.example/time//', '/time/api/v1/time-logs'],
-  ])('take %s as baseUrl', async (baseUrl, path) => {
+  ])('accept %s as baseUrl', async (baseUrl, path) => {
     const { client, runtime } = clientOf([listed], { baseUrl });
     await client.listPage();
     expect(new URL(runtime.requests[0]!.url).pathname).toBe(path);
@@ -620,38 +623,40 @@ describe('the options', () => {
     );
   });
 
-  it('may have several addresses: the next one is asked where a connection fails or no answer comes', async () => {
+  it('accept several addresses: the next one is used if a connection fails or times out', async () => {
     const baseUrl = ['https://a.example', 'https://b.example/', 'https://c.example'];
     const answers = [lost, unavailable, silent, recorded, listed, lost, listed];
     const { client, runtime } = clientOf(answers, { baseUrl });
     await client.record(LOG);
     await client.listPage();
     await client.listPage();
-    // Who says that there is no service at the moment is there.
+    // A server that responds with 503 is not left.
     expect(hostsOf(runtime)).toBe('abbccca');
     const keys = runtime.header('idempotency-key').slice(0, 4);
     expect([...new Set(keys)]).toEqual([expect.any(String)]);
   });
 
-  it('leave an address once, however many calls have lost it', async () => {
+  it('leave an address once if several calls fail', async () => {
     const { client, runtime } = clientOf([lost, lost, listed], { baseUrl: TWO });
     await Promise.all([client.listPage(), client.listPage()]);
     await client.listPage();
     expect(hostsOf(runtime)).toBe('aabbb');
   });
 
-  it('stay at an address where the caller gives up', async () => {
+  it('keep an address if the caller aborts', async () => {
     const { client, runtime } = clientOf([silent, listed], { baseUrl: TWO });
     const controller = new AbortController();
-    const given = failure(client.listPage({}, { signal: controller.signal }));
+    const aborted = failure(client.listPage({}, { signal: controller.signal }));
     setImmediate(() => controller.abort());
-    expect(await given).toMatchObject({ code: 'ABORTED' });
+    expect(await aborted).toMatchObject({ code: 'ABORTED' });
     await client.listPage();
     expect(hostsOf(runtime)).toBe('aa');
   });
 
-  it('refuse no address', () => {
-    expect(() => clientOf([], { baseUrl: [] })).toThrow(new TypeError('baseUrl must name an address'));
+  it('refuse an empty array of addresses', () => {
+    expect(() => clientOf([], { baseUrl: [] })).toThrow(
+      new TypeError('baseUrl must have at least one address'),
+    );
   });
 
   it.each(
@@ -670,7 +675,7 @@ describe('the options', () => {
     (options) => expect(() => clientOf([], options)).toThrow(/must be a whole number from 1 to/),
   );
 
-  it('take another fetch, which is not called as a method', async () => {
+  it('accept another fetch, which is not called as a method', async () => {
     let self: unknown = 'nobody';
     const other = async function (this: unknown) {
       // eslint-disable-next-line @typescript-eslint/no-this-alias
@@ -689,13 +694,13 @@ describe('events', () => {
   const [one, two, three] = PLACES as [string, string, string];
   const queries = (runtime: FakeRuntime) => runtime.requests.map(({ url }) => new URL(url).search);
 
-  it('go to the end, each page from behind the last event', async () => {
+  it('are read to the end, each page after the last event', async () => {
     const { client, runtime } = clientOf([page(one, two), page(three)]);
     expect(await allOf(client.events({ pageSize: 2 }))).toEqual(PLACES.map(eventOf));
     expect(queries(runtime)).toEqual(['?limit=2', `?lastEventId=${two}&limit=2`]);
   });
 
-  it('go on for ever, with a pause where there is nothing new, until the loop is left', async () => {
+  it('are awaited without end, with a delay if there are none, until the loop is left', async () => {
     const { client, runtime } = clientOf([page(one), page(), page(), page(two, three)]);
     const seen = [];
     for await (const { id } of client.events({ wait: 700 })) {
@@ -708,13 +713,13 @@ describe('events', () => {
     ]);
   });
 
-  it('are taken up again after the last event that was dealt with', async () => {
+  it('continue after the last processed event', async () => {
     const { client, runtime } = clientOf([page(two)]);
     for await (const { id } of client.events({ after: one })) expect(id).toBe(two);
     expect(queries(runtime)).toEqual([`?lastEventId=${one}&limit=100`]);
   });
 
-  it('go on over lost connections and refusals', async () => {
+  it('continue after lost connections and refusals', async () => {
     const { client } = clientOf([page(one, two), lost, unavailable, page(three), page()]);
     expect((await allOf(client.events({ pageSize: 2 }))).map(({ id }) => id)).toEqual(PLACES);
   });
@@ -729,7 +734,7 @@ describe('events', () => {
     const gone = answered(410, {
       success: false,
       error: 'GONE',
-      message: 'the feed no longer reaches back to this event: begin anew with an empty copy',
+      message: 'the feed no longer reaches back to this event: start again with an empty copy',
     });
     const corrected = { ...RECORDED, id, duration: 2 };
     const created = change(1, 'created', { ...RECORDED, id: other });
@@ -749,7 +754,7 @@ describe('events', () => {
       expect(copy).toEqual(new Map([[id, corrected]]));
     });
 
-    it('which is filled anew where the feed no longer reaches back', async () => {
+    it('which is filled again if the feed no longer reaches back', async () => {
       const { client, runtime } = clientOf([
         answered(200, [created]),
         gone,
@@ -768,7 +773,7 @@ describe('events', () => {
       ]);
     });
 
-    it('where the beginning cannot be gone', async () => {
+    it('and reject with GONE at the beginning', async () => {
       const { client } = clientOf([answered(200, [created]), gone, gone]);
       const copy = new Map<string, never>();
       const following = client.follow(copy, { pageSize: 1 });
@@ -777,9 +782,9 @@ describe('events', () => {
     });
   });
 
-  it('end with the signal, also while they wait', async () => {
+  it('end with the signal, also during a delay', async () => {
     const { client, runtime } = clientOf([page(one)]);
-    runtime.isStill = true;
+    runtime.isStopped = true;
     const stop = new AbortController();
     const events = client.events({ wait: 1_000, signal: stop.signal });
     expect((await events.next()).value).toEqual(eventOf(one));
@@ -801,9 +806,9 @@ describe('events', () => {
   });
 
   itRejects(nextEvent, [
-    ['a list', [listed], foreign(200)],
-    ['events without ids', [answered(200, [{ data: RECORDED }])], foreign(200)],
-    ['null', [answered(200, [null])], foreign(200)],
-    ['no JSON', [answered(200, '<html>')], foreign(200)],
+    ['a list', [listed], unexpected(200)],
+    ['events without ids', [answered(200, [{ data: RECORDED }])], unexpected(200)],
+    ['null', [answered(200, [null])], unexpected(200)],
+    ['a body that is not JSON', [answered(200, '<html>')], unexpected(200)],
   ]);
 });

@@ -14,35 +14,36 @@ const RECORDED = {
   id: '019c1363-4a3b-7245-b697-5dec9f548a52',
   createdAt: '2026-01-31T09:30:00.123Z',
 };
-const UNKNOWN = 'the log may have been recorded: record it again with the idempotencyKey of this error';
+const POSSIBLY_RECORDED =
+  'the log may have been recorded: record it again with the idempotencyKey of this error';
 
 type Observer = Parameters<ReturnType<MessageProxy['send']>['subscribe']>[0];
-/** How the fake transport treats one message. */
-type Answering = (observer: Observer, data: object) => void;
+/** The reaction of the fake transport to a message. */
+type Reaction = (observer: Observer, data: object) => void;
 
 const answered =
-  (body: object): Answering =>
+  (body: object): Reaction =>
   (observer) => {
     observer.next(body);
     observer.complete();
   };
 const failed =
-  (error: unknown): Answering =>
+  (error: unknown): Reaction =>
   (observer) =>
     observer.error(error);
 const refused = (error: string) => failed({ success: false, error, message: `says ${error}` });
 const recorded = answered({ success: true, data: RECORDED });
-const silent: Answering = () => undefined;
-const closed: Answering = (observer) => observer.complete();
+const silent: Reaction = () => undefined;
+const closed: Reaction = (observer) => observer.complete();
 
-/** A ClientProxy that answers as it is told, on a clock that moves only while nothing else can happen. */
+/** A fake ClientProxy, whose clock advances only while nothing else can happen. */
 class FakeTransport implements MessageProxy {
   readonly sent: { readonly pattern: string; readonly data: object; readonly at: number }[] = [];
-  /** Messages that are waited for. */
+  /** The number of messages whose reply is awaited. */
   waiting = 0;
   private time = 0;
 
-  constructor(private readonly answers: Answering[]) {}
+  constructor(private readonly answers: Reaction[]) {}
 
   send(pattern: string, data: object) {
     return {
@@ -59,10 +60,10 @@ class FakeTransport implements MessageProxy {
     return {
       now: () => this.time,
       random: () => 0,
-      schedule: (act, milliseconds) => {
+      schedule: (callback, milliseconds) => {
         const timer = setImmediate(() => {
           this.time += milliseconds;
-          act();
+          callback();
         });
         return () => clearImmediate(timer);
       },
@@ -70,7 +71,7 @@ class FakeTransport implements MessageProxy {
   }
 }
 
-function clientOf(...answers: Answering[]) {
+function clientOf(...answers: Reaction[]) {
   const proxy = new FakeTransport(answers);
   return { proxy, client: new TimeLogMessageClient({ proxy, token: 'secret' }, proxy.runtime) };
 }
@@ -82,7 +83,7 @@ async function failure(call: Promise<unknown>): Promise<TimeLogError> {
 }
 
 describe('the client over messages', () => {
-  it('records a log with the token and a key of its own', async () => {
+  it('records a log with the token and a generated key', async () => {
     const { client, proxy } = clientOf(recorded);
     expect(await client.record(LOG)).toEqual(RECORDED);
     expect(proxy.sent).toEqual([
@@ -98,7 +99,7 @@ describe('the client over messages', () => {
     ]);
   });
 
-  it('asks for the current token once a call, and sends none where it was given none', async () => {
+  it('requests the token once per call, and sends none without the option', async () => {
     const proxy = new FakeTransport([refused('SERVICE_UNAVAILABLE'), recorded]);
     const tokens = ['first', 'second'];
     const current = new TimeLogMessageClient({ proxy, token: () => tokens.shift()! }, proxy.runtime);
@@ -112,27 +113,27 @@ describe('the client over messages', () => {
   });
 
   it.each([
-    ['says nothing for 10 s', silent],
-    ['ends without an answer', closed],
+    ['does not reply within 10 s', silent],
+    ['completes without a reply', closed],
     ['fails', failed(new Error('Connection closed'))],
-    ['fails with a text', failed('Error: Connection lost. Trying to reconnect...')],
+    ['fails with a string', failed('Error: Connection lost. Trying to reconnect...')],
     ['fails with an object', failed({ err: new Error('connect ECONNREFUSED') })],
     ['is overloaded', refused('SERVICE_UNAVAILABLE')],
-    ['has had enough of this caller', refused('RATE_LIMITED')],
-  ])('repeats a log under the same key where the other side %s', async (_what, answering) => {
-    const { client, proxy } = clientOf(answering, answering, recorded);
+    ['limits the rate', refused('RATE_LIMITED')],
+  ])('repeats a message with the same key if the service %s', async (_what, reaction) => {
+    const { client, proxy } = clientOf(reaction, reaction, recorded);
     expect(await client.record(LOG)).toEqual(RECORDED);
     expect(proxy.sent).toHaveLength(3);
     expect(new Set(proxy.sent.map(({ data }) => JSON.stringify(data))).size).toBe(1);
     expect(proxy.waiting).toBe(0);
   });
 
-  it('waits 10 s for an answer, and 30 s in all', async () => {
+  it('waits 10 s for a reply, and 30 s in all', async () => {
     const { client, proxy } = clientOf(silent);
     const error = await failure(client.record(LOG, { idempotencyKey: 'mine' }));
     expect(error).toMatchObject({
       code: 'NO_ANSWER',
-      message: `no answer came in time; gave up after 3 tries; ${UNKNOWN}`,
+      message: `no response in time; gave up after 3 tries; ${POSSIBLY_RECORDED}`,
       isOutcomeUnknown: true,
       idempotencyKey: 'mine',
       status: undefined,
@@ -143,7 +144,7 @@ describe('the client over messages', () => {
   });
 
   it.each(['VALIDATION_ERROR', 'UNAUTHORIZED', 'FORBIDDEN', 'IDEMPOTENCY_KEY_REUSED'] as const)(
-    'rejects at once with what the service says: %s',
+    'rejects at once with an error of the service: %s',
     async (code) => {
       const { client, proxy } = clientOf(refused(code));
       const error = await failure(client.record(LOG));
@@ -152,7 +153,7 @@ describe('the client over messages', () => {
     },
   );
 
-  it('knows no outcome where the service fails, or failed in a try before its refusal', async () => {
+  it('does not know the outcome if the service fails, or failed before a refusal', async () => {
     const fault = await failure(clientOf(refused('INTERNAL_ERROR')).client.record(LOG));
     expect([fault.code, fault.isOutcomeUnknown]).toEqual(['INTERNAL_ERROR', true]);
     const late = await failure(clientOf(silent, refused('FORBIDDEN')).client.record(LOG));
@@ -160,12 +161,12 @@ describe('the client over messages', () => {
   });
 
   it.each([
-    ['a text', failed('There is no matching message handler defined in the remote service.')],
-    ['what Nest says', failed({ status: 'error', message: 'Internal server error' })],
+    ['a string', failed('There is no matching message handler defined in the remote service.')],
+    ['an error of Nest', failed({ status: 'error', message: 'Internal server error' })],
     ['another body', answered({ data: RECORDED })],
-    ['a code that it does not know', refused('TEAPOT')],
-  ])('takes for an answer of somebody else %s, and does not repeat it', async (_what, answering) => {
-    const { client, proxy } = clientOf(answering);
+    ['an unknown code', refused('TEAPOT')],
+  ])('rejects with UNEXPECTED_ANSWER after %s, and does not repeat the message', async (_what, reaction) => {
+    const { client, proxy } = clientOf(reaction);
     expect(await failure(client.record(LOG))).toMatchObject({
       code: 'UNEXPECTED_ANSWER',
       isOutcomeUnknown: true,
@@ -173,20 +174,20 @@ describe('the client over messages', () => {
     expect(proxy.sent).toHaveLength(1);
   });
 
-  it('ends with the signal of the caller, and waits no longer for the answer', async () => {
+  it('ends with the signal of the caller, and no longer waits for the reply', async () => {
     const proxy = new FakeTransport([silent]);
-    const still = { ...proxy.runtime, schedule: () => () => undefined };
-    const client = new TimeLogMessageClient({ proxy, token: 'secret' }, still);
+    const stopped = { ...proxy.runtime, schedule: () => () => undefined };
+    const client = new TimeLogMessageClient({ proxy, token: 'secret' }, stopped);
     const controller = new AbortController();
     const call = failure(client.listPage({}, { signal: controller.signal }));
     await new Promise(setImmediate);
     expect(proxy.waiting).toBe(1);
-    controller.abort(new Error('enough'));
-    expect(await call).toMatchObject({ code: 'ABORTED', cause: new Error('enough') });
+    controller.abort(new Error('no longer needed'));
+    expect(await call).toMatchObject({ code: 'ABORTED', cause: new Error('no longer needed') });
     expect(proxy.waiting).toBe(0);
   });
 
-  it('lists a page by what was given of the filter', async () => {
+  it('lists a page by the defined values of the filter', async () => {
     const page = { data: [RECORDED], meta: { total: 1, page: 2, limit: 50 } };
     const { client, proxy } = clientOf(answered({ success: true, ...page }));
     expect(await client.listPage({ from: '2026-01-01', to: undefined, page: 2 })).toEqual(page);
@@ -198,7 +199,7 @@ describe('the client over messages', () => {
     ]);
   });
 
-  it('sums by what was given of the filter', async () => {
+  it('returns totals by the defined values of the filter', async () => {
     const totals = { data: [], meta: { count: 2, duration: 3, total: 0, page: 1, limit: 50 } };
     const { client, proxy } = clientOf(
       answered({ success: true, ...totals }),
@@ -210,7 +211,7 @@ describe('the client over messages', () => {
     expect(await failure(client.totals())).toMatchObject({ code: 'UNEXPECTED_ANSWER' });
   });
 
-  it('yields every log once, in smaller pages where the transport takes no larger ones', async () => {
+  it('yields every log once, in smaller pages if larger ones exceed the limit of the transport', async () => {
     const logs = Array.from({ length: 180 }, (_, index) => ({ ...RECORDED, id: String(index) }));
     const { client, proxy } = clientOf((observer, data) => {
       const { page, limit } = (data as { query: { page: number; limit: number } }).query;
@@ -233,7 +234,7 @@ describe('the client over messages', () => {
     );
   });
 
-  it('gives up a list where the transport does not take the smallest pages', async () => {
+  it('rejects a list if the smallest page exceeds the limit of the transport', async () => {
     const { client, proxy } = clientOf(refused('PAYLOAD_TOO_LARGE'));
     expect(await failure(client.list({}, { pageSize: 60 }).next())).toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
@@ -241,7 +242,7 @@ describe('the client over messages', () => {
     expect(proxy.sent).toHaveLength(2);
   });
 
-  it('refuses arguments that cannot work', async () => {
+  it('refuses invalid arguments', async () => {
     const { client, proxy } = clientOf(recorded);
     await expect(client.record(LOG, { idempotencyKey: ' ' })).rejects.toThrow(TypeError);
     expect(() => client.list({}, { pageSize: 49 })).toThrow(TypeError);

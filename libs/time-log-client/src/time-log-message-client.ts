@@ -1,23 +1,23 @@
-import { type Failure, refusalIn } from './answer.js';
 import {
-  type Endurance,
-  enduranceOf,
-  MOST_PAGE,
+  MAX_PAGE_SIZE,
   requireKey,
   requirePageSize,
+  type RetryLimits,
   type Token,
+  withDefaults,
 } from './arguments.js';
-import { everyLog } from './every-log.js';
+import { type Failure, parseErrorBody } from './failure.js';
+import { iterateLogs } from './iterate-logs.js';
 import { type Outcome, RetryingSender } from './retrying-sender.js';
 import { randomId, type Runtime, RUNTIME } from './runtime.js';
 import {
   type CallOptions,
   type ListOptions,
-  logIn,
-  MAY_BE_RECORDED,
+  parseLog,
+  POSSIBLY_RECORDED,
   type NewTimeLog,
   type PageFilter,
-  pageIn,
+  parsePage,
   type RecordedTimeLog,
   type RecordOptions,
   type TimeLog,
@@ -26,10 +26,10 @@ import {
   type TimeLogs,
   type Totals,
   type TotalsFilter,
-  totalsIn,
+  parseTotals,
 } from './time-logs.js';
 
-/** What is used of a ClientProxy of @nestjs/microservices, 11 or 12. */
+/** The part of a ClientProxy of @nestjs/microservices 11 or 12 that is used here. */
 export interface MessageProxy {
   send(
     pattern: string,
@@ -41,76 +41,78 @@ export interface MessageProxy {
   };
 }
 
-/** Over what messages go, who asks, and how long a call goes on trying. */
-export interface TimeLogMessageClientOptions extends Endurance {
+/** The transport, the token, and the limits of tries. */
+export interface TimeLogMessageClientOptions extends RetryLimits {
   /**
-   * The ClientProxy of the transport, with the queue `time-logs` on RabbitMQ. It connects and closes as you tell it.
+   * The ClientProxy, for RabbitMQ with the queue `time-logs`. The caller connects and closes it.
    */
   readonly proxy: MessageProxy;
   /**
-   * The access token, or a function that returns the current one; it is called once for each call. Leave it out where
-   * the receiver knows its callers otherwise.
+   * The access token, or a function that returns the current one. It is called once per call. Omit
+   * it if the receiver identifies its callers otherwise.
    */
   readonly token?: Token;
 }
 
-/** A message, and the answers that are a success. */
+/** A message and the parser of its reply. */
 interface Message<T> {
   readonly pattern: string;
   readonly data: object;
-  readonly read: (answer: unknown) => T | undefined;
+  /** Returns the result in a reply; undefined if the reply is not a success. */
+  readonly parse: (reply: unknown) => T | undefined;
 }
 
 /**
- * Records and lists time logs over a transport of Nest. Repeats a message where that is safe and no answer comes or the
- * service is overloaded. A call that fails rejects with TimeLogError.
+ * Records and lists time logs over a transport of Nest. Repeats messages if there is no reply or
+ * the service is overloaded, which is safe for all of them. A call that fails rejects with
+ * TimeLogError.
  */
 export class TimeLogMessageClient implements TimeLogs {
   private readonly proxy: MessageProxy;
   private readonly sender: RetryingSender;
   private readonly tries: number;
 
-  /** Throws TypeError for options that cannot work. */
+  /** Throws TypeError if an option is invalid. */
   constructor(options: TimeLogMessageClientOptions, runtime: Omit<Runtime, 'fetch'> = RUNTIME) {
-    const { tries, ...limits } = enduranceOf(options);
+    const { tries, ...limits } = withDefaults(options);
     this.proxy = options.proxy;
     this.tries = tries;
     this.sender = new RetryingSender({ token: options.token, ...limits }, runtime);
   }
 
-  /** Records a log: exactly one, however often the message is sent. */
+  /** Records exactly one log, even if the message is sent several times. */
   async record(
     timeLog: NewTimeLog,
     { idempotencyKey = randomId(), signal }: RecordOptions = {},
   ): Promise<RecordedTimeLog> {
     requireKey(idempotencyKey);
-    const message = { pattern: 'time-log.record.v1', data: { idempotencyKey, timeLog }, read: logIn };
+    const message = { pattern: 'time-log.record.v1', data: { idempotencyKey, timeLog }, parse: parseLog };
     return this.call(message, { idempotencyKey, signal });
   }
 
   /**
-   * Yields all logs that match, in the order of the list, each once, while others are recorded. Those may be among
-   * them. Goes on with smaller pages where the transport takes none of this size. Rejects with TimeLogError
-   * LIST_CHANGED where the last yielded log is deleted meanwhile.
+   * Yields all matching logs in the order of the list, each once. Logs that are recorded meanwhile
+   * may be included. Reduces the page size if a page is too large for the transport. Rejects with
+   * TimeLogError LIST_CHANGED if the last yielded log was deleted.
    */
   list(
     filter: TimeLogFilter = {},
-    { pageSize = MOST_PAGE, signal }: ListOptions = {},
+    { pageSize = MAX_PAGE_SIZE, signal }: ListOptions = {},
   ): AsyncGenerator<TimeLog, void, undefined> {
     requirePageSize(pageSize);
-    return everyLog((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
+    return iterateLogs((page) => this.listPage({ ...filter, ...page }, { signal }), pageSize);
   }
 
-  /** One page of the logs that match, and the number of all that match. */
+  /** Returns a page of the matching logs, and the number of all. */
   listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
-    const data = { query: given(filter) };
-    return this.call({ pattern: 'time-log.list.v1', data, read: pageIn }, { signal });
+    const data = { query: withoutUndefined(filter) };
+    return this.call({ pattern: 'time-log.list.v1', data, parse: parsePage }, { signal });
   }
 
-  /** How many logs match and the sum of their durations, of all and, with `by`, of each group of a page. */
+  /** Returns the number of matching logs and the sum of their durations; with `by`, per group. */
   totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
-    const data = { query: given(filter) };
-    return this.call({ pattern: 'time-log.totals.v1', data, read: totalsIn }, { signal });
+    const data = { query: withoutUndefined(filter) };
+    return this.call({ pattern: 'time-log.totals.v1', data, parse: parseTotals }, { signal });
   }
 
   private call<T>(
@@ -120,50 +122,50 @@ export class TimeLogMessageClient implements TimeLogs {
       signal,
     }: { readonly idempotencyKey?: string; readonly signal: AbortSignal | undefined },
   ): Promise<T> {
-    const call = {
-      send: (token: string | undefined, ended: AbortSignal) => this.send(message, token, ended),
-      ...(idempotencyKey !== undefined && { idempotencyKey, mayHaveBeen: MAY_BE_RECORDED }),
+    const request = {
+      send: (token: string | undefined, trySignal: AbortSignal) => this.send(message, token, trySignal),
+      ...(idempotencyKey !== undefined && { idempotencyKey, possibleChange: POSSIBLY_RECORDED }),
     };
-    return this.sender.call(call, { tries: this.tries, signal });
+    return this.sender.send(request, { tries: this.tries, signal });
   }
 
   private send<T>(
-    { pattern, data, read }: Message<T>,
+    { pattern, data, parse }: Message<T>,
     token: string | undefined,
     signal: AbortSignal,
   ): Promise<Outcome<T>> {
     const message = token === undefined ? data : { accessToken: token, ...data };
     return new Promise((resolve) => {
       const subscription = this.proxy.send(pattern, message).subscribe({
-        next: (answer) => {
-          const value = read(answer);
-          resolve(value === undefined ? foreign('a body of another kind') : { value });
+        next: (reply) => {
+          const value = parse(reply);
+          resolve(value === undefined ? unexpected('another body') : { value });
         },
-        error: (error) => resolve(refusalIn(error) ?? foreignRefusal(error) ?? noAnswer(error)),
-        complete: () => resolve(noAnswer()),
+        error: (error) => resolve(parseErrorBody(error) ?? parseNestError(error) ?? noReply(error)),
+        complete: () => resolve(noReply()),
       });
       signal.addEventListener('abort', () => subscription.unsubscribe());
     });
   }
 }
 
-function given(filter: object): object {
+function withoutUndefined(filter: object): object {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
-/** What Nest answers by itself where a handler is missing or fails; undefined for what a transport throws. */
-function foreignRefusal(error: unknown): Failure | undefined {
-  // Some errors of transports are texts too.
-  if (typeof error === 'string') return error.startsWith('Error: ') ? undefined : foreign(error);
+/** Returns the failure in Nest's error for a missing or failed handler; undefined for others. */
+function parseNestError(error: unknown): Failure | undefined {
+  // Some errors of transports are strings, too.
+  if (typeof error === 'string') return error.startsWith('Error: ') ? undefined : unexpected(error);
   const { status, message } = (error ?? {}) as { readonly status?: unknown; readonly message?: unknown };
-  return status === 'error' && typeof message === 'string' ? foreign(message) : undefined;
+  return status === 'error' && typeof message === 'string' ? unexpected(message) : undefined;
 }
 
-function foreign(what: string): Failure {
-  const message = `the answer is not the service's (${what}): see whether it takes messages on this transport`;
+function unexpected(reply: string): Failure {
+  const message = `the reply is not from the service (${reply}): check that the service receives messages on this transport`;
   return { code: 'UNEXPECTED_ANSWER', message };
 }
 
-function noAnswer(cause?: unknown): Failure {
+function noReply(cause?: unknown): Failure {
   return { code: 'NO_ANSWER', message: 'the connection failed', cause };
 }

@@ -4,15 +4,17 @@ import type { components } from './openapi.js';
 export type ServiceErrorCode = components['schemas']['ErrorBody']['error'];
 
 /**
- * - NO_ANSWER: the connection failed, or no answer came in time. `cause` is the error of the connection.
- * - UNEXPECTED_ANSWER: the answer is not from the service, but for example a page of a proxy.
- * - ABORTED: the caller's signal ended the call. `cause` is the signal's reason.
- * - LIST_CHANGED: the log up to which a list was read was deleted meanwhile.
+ * The codes of the service, and:
+ * - NO_ANSWER: the connection failed, or there was no response in time. `cause` is the error of the
+ *   connection.
+ * - UNEXPECTED_ANSWER: the response is not from the service, but from a proxy, for example.
+ * - ABORTED: the signal of the caller ended the call. `cause` is the reason of the signal.
+ * - LIST_CHANGED: the last listed log was deleted while the list was read.
  */
 export type TimeLogErrorCode =
   ServiceErrorCode | 'NO_ANSWER' | 'UNEXPECTED_ANSWER' | 'ABORTED' | 'LIST_CHANGED';
 
-interface TimeLogErrorFacts extends ErrorOptions {
+interface TimeLogErrorDetails extends ErrorOptions {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfter?: number | undefined;
@@ -20,46 +22,47 @@ interface TimeLogErrorFacts extends ErrorOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** On every error of this class, whichever build or package made it: a process may load several. */
+/** The mark of errors of this class from any build or package: a process may load several. */
 const BRAND = Symbol.for('time-logs.TimeLogError');
 
-/** Why a call failed, after all tries that could help. */
+/** The error of a call that failed, after all tries. */
 export class TimeLogError extends Error {
   static {
     Object.defineProperty(this.prototype, BRAND, { value: true });
   }
 
-  /** `instanceof` knows the errors of every build. A class that extends this one has no brand of its own. */
+  /** Makes `instanceof` accept the errors of every build. Subclasses use the usual check. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (this !== TimeLogError) return super[Symbol.hasInstance](value);
     return typeof value === 'object' && value !== null && BRAND in (Object.getPrototypeOf(value) ?? {});
   }
 
   override readonly name = 'TimeLogError';
-  /** The status of the last answer; undefined where there was none. */
+  /** The status of the last response; undefined if there was none. */
   readonly status: number | undefined;
-  /** The id of the call in the service's log, if a try got that far. */
+  /** The id of the call in the log of the service, if a request was sent. */
   readonly requestId: string | undefined;
-  /** Seconds to wait, by the word of the service. */
+  /** The seconds to wait that the service asks for. */
   readonly retryAfter: number | undefined;
   /**
-   * True where a log may have been recorded, corrected or deleted although the call failed. Repeat a record with this
-   * `idempotencyKey` and the same token within 24 hours: that makes no second log. Repeat the others as they are.
+   * Whether a log may have been recorded, corrected or deleted although the call failed. Repeat
+   * `record` with this `idempotencyKey` and the same token within 24 hours: that creates no second
+   * log. Repeat the other calls unchanged.
    */
   readonly isOutcomeUnknown: boolean;
-  /** The key of the request: the caller's own, or one that was made for it. */
+  /** The key of the request: that of the caller, or a generated one. */
   readonly idempotencyKey: string | undefined;
 
   constructor(
     readonly code: TimeLogErrorCode,
     message: string,
-    facts: TimeLogErrorFacts = {},
+    details: TimeLogErrorDetails = {},
   ) {
-    super(message, facts);
-    this.status = facts.status;
-    this.requestId = facts.requestId;
-    this.retryAfter = facts.retryAfter;
-    this.isOutcomeUnknown = facts.isOutcomeUnknown ?? false;
-    this.idempotencyKey = facts.idempotencyKey;
+    super(message, details);
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryAfter = details.retryAfter;
+    this.isOutcomeUnknown = details.isOutcomeUnknown ?? false;
+    this.idempotencyKey = details.idempotencyKey;
   }
 }

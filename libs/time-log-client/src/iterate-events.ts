@@ -2,27 +2,27 @@ import type { components } from './openapi.js';
 import { TimeLogError } from './time-log.error.js';
 import type { RecordedTimeLog, WithAttributes } from './time-logs.js';
 
-/** A log was recorded, corrected or deleted, as CloudEvents 1.0 has it. */
+/** A CloudEvent 1.0 about a log that was recorded, corrected or deleted. */
 export type TimeLogEvent = OfAnyHost<components['schemas']['TimeLogEvent']>;
 
-/** A host of the module may give its events another source, and keep attributes with its logs. */
+/** Host applications may set another source of events, and store attributes with logs. */
 type OfAnyHost<E extends { data: object }> = E extends unknown
   ? Omit<E, 'source' | 'data'> & { source: string; data: E['data'] & WithAttributesOf<E['data']> }
   : never;
 type WithAttributesOf<Data> = Data extends { createdAt: string } ? WithAttributes : unknown;
 
-export interface FollowedFeed {
-  /** Asks the service for the next events after the one with an id. */
+export interface FeedReader {
+  /** Requests the next events after the one with this id. */
   readonly readPage: (lastEventId: string | undefined) => Promise<readonly TimeLogEvent[]>;
-  /** The most events of a page. */
+  /** The maximum number of events of a page. */
   readonly pageSize: number;
-  /** Waits before the service is asked again for what is new. Without it the feed is left at its end. */
+  /** Waits before the next request for new events. Undefined to stop at the end of the feed. */
   readonly pause?: (() => Promise<unknown>) | undefined;
 }
 
-/** Yields the events of the feed, each once, in its order, from behind the one with an id. */
-export async function* everyEvent(
-  { readPage, pageSize, pause }: FollowedFeed,
+/** Yields the events of the feed after the one with this id, each once and in order. */
+export async function* iterateEvents(
+  { readPage, pageSize, pause }: FeedReader,
   after: string | undefined,
 ): AsyncGenerator<TimeLogEvent, void, undefined> {
   for (let last = after; ;) {
@@ -36,10 +36,10 @@ export async function* everyEvent(
 }
 
 /**
- * Applies the events of the feed to a copy of the logs, and yields each when that is done. Where the feed no longer
- * reaches back to the last one, it empties the copy and begins anew.
+ * Applies the events of the feed to a copy of the logs, and then yields each. If the feed no longer
+ * reaches back to the last event, it empties the copy and starts from the beginning.
  */
-export async function* everyChange(
+export async function* followEvents(
   copy: Map<string, RecordedTimeLog>,
   eventsAfter: (last: string | undefined) => AsyncIterable<TimeLogEvent>,
   after: string | undefined,
@@ -60,7 +60,7 @@ export async function* everyChange(
   }
 }
 
-/** What a later version tells beside is not for a copy. */
+/** Applies an event to the copy. Ignores types of later versions. */
 function apply(event: TimeLogEvent, copy: Map<string, RecordedTimeLog>): void {
   switch (event.type) {
     case 'time-log.created':
@@ -72,8 +72,8 @@ function apply(event: TimeLogEvent, copy: Map<string, RecordedTimeLog>): void {
   }
 }
 
-/** The events in the body of a success; undefined where the body is another one. */
-export function eventsIn(body: unknown): readonly TimeLogEvent[] | undefined {
+/** Returns the events in a response body; undefined if it is another body. */
+export function parseEvents(body: unknown): readonly TimeLogEvent[] | undefined {
   const isPage = Array.isArray(body) && body.every((event: Partial<TimeLogEvent> | null) => isEvent(event));
   return isPage ? (body as TimeLogEvent[]) : undefined;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { everyLog, pageFrom, type PageRequest } from './every-log.js';
+import { iterateLogs, pageFrom, type PageRequest } from './iterate-logs.js';
 
-/** What somebody else does between two pages: records logs before the one at a place, or deletes some from there on. */
+/** A change between two pages: logs are recorded or deleted at a position of the list. */
 type Change =
   { readonly insert: number; readonly at: number } | { readonly remove: number; readonly at: number };
 
-/** A list as the service has it: in a fixed order, by pages. */
+/** A list with pages in a fixed order, like that of the service. */
 class FakeList {
   readonly requests: PageRequest[] = [];
   private recorded = 0;
@@ -17,24 +17,24 @@ class FakeList {
   }
 
   change(change: Change): void {
-    const place = Math.floor(change.at * (this.logs.length + 1));
-    if ('remove' in change) this.logs.splice(place, change.remove);
+    const index = Math.floor(change.at * (this.logs.length + 1));
+    if ('remove' in change) this.logs.splice(index, change.remove);
     else
       this.logs.splice(
-        place,
+        index,
         0,
         ...Array.from({ length: change.insert }, () => ({ id: `${this.recorded++}` })),
       );
   }
 
-  /** Reads a page, then lets the next change happen. */
+  /** Returns a function that reads a page, and then makes the next change. */
   reader(changes: readonly Change[] = []) {
-    const left = [...changes];
+    const remaining = [...changes];
     return async (request: PageRequest) => {
       this.requests.push(request);
       const begin = (request.page - 1) * request.limit;
       const page = { data: this.logs.slice(begin, begin + request.limit) };
-      const change = left.shift();
+      const change = remaining.shift();
       if (change) this.change(change);
       return page;
     };
@@ -53,18 +53,18 @@ const removed = fc.record({ remove: fc.integer({ min: 1, max: 120 }), at: anywhe
 const size = fc.integer({ min: 0, max: 500 });
 const pageSize = fc.integer({ min: 50, max: 130 });
 
-describe('everyLog', () => {
+describe('iterateLogs', () => {
   it.each([0, 1, 49, 50, 51, 99, 100, 1_000])(
-    'brings the %d logs of a list that stands still, in its order',
+    'yields the %d logs of a list that does not change, in order',
     async (count) => {
       const list = new FakeList(count);
       const ids = list.logs.map(({ id }) => id);
-      expect(await idsOf(everyLog(list.reader(), 50))).toEqual(ids);
+      expect(await idsOf(iterateLogs(list.reader(), 50))).toEqual(ids);
       expect(list.requests.length).toBeLessThanOrEqual(1 + Math.ceil(count / 40));
     },
   );
 
-  it('brings each log once, in order, and misses none, wherever and however many are recorded meanwhile', async () => {
+  it('yields each log once and in order while any number of logs are recorded anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(
         size,
@@ -73,7 +73,7 @@ describe('everyLog', () => {
         async (count, limit, changes) => {
           const list = new FakeList(count);
           const before = list.logs.map(({ id }) => id);
-          const ids = await idsOf(everyLog(list.reader(changes), limit));
+          const ids = await idsOf(iterateLogs(list.reader(changes), limit));
           expect(new Set(ids).size).toBe(ids.length);
           expect(ids.filter((id) => before.includes(id))).toEqual(before);
           const order = list.logs.map(({ id }) => id);
@@ -83,7 +83,7 @@ describe('everyLog', () => {
     );
   });
 
-  it('misses none of those that stay and repeats none where logs are deleted too, or says that it cannot go on', async () => {
+  it('yields each remaining log once while logs are deleted, or rejects with LIST_CHANGED', async () => {
     let [listed, gaveUp] = [0, 0];
     await fc.assert(
       fc.asyncProperty(
@@ -95,7 +95,7 @@ describe('everyLog', () => {
           const before = list.logs.map(({ id }) => id);
           const ids: string[] = [];
           try {
-            for await (const { id } of everyLog(list.reader(changes), limit)) ids.push(id);
+            for await (const { id } of iterateLogs(list.reader(changes), limit)) ids.push(id);
             const after = new Set(list.logs.map(({ id }) => id));
             for (const id of before) if (after.has(id)) expect(ids).toContain(id);
             listed++;
@@ -110,49 +110,49 @@ describe('everyLog', () => {
     expect(listed).toBeGreaterThan(gaveUp);
   });
 
-  it('finds the last log again at the front when many before it are deleted', async () => {
+  it('finds the last log at the front after many earlier ones were deleted', async () => {
     const list = new FakeList(300);
     const before = list.logs.map(({ id }) => id);
-    expect(await idsOf(everyLog(list.reader([{ remove: 49, at: 0 }]), 50))).toEqual(before);
+    expect(await idsOf(iterateLogs(list.reader([{ remove: 49, at: 0 }]), 50))).toEqual(before);
   });
 
-  it('says so when the last log is deleted', async () => {
+  it('rejects if the last log is deleted', async () => {
     const list = new FakeList(300);
-    await expect(idsOf(everyLog(list.reader([{ remove: 50, at: 0 }]), 50))).rejects.toMatchObject({
+    await expect(idsOf(iterateLogs(list.reader([{ remove: 50, at: 0 }]), 50))).rejects.toMatchObject({
       name: 'TimeLogError',
       code: 'LIST_CHANGED',
-      message: 'the log up to which was listed has been deleted: list again',
+      message: 'the last listed log was deleted: list again',
     });
   });
 
-  it('asks for no more pages than are needed when the reader stops', async () => {
+  it('requests no more pages than needed if the loop is remaining', async () => {
     const list = new FakeList(300);
-    for await (const { id } of everyLog(list.reader(), 50)) if (id === '60') break;
+    for await (const { id } of iterateLogs(list.reader(), 50)) if (id === '60') break;
     expect(list.requests).toHaveLength(2);
   });
 });
 
 describe('pageFrom', () => {
-  it('finds a page that holds a place and at least one more, whatever the place', () => {
+  it('returns a page that contains any index and at least one more', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: Number.MAX_SAFE_INTEGER - 1_000 }),
         fc.integer({ min: 50, max: 1_000 }),
-        (place, most) => {
-          const { page, limit } = pageFrom(place, most);
+        (index, pageSize) => {
+          const { page, limit } = pageFrom(index, pageSize);
           const begin = (page - 1) * limit;
-          expect(limit).toBeLessThanOrEqual(most);
-          expect(begin).toBeLessThanOrEqual(place);
-          expect(begin + limit).toBeGreaterThan(place + 1);
+          expect(limit).toBeLessThanOrEqual(pageSize);
+          expect(begin).toBeLessThanOrEqual(index);
+          expect(begin + limit).toBeGreaterThan(index + 1);
         },
       ),
     );
   });
 
-  it('wastes little: a page of 1000 reaches 900 logs further, in lists of a million', () => {
-    for (let place = 999; place < 1_000_000; place += 997) {
-      const { page, limit } = pageFrom(place, 1_000);
-      expect(page * limit - place).toBeGreaterThan(900);
+  it('returns a page of 1000 with over 900 further logs, in lists of a million', () => {
+    for (let index = 999; index < 1_000_000; index += 997) {
+      const { page, limit } = pageFrom(index, 1_000);
+      expect(page * limit - index).toBeGreaterThan(900);
     }
   });
 });
