@@ -5,28 +5,28 @@ import { dirname, join, posix, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /*
- * `exports` in package.json tells what is in the package: those files, what they import, and nothing else. All of it is
- * there twice: as ES modules, and as CommonJS for hosts whose tests cannot load ES modules (Jest).
+ * The package contains the files in `exports` of package.json and what they import, compiled twice:
+ * to ES modules, and to CommonJS for hosts whose tests cannot load ES modules (Jest).
  */
 
 const USAGE = `Usage:
   npm run pack:lib [-- DIRECTORY]
 
-Makes the package for hosts in DIRECTORY (dist), and prints the path of its tarball.`;
+Creates the package for hosts in DIRECTORY (dist), and prints the path of its tarball.`;
 
 /**
- * What the package shares with its host, in the ranges that hosts have: each is tested at its lowest versions. Whatever
- * else it imports it brings along.
+ * The peer dependencies, which the package shares with its host. The lowest versions of each range
+ * are tested. All other imports are dependencies.
  */
 const PEERS = {
   '@nats-io/jetstream': '^3.4.0',
   '@nats-io/transport-node': '^3.4.0',
-  // @nestjs/swagger asks for 11.0.1. Until 12.2 a global pipe of the host was given the promise of an asynchronous
-  // parameter, such as our body.
+  // @nestjs/swagger requires 11.0.1. Before 12.2 a global pipe of the host received the promise of
+  // an asynchronous parameter, such as our body.
   '@nestjs/common': '^11.0.1 || ^12.2.0',
   '@nestjs/core': '^11.0.1 || ^12.2.0',
   '@nestjs/microservices': '^11.0.1 || ^12.0.1',
-  // 11.0.0 and 11.0.1 ask for Nest 10.
+  // 11.0.0 and 11.0.1 require Nest 10.
   '@nestjs/passport': '^11.0.2 || ^12.0.0',
   '@nestjs/swagger': '^11.0.0 || ^12.0.0',
   // CommonJS cannot require 12.0.0.
@@ -37,7 +37,7 @@ const PEERS = {
   typeorm: '^0.3.20 || ^1.0.0',
 };
 
-/** A host needs these for one entry, one broker, or pages of API documentation; no other code imports them. */
+/** The peers that a host needs only for one entry, one broker, or API documentation. */
 const OPTIONAL_PEERS = [
   '@nats-io/jetstream',
   '@nats-io/transport-node',
@@ -46,7 +46,7 @@ const OPTIONAL_PEERS = [
   'amqplib',
 ];
 
-/** The builds, by the condition that leads to each. */
+/** The builds by export condition. */
 const BUILDS = {
   import: { type: 'module', folder: 'dist/esm' },
   require: { type: 'commonjs', folder: 'dist/commonjs' },
@@ -54,14 +54,14 @@ const BUILDS = {
 
 const PROJECT = join(import.meta.dirname, '..', '..');
 const project = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-/** The entries in `exports`, without the folder that they are compiled to and without extension. */
+/** The entries of `exports`: the path of each, and its file without output folder and extension. */
 const entries = Object.entries(project.exports).map(([path, file]) => [
   path,
   posix.relative('dist', file).slice(0, -3),
 ]);
 
-const directory = directoryToPackInto();
-// It takes half a second to load, which help and refusals do without.
+const directory = parseDirectory();
+// Loading TypeScript takes half a second, so help and usage errors come first.
 const { default: ts } = await import('typescript');
 const staging = mkdtempSync(join(tmpdir(), 'time-logs-package-'));
 try {
@@ -74,13 +74,13 @@ try {
   rmSync(staging, { recursive: true });
 }
 
-/** What the command line asks for. Ends the process where it asks for help, or for something else. */
-function directoryToPackInto() {
+/** Returns the directory of the command line. Ends the process after help or a usage error. */
+function parseDirectory() {
   try {
     const options = { help: { type: 'boolean', short: 'h' } };
     const { values, positionals } = parseArgs({ allowPositionals: true, options });
     if (!values.help && positionals.length < 2) return resolve(positionals[0] ?? join(PROJECT, 'dist'));
-    if (!values.help) throw new Error('name one DIRECTORY, or none');
+    if (!values.help) throw new Error('too many arguments: pass at most one DIRECTORY');
     console.log(USAGE);
     process.exit(0);
   } catch (error) {
@@ -89,23 +89,23 @@ function directoryToPackInto() {
   }
 }
 
-/** Puts a build into the package, and returns the packages that it needs. */
+/** Adds a build to the package. Returns the packages that it imports. */
 function stage({ type, folder }) {
   const compiled = compile({ type, folder });
   const roots = entries.map(([, entry]) => `${folder}/${entry}.js`);
   const code = reachable(compiled, roots, (file) => file);
   const types = reachable(compiled, roots, (file) => file.replace(/\.js$/, '.d.ts'));
   for (const name of types.packages) {
-    const isThere = code.packages.has(name) || (name in PEERS && !OPTIONAL_PEERS.includes(name));
-    if (!isThere) throw new Error(`the types refer to ${name}, which a host need not have`);
+    const isInstalled = code.packages.has(name) || (name in PEERS && !OPTIONAL_PEERS.includes(name));
+    if (!isInstalled) throw new Error(`the types import ${name}, which is optional for hosts`);
   }
   for (const file of [...code.files, ...types.files]) write(file, compiled.get(file));
-  // Says how Node, TypeScript and bundlers read the files of this folder.
+  // Defines the module type of the folder for Node, TypeScript and bundlers.
   write(`${folder}/package.json`, json({ type }));
   return [...code.packages, ...types.packages];
 }
 
-/** The text of everything that the sources compile to, by its path in the package. */
+/** Compiles the sources. Returns the contents of the output files by path in the package. */
 function compile({ type, folder }) {
   const texts = new Map();
   const { options } = ts.getParsedCommandLineOfConfigFile(
@@ -114,7 +114,7 @@ function compile({ type, folder }) {
     { ...ts.sys, onUnRecoverableConfigFileDiagnostic: fail },
   );
   const host = ts.createCompilerHost(options);
-  // TypeScript compiles a file to what the manifest above it says.
+  // The nearest package.json decides the module type to which TypeScript compiles a file.
   host.readFile = (file) => {
     if (file.endsWith('/infrastructure/schema/texts.ts')) return textsIn(dirname(file));
     if (file.endsWith('/time-log/api/document.ts')) return documentText();
@@ -131,7 +131,7 @@ function compile({ type, folder }) {
   return texts;
 }
 
-/** A module with the SQL files of a folder: a bundle of a host has no files. */
+/** Returns a module with the SQL files of a folder: a bundle of a host cannot read files. */
 function textsIn(folder) {
   const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.sql'));
   const texts = files
@@ -140,7 +140,7 @@ function textsIn(folder) {
   return `export const TEXTS: Readonly<Record<string, string>> = ${json(Object.fromEntries(texts))}`;
 }
 
-/** A module with the OpenAPI document. */
+/** Returns a module with the OpenAPI document. */
 function documentText() {
   const text = readFileSync(join(PROJECT, 'src', 'api-docs', 'openapi.json'), 'utf8');
   return `export const DOCUMENT_TEXT: string = ${json(text)}`;
@@ -151,14 +151,14 @@ function fail(diagnostic) {
   throw new Error(ts.formatDiagnostic(diagnostic, host));
 }
 
-/** The files that are reached from the entries, in the form that is asked for, and the packages that they name. */
-function reachable(compiled, from, form) {
-  const [files, packages] = [new Set(from.map(form)), new Set()];
+/** Returns the files that are reachable from the entries, and the packages that they import. */
+function reachable(compiled, from, toFile) {
+  const [files, packages] = [new Set(from.map(toFile)), new Set()];
   for (const file of files) {
     const text = compiled.get(file);
-    if (text === undefined) throw new Error(`${file} is imported but compiled from nothing`);
+    if (text === undefined) throw new Error(`${file} is imported but not compiled`);
     for (const { fileName: name } of ts.preProcessFile(text, true, true).importedFiles) {
-      if (name.startsWith('.')) files.add(form(posix.join(posix.dirname(file), name)));
+      if (name.startsWith('.')) files.add(toFile(posix.join(posix.dirname(file), name)));
       else if (!name.startsWith('node:')) packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(name)[0]);
     }
   }
@@ -167,7 +167,7 @@ function reachable(compiled, from, form) {
 
 function manifest(packages) {
   const { name, version, description, license, type, engines } = project;
-  // The metadata for @nestjs/swagger fits these versions, though nothing imports the package.
+  // The metadata for @nestjs/swagger fits these versions, but no file imports the package.
   const shared = Object.keys(PEERS).filter((peer) => packages.has(peer) || peer === '@nestjs/swagger');
   const own = [...packages].filter((dependency) => !(dependency in PEERS)).sort();
   const files = ({ folder }, entry) => ({
@@ -179,13 +179,13 @@ function manifest(packages) {
   return {
     ...{ name, version, description, license, type, engines },
     exports: Object.fromEntries(entries.map(([path, entry]) => [path, conditions(entry)])),
-    // For a host whose TypeScript resolves modules as Node did before it knew `exports`: it is CommonJS.
+    // For hosts whose TypeScript ignores `exports` (moduleResolution node10), which are CommonJS.
     typesVersions: {
       '*': Object.fromEntries(
         entries.map(([path, entry]) => [path.slice(2), [files(BUILDS.require, entry).types.slice(2)]]),
       ),
     },
-    // A bundler may leave out what nobody uses, but for the mapping, which decorates a class that others use.
+    // Bundlers may drop unused files except the mapping, which decorates a class of another file.
     sideEffects: Object.values(BUILDS).map(
       ({ folder }) => `./${folder}/src/time-log/infrastructure/time-log.mapping.js`,
     ),
@@ -205,7 +205,7 @@ function range(dependency) {
   return `^${pin}`;
 }
 
-/** npm keeps the rights of files; with them alike, the same input makes the same bytes. */
+/** Writes a file with fixed permissions, which npm packs: the same input makes the same bytes. */
 function write(file, content) {
   const path = join(staging, file);
   mkdirSync(dirname(path), { recursive: true });
