@@ -113,7 +113,7 @@ export class AppModule {
             const level = done.length === migrations.length ? 'debug' : 'log';
             if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
             const dataSource = await openDataSource(options!);
-            await durability.look((sql) => dataSource.query(sql));
+            await durability.check((sql) => dataSource.query(sql));
             return dataSource;
           },
         }),
@@ -154,7 +154,7 @@ export class AppModule {
           provide: Durability,
           inject: [Database, TimeLogRepository],
           useFactory: (database: Database, logs: TimeLogRepository) => {
-            logs.onRecorded(() => durability.lookAgain((sql) => database.query(sql)));
+            logs.onRecorded(() => durability.checkIfDue((sql) => database.query(sql)));
             return durability;
           },
         },

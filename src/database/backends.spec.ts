@@ -4,8 +4,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/test-d
 import { TransactionPooler } from '../../test/support/transaction-pooler.js';
 import { Backends } from './backends.js';
 
-/** What the server says of its processes where its clock has gone back by an hour since. */
-const AHEAD = [
+/** Makes `pg_stat_activity` look as if the clock has been set back by an hour. */
+const SET_CLOCK_BACK = [
   'create schema ahead',
   `create view ahead.pg_stat_activity as
      select pid, usename, datname, wait_event, state,
@@ -14,7 +14,7 @@ const AHEAD = [
   'alter role current_user set search_path = public, ahead, pg_catalog',
 ];
 
-describe('the processes of a server whose clock has gone back', () => {
+describe('Backends, after the clock of the server was set back', () => {
   let database: TestDatabase;
   let sources: DataSource[];
   const open = async () => {
@@ -26,29 +26,29 @@ describe('the processes of a server whose clock has gone back', () => {
   beforeEach(async () => {
     [database, sources] = [await createTestDatabase(), []];
     const owner = await open();
-    for (const statement of AHEAD) await owner.query(statement);
+    for (const statement of SET_CLOCK_BACK) await owner.query(statement);
   });
   afterEach(async () => {
     for (const source of sources) await source.destroy();
     await database.drop();
   });
 
-  it('do not count as at work while they wait for their client', async () => {
+  it('do not work while they wait for their client', async () => {
     const source = await open();
     const runner = source.createQueryRunner();
     const { processID } = (await runner.connect()) as { processID: number };
-    const backends = await Backends.look(source);
+    const backends = await Backends.read(source);
     expect(backends.workingFor(processID)).toBeUndefined();
     await backends.close();
   });
 
-  it('count as at work for long behind a pooler, where they may be', async () => {
+  it('may work for long, behind a pooler', async () => {
     const runner = (await open()).createQueryRunner();
     await runner.startTransaction();
     await runner.query('select pg_advisory_xact_lock(1)');
     const working = (await open()).query('select pg_advisory_xact_lock(1)');
     const pooler = await TransactionPooler.open(database.url, 2);
-    const backends = await Backends.look(new DataSource({ type: 'postgres', url: pooler.url }));
+    const backends = await Backends.read(new DataSource({ type: 'postgres', url: pooler.url }));
     expect(backends.workingFor(null)).toMatchObject({ waitsFor: 'advisory', isLong: true });
     await backends.close();
     pooler.close();

@@ -1,26 +1,21 @@
 import { DataSource, type QueryRunner } from 'typeorm';
 
-/** Milliseconds to connect, and to ask. The second limit is long: an abandoned query may go on in the server. */
-const CONNECT_LIMIT = 1_000;
-const ASK_LIMIT = 10_000;
+const CONNECT_TIMEOUT_MS = 1_000;
+/** It is long because the server may continue an abandoned query. */
+const QUERY_TIMEOUT_MS = 10_000;
 
-/**
- * SQL: whether a time is longer ago than the pause. A time in the future counts too: the server's clock has gone back.
- */
-const isPast = (time: string, pause: string) =>
-  `${time} not between clock_timestamp() - interval '${pause}' and clock_timestamp()`;
+/** SQL condition: a time is older than the interval, or in the future after a clock change. */
+const isOlderThan = (interval: string, time: string) =>
+  `${time} not between clock_timestamp() - interval '${interval}' and clock_timestamp()`;
 
-/**
- * The processes of our user in our database. `isIdle`: it has waited for its client for so long that it has sent its
- * answer, or was never asked.
- */
-const OURS = `
-  select pid, wait_event as "waitsFor", ${isPast('xact_start', '2 seconds')} as "isLong",
-         state like 'idle%' and ${isPast('state_change', '500 milliseconds')} as "isIdle"
+/** Selects the backends of our role in our database. An idle one waits for its client. */
+const SELECT_BACKENDS = `
+  select pid, wait_event as "waitsFor", ${isOlderThan('2 seconds', 'xact_start')} as "isLong",
+         state like 'idle%' and ${isOlderThan('500 milliseconds', 'state_change')} as "isIdle"
     from pg_stat_activity
    where usename = session_user and datname = current_database() and pid <> pg_backend_pid()`;
 
-/** A process of the server that works for one of our connections. */
+/** A server process that serves one of our connections. */
 export interface Backend {
   readonly pid: number;
   readonly waitsFor: string | null;
@@ -28,26 +23,26 @@ export interface Backend {
   readonly isIdle: boolean | null;
 }
 
-/** Looks at the server's processes. Uses a connection of its own, since the whole pool may be in use. */
+/** The backends of the server. It has its own connection, because the pool may be exhausted. */
 export class Backends {
   private constructor(
     private readonly dataSource: DataSource,
     private readonly runner: QueryRunner,
     private readonly backends: readonly Backend[],
-    /** Behind a pooler nobody knows which process works for which connection. */
+    /** Behind a pooler, the process id of a connection is not that of its backend. */
     private readonly isBehindPooler: boolean,
   ) {}
 
-  /** Connects like the pool, and looks. Throws what the driver throws. */
-  static async look({ options }: DataSource): Promise<Backends> {
-    const nothingElse = { entities: [], migrations: [], subscribers: [], cache: false };
-    const changesNothing = { synchronize: false, migrationsRun: false, dropSchema: false };
-    const limits = { max: 1, connectionTimeoutMillis: CONNECT_LIMIT, query_timeout: ASK_LIMIT };
+  /** Connects like the pool, and reads the backends. Throws the errors of the driver. */
+  static async read({ options }: DataSource): Promise<Backends> {
+    const withoutModel = { entities: [], migrations: [], subscribers: [], cache: false };
+    const withoutChanges = { synchronize: false, migrationsRun: false, dropSchema: false };
+    const limits = { max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: QUERY_TIMEOUT_MS };
     const extra = { ...(options.extra as object | undefined), ...limits };
     const dataSource = new DataSource({
       ...options,
-      ...nothingElse,
-      ...changesNothing,
+      ...withoutModel,
+      ...withoutChanges,
       extra,
     });
     await dataSource.initialize();
@@ -55,7 +50,7 @@ export class Backends {
     try {
       const { processID } = (await runner.connect()) as { processID: number | null };
       const [own] = (await runner.query('select pg_backend_pid() as pid')) as { pid: number }[];
-      const backends = (await runner.query(OURS)) as Backend[];
+      const backends = (await runner.query(SELECT_BACKENDS)) as Backend[];
       return new Backends(dataSource, runner, backends, own!.pid !== processID);
     } catch (error) {
       await runner.release();
@@ -64,19 +59,17 @@ export class Backends {
     }
   }
 
-  /**
-   * The process that works for a connection with this process number. Behind a pooler: any that has worked for long.
-   */
+  /** Returns the backend of a connection; behind a pooler, any that has been working for long. */
   workingFor(pid: number | null): Backend | undefined {
-    const isIt = (backend: Backend) => (this.isBehindPooler ? backend.isLong : backend.pid === pid);
-    return this.backends.find((backend) => isIt(backend) && !backend.isIdle);
+    const matches = (backend: Backend) => (this.isBehindPooler ? backend.isLong : backend.pid === pid);
+    return this.backends.find((backend) => matches(backend) && !backend.isIdle);
   }
 
-  /** Ends processes whose client is gone. By themselves they may not notice for hours. */
-  async end(pids: readonly (number | null)[]): Promise<void> {
+  /** Terminates backends whose client is gone. By themselves they may not notice for hours. */
+  async terminate(pids: readonly (number | null)[]): Promise<void> {
     if (this.isBehindPooler || pids.length === 0) return;
     await this.runner.query(
-      `select pg_terminate_backend(pid) from (${OURS}) ours where pid = any($1) and "isIdle"`,
+      `select pg_terminate_backend(pid) from (${SELECT_BACKENDS}) backends where pid = any($1) and "isIdle"`,
       [pids],
     );
   }

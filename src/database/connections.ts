@@ -6,15 +6,15 @@ interface Connection {
   end(): Promise<void>;
 }
 
-/** The connections of a DataSource's pool. All that exist at one moment can be replaced. */
+/** The connection pool of a DataSource. All existing connections can be replaced at once. */
 export class Connections {
   private generation = 0;
   private readonly generations = new WeakMap<Connection, number>();
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** A runner with a connection. Release it after use. Throws what the driver throws. */
-  async take(): Promise<QueryRunner> {
+  /** Returns a runner with a connection. Release it after use. Throws the errors of the driver. */
+  async acquire(): Promise<QueryRunner> {
     for (;;) {
       const runner = this.dataSource.createQueryRunner();
       const connection = (await runner.connect()) as Connection;
@@ -26,25 +26,25 @@ export class Connections {
     }
   }
 
-  /** Ends a runner's connection, so that the pool replaces it. */
+  /** Ends the connection of a runner. The pool replaces it. */
   async discard(runner: QueryRunner): Promise<void> {
     const connection = (await runner.connect()) as Connection;
     connection.end().catch(() => undefined);
   }
 
-  /** Makes the pool replace every connection that exists now, each before its next use. */
+  /** Makes the pool replace each existing connection before its next use. */
   replaceAll(): void {
     this.generation++;
   }
 
-  /** Connections in the pool now, and statements that wait for one. */
+  /** The number of connections in the pool, and of statements that wait for one. */
   get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
     const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as PostgresDriver).master as Pool;
     return { total: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
-  /** The most connections that the pool makes. */
-  get most(): number {
+  /** The maximum number of connections in the pool. */
+  get max(): number {
     return ((this.dataSource.driver as PostgresDriver).master as Pool).options.max;
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { MetricsSource, type Meter } from '../../libs/measures/src/index.js';
 import { Database } from './database.js';
 
-/** Measures how busy the pool of connections is. */
+/** Measures the use of the connection pool. */
 @Injectable()
 export class DatabaseMeasures extends MetricsSource {
   constructor(private readonly database: Database) {
@@ -13,7 +13,7 @@ export class DatabaseMeasures extends MetricsSource {
     meter.gauge('database_pool_connections', 'Connections of the pool.', () => this.database.pool.total);
     meter.gauge(
       'database_pool_idle_connections',
-      'Connections of the pool that nobody uses.',
+      'Connections of the pool that are idle.',
       () => this.database.pool.idle,
     );
     meter.gauge(

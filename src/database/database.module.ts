@@ -4,10 +4,8 @@ import type { DataSource } from 'typeorm';
 import { DatabaseMeasures } from './database.measures.js';
 import { Database } from './database.js';
 
-/**
- * The door to SQL of the DataSource with a name, or of the default one. Undefined where there is no such DataSource.
- */
-export function databaseOf(name?: string): FactoryProvider<Database | undefined> {
+/** Returns a provider of the Database of a DataSource; of undefined if there is none. */
+export function databaseProvider(name?: string): FactoryProvider<Database | undefined> {
   return {
     provide: Database,
     inject: [{ token: getDataSourceToken(name), optional: true }],
@@ -15,15 +13,15 @@ export function databaseOf(name?: string): FactoryProvider<Database | undefined>
   };
 }
 
-/** Makes entities known to a DataSource that has `autoLoadEntities`. */
+/** Registers entities with a DataSource that has `autoLoadEntities`. */
 export function registerEntities(
   entities: Parameters<typeof TypeOrmModule.forFeature>[0],
   name?: string,
 ): void {
-  // The module that this makes is of no use: its providers need the DataSource, which a test may lack.
+  // The returned module is not used: it needs the DataSource, which a test may not have.
   TypeOrmModule.forFeature(entities, name);
 }
 
-/** The door to SQL, for any DataSource: our own or a host's. */
-@Module({ providers: [databaseOf(), DatabaseMeasures], exports: [Database] })
+/** Provides Database for the default DataSource, of the service or of a host application. */
+@Module({ providers: [databaseProvider(), DatabaseMeasures], exports: [Database] })
 export class DatabaseModule {}

@@ -2,98 +2,103 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
 import { DomainError, reasonOf } from '../../libs/errors/src/index.js';
+import { AutocommitStatement, AutocommitStatements } from './autocommit.js';
 import { OutageLatch } from './outage-latch.js';
 import { Connections } from './connections.js';
-import { LoneChange, LoneChanges } from './lone-changes.js';
 import { OverdueStatements } from './overdue-statements.js';
 import { PreparedStatements, type TextRow, type TextStatement } from './prepared-statements.js';
 import { dataSourceOf, qualified, schemaOf } from './qualified.js';
 import {
-  FailedWork,
-  inTransaction,
-  OverdueTransaction,
   type Rows,
-  sent,
-  transacted,
+  runInTransaction,
+  sendInTransaction,
+  sendQuery,
+  TransactionTimeoutError,
   withAffected,
+  WorkError,
   type TransactionOptions,
 } from './transaction.js';
-import { isOfOthers, isOfReadOnlyServer, isOfServer, isUnavailability } from './unavailability.js';
+import { isConcurrencyConflict, isReadOnlyError, isServerError, isUnavailability } from './unavailability.js';
 
-/** Milliseconds between two changes that are tried while the server takes none. */
-const RETRY_PAUSE = 500;
+/** The interval between attempts to change something while the server is read-only. */
+const RETRY_INTERVAL_MS = 500;
 
-/** The most milliseconds that a shutdown waits for statements under way. */
-const LAST_WAIT = 1_000;
+/** The time for which a shutdown waits for running statements. */
+const SHUTDOWN_WAIT_MS = 1_000;
 
-/** The message when the server stores commits, but not on the standby that it waits for. */
-const WITHOUT_STANDBY =
-  'commits wait for a synchronous standby: bring it back, or take it out of synchronous_standby_names';
+/** The reason that is logged if the server has written commits, but waits for a standby. */
+const STANDBY_MISSING =
+  'commits wait for a synchronous standby: restore it, or remove it from synchronous_standby_names';
 
-/** Runs one statement that reads, or one that changes something. */
+/** Runs a statement that reads, or one that writes. */
 export type Statements = Pick<Database, 'query' | 'change'>;
 
 interface ChangeOptions {
-  /** The most milliseconds that the statement waits for a row that others hold, where nobody has set another limit. */
-  readonly rowWait?: number;
+  /** The `lock_timeout` of the statement in milliseconds, if the session has none. */
+  readonly lockTimeout?: number;
 }
 
-/** The one door to SQL: TypeORM's DataSource. It tells an outage from a fault of ours. */
+/** Runs all SQL of the service, and distinguishes outages from errors of the service. */
 @Injectable()
 export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(Database.name);
-  private readonly away = new OutageLatch({
+  private readonly outage = new OutageLatch({
     begin: (reason) => this.logger.error(`database unavailable: ${reason}`),
     end: () => this.logger.log('database available again'),
   });
-  /** Reads still work: the server is a standby, or its disk is full. */
-  private readonly takesNoChanges = new OutageLatch({
+  /** The server accepts reads only: it is a standby, or its disk is full. */
+  private readonly writeOutage = new OutageLatch({
     begin: (reason) => this.logger.error(`database takes no changes: ${reason}`),
     end: () => this.logger.log('database takes changes again'),
   });
   private readonly connections: Connections;
-  private readonly overdue: OverdueStatements;
+  private readonly overdueStatements: OverdueStatements;
   private readonly running = new Set<Promise<unknown>>();
-  /** The runners of transactions that `transact` has begun. */
-  private readonly own = new WeakSet<QueryRunner>();
+  /** The runners of the transactions that `transact` has started. */
+  private readonly ownRunners = new WeakSet<QueryRunner>();
   private readonly statements = new PreparedStatements();
-  private readonly loneChanges = new LoneChanges();
-  /** When to try the next change while the server is read-only, on the clock of `performance`. */
-  private nextChange: number | undefined;
+  private readonly autocommit = new AutocommitStatements();
+  /** The time of the next attempt to write to a read-only server (`performance.now()`). */
+  private nextAttempt: number | undefined;
 
   constructor(private readonly dataSource: DataSource) {
     this.connections = new Connections(dataSource);
-    this.overdue = new OverdueStatements(dataSource, {
-      silent: (since, error) => this.away.begin(since, reasonOf(error)),
-      withoutStandby: (since) => this.takesNoChanges.begin(since, WITHOUT_STANDBY),
+    this.overdueStatements = new OverdueStatements(dataSource, {
+      onNoAnswer: (since, error) => this.outage.begin(since, reasonOf(error)),
+      onMissingStandby: (since) => this.writeOutage.begin(since, STANDBY_MISSING),
     });
   }
 
   /**
-   * Runs one statement that reads. Its rows are objects by column, or texts where it says so. Throws DomainError
-   * SERVICE_UNAVAILABLE where the database cannot take it now.
+   * Runs a statement that reads. Its rows are objects, or arrays of texts for a `TextStatement`.
+   * Throws a DomainError SERVICE_UNAVAILABLE if the database cannot run it now.
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   query(sql: TextStatement, parameters?: readonly unknown[]): Promise<TextRow[]>;
   async query(sql: TextStatement | string, parameters: readonly unknown[] = []): Promise<unknown[]> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const rows = await this.run(
       (runner) =>
-        this.overdue.watch(runner, () => this.statements.run(sql, (text) => sent(runner, text, parameters))),
-      (error) => this.away.begin(begun, reasonOf(error)),
+        this.overdueStatements.watch(runner, () =>
+          this.statements.run(sql, (text) => sendQuery(runner, text, parameters)),
+        ),
+      (error) => this.outage.begin(startedAt, reasonOf(error)),
     );
-    this.away.end(begun);
-    // node-postgres assigns its callback to a property. V8 makes such functions old at once, and so this array stays
-    // until a collection of old garbage. With the rows in it that is a tenth of what a list costs.
+    this.outage.end(startedAt);
+    // node-postgres keeps this array until a major GC. Emptying it saves a tenth of a list's CPU.
     return rows.splice(0);
   }
 
   /**
-   * Runs one statement that changes something, in a READ COMMITTED transaction. Throws like `query`. While the server
-   * is read-only, it throws at once. Twice a second it tries a change, on a new connection: the address may by now lead
-   * to another server. Its rows are like those of `query`. Of a statement with `rowWait`, which waits for rows that
-   * others may hold for as long as they like, a time limit or a deadlock says nothing about the server. A `LoneChange`
-   * without `rowWait` is sent alone where the default is READ COMMITTED.
+   * Runs a statement that writes, in a READ COMMITTED transaction. Returns rows and throws like
+   * `query`.
+   *
+   * While the server is read-only, it throws at once, except for an attempt twice a second on a new
+   * connection: the address may lead to another server by then.
+   *
+   * With `lockTimeout`, a timeout or a deadlock is not reported as an outage, because other
+   * transactions may hold their locks for any time. Without it, an `AutocommitStatement` is sent
+   * without BEGIN if the default isolation level is READ COMMITTED.
    */
   change<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   change(
@@ -104,19 +109,22 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   async change(
     sql: TextStatement | string,
     parameters: readonly unknown[] = [],
-    { rowWait }: ChangeOptions = {},
+    { lockTimeout }: ChangeOptions = {},
   ): Promise<unknown[]> {
-    return this.changing(rowWait, (runner) =>
-      this.overdue.watch(runner, () => {
-        const begun = () =>
-          this.statements.run(sql, (text) => inTransaction<unknown>(runner, text, parameters, rowWait));
-        if (!(sql instanceof LoneChange) || rowWait !== undefined) return begun();
-        return this.loneChanges.run({
-          alone: () => this.statements.run(sql.alone, (text) => sent(runner, text, parameters)),
-          begun,
-          level: async () => {
-            // A standby answers this under SERIALIZABLE, and nothing else.
-            const [row] = await sent<{ level: string }>(
+    return this.runChange(lockTimeout, (runner) =>
+      this.overdueStatements.watch(runner, () => {
+        const inTransaction = () =>
+          this.statements.run(sql, (text) =>
+            sendInTransaction<unknown>(runner, text, parameters, lockTimeout),
+          );
+        if (!(sql instanceof AutocommitStatement) || lockTimeout !== undefined) return inTransaction();
+        return this.autocommit.run({
+          autocommit: () =>
+            this.statements.run(sql.autocommit, (text) => sendQuery(runner, text, parameters)),
+          inTransaction,
+          isolationLevel: async () => {
+            // A standby runs no other statement under SERIALIZABLE.
+            const [row] = await sendQuery<{ level: string }>(
               runner,
               `select current_setting('transaction_isolation') as level`,
             );
@@ -128,131 +136,140 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   /**
-   * Runs work in a READ COMMITTED transaction of one connection, and commits it. Throws like `change`, and what the
-   * work throws. Work that takes longer than the whole limit is rolled back and left behind, with its connection:
+   * Runs work in a READ COMMITTED transaction and commits it. Throws like `change`, and the errors
+   * of the work. After `timeout`, it rolls back, abandons the work and its connection, and throws
    * SERVICE_UNAVAILABLE.
    */
   async transact<T>(work: (manager: EntityManager) => Promise<T>, options: TransactionOptions): Promise<T> {
-    return this.changing(options.rowWait, async (runner) => {
-      this.own.add(runner);
+    return this.runChange(options.lockTimeout, async (runner) => {
+      this.ownRunners.add(runner);
       try {
-        return await transacted(runner, work, options, {
-          watched: (statement) => this.overdue.watch(runner, statement),
-          giveUp: () => this.connections.discard(runner),
+        return await runInTransaction(runner, work, options, {
+          watch: (statement) => this.overdueStatements.watch(runner, statement),
+          discardConnection: () => this.connections.discard(runner),
         });
       } catch (error) {
-        if (!(error instanceof OverdueTransaction)) throw error;
-        this.logger.warn(`a transaction took more than ${options.whole} ms: it is rolled back`);
-        throw new FailedWork('', { cause: unavailable(error) });
+        if (!(error instanceof TransactionTimeoutError)) throw error;
+        this.logger.warn(`a transaction took more than ${options.timeout} ms: it is rolled back`);
+        throw new WorkError('', { cause: unavailable(error) });
       }
     });
   }
 
-  private async changing<T>(
-    rowWait: number | undefined,
+  private async runChange<T>(
+    lockTimeout: number | undefined,
     act: (runner: QueryRunner) => Promise<T>,
   ): Promise<T> {
-    const begun = performance.now();
-    if (this.nextChange !== undefined) {
-      if (begun < this.nextChange) throw unavailable();
-      this.nextChange = begun + RETRY_PAUSE;
+    const startedAt = performance.now();
+    if (this.nextAttempt !== undefined) {
+      if (startedAt < this.nextAttempt) throw unavailable();
+      this.nextAttempt = startedAt + RETRY_INTERVAL_MS;
       this.connections.replaceAll();
     }
     const outcome = await this.run(act, (error) => {
-      if (isOfReadOnlyServer(error)) this.nextChange = performance.now() + RETRY_PAUSE;
-      if (rowWait !== undefined && isOfOthers(error)) return;
-      if (isOfServer(error)) this.takesNoChanges.begin(begun, reasonOf(error));
-      else this.away.begin(begun, reasonOf(error));
+      if (isReadOnlyError(error)) this.nextAttempt = performance.now() + RETRY_INTERVAL_MS;
+      if (lockTimeout !== undefined && isConcurrencyConflict(error)) return;
+      if (isServerError(error)) this.writeOutage.begin(startedAt, reasonOf(error));
+      else this.outage.begin(startedAt, reasonOf(error));
     });
-    this.nextChange = undefined;
-    this.away.end(begun);
-    this.takesNoChanges.end(begun);
+    this.nextAttempt = undefined;
+    this.outage.end(startedAt);
+    this.writeOutage.end(startedAt);
     return outcome;
   }
 
   /**
-   * Runs statements in a transaction that the caller has begun and will end, whatever its isolation level is. Throws an
-   * Error at once where there is no such transaction in this DataSource; its statements throw like `query`.
+   * Returns a runner of statements in an open transaction of the caller, at any isolation level.
+   * Throws an Error if the transaction is not open or belongs to another DataSource. The statements
+   * throw like `query`.
    */
   within(transaction: { readonly queryRunner?: object | undefined }): Statements {
     const runner = transaction.queryRunner as QueryRunner | undefined;
     if (!runner?.isTransactionActive) {
       throw new Error(
-        'this is the manager of no open transaction: take it from dataSource.transaction(async (manager) => …)',
+        'the manager has no open transaction: use that of dataSource.transaction(async (manager) => …)',
       );
     }
     if (dataSourceOf(runner) !== this.dataSource) {
-      throw new Error('the transaction belongs to another DataSource: begin it in that of time logs');
+      throw new Error(
+        'the transaction belongs to another DataSource: start it in the DataSource of time logs',
+      );
     }
     const run = async (sql: TextStatement | string, parameters?: readonly unknown[]) => {
-      if (typeof sql === 'string') return sent(runner, sql, parameters);
-      // As a plain text: behind a pooler the session may not know a prepared statement, and the transaction would be
-      // lost. And the host may look at what its transaction runs.
-      const rows = await sent<object>(runner, sql.text, parameters);
+      if (typeof sql === 'string') return sendQuery(runner, sql, parameters);
+      // Not prepared: behind a pooler, a session that does not know the prepared statement would
+      // abort the transaction. As plain text, the host can also log the statements of its
+      // transaction.
+      const rows = await sendQuery<object>(runner, sql.text, parameters);
       return withAffected(
         rows.map((row) => Object.values(row) as TextRow),
         rows.affected,
       );
     };
-    const isOwn = this.own.has(runner);
-    const asked = async (...statement: Parameters<typeof run>) => {
+    const isOwn = this.ownRunners.has(runner);
+    const runStatement = async (...statement: Parameters<typeof run>) => {
       try {
-        return await (isOwn ? this.overdue.watch(runner, () => run(...statement)) : run(...statement));
+        return await (isOwn
+          ? this.overdueStatements.watch(runner, () => run(...statement))
+          : run(...statement));
       } catch (error) {
-        // What ends a transaction of our own is told there.
+        // `transact` reports an outage that ends a transaction of its own.
         throw !isOwn && isUnavailability(error) ? unavailable(error) : error;
       }
     };
-    return { query: asked, change: asked } as Statements;
+    return { query: runStatement, change: runStatement } as Statements;
   }
 
-  /** Connections in the pool now, and statements that wait for one. */
+  /** The number of connections in the pool, and of statements that wait for one. */
   get pool(): Connections['pool'] {
     return this.connections.pool;
   }
 
-  /** The most connections that the pool makes. */
+  /** The maximum number of connections in the pool. */
   get poolSize(): number {
-    return this.connections.most;
+    return this.connections.max;
   }
 
-  /** The quoted name of an entity's table, with its schema if it has one. */
+  /** Returns the quoted name of an entity's table, with its schema if it has one. */
   table(entity: Parameters<DataSource['getMetadata']>[0]): string {
     const { schema, tableName } = this.dataSource.getMetadata(entity);
     const parts = schema === undefined ? [tableName] : [schema, tableName];
     return parts.map((part) => this.dataSource.driver.escape(part)).join('.');
   }
 
-  /** False for a DataSource that its app opens later by itself. */
+  /** Whether the DataSource is connected. A host application may connect it later. */
   get isOpen(): boolean {
     return this.dataSource.isInitialized;
   }
 
-  /** Whether an entity is registered. */
+  /** Returns whether an entity is registered. */
   knows(entity: Parameters<DataSource['getMetadata']>[0]): boolean {
     return this.dataSource.hasMetadata(entity);
   }
 
-  /** The schema that the DataSource names; undefined: that of its search path. */
+  /** The schema of the DataSource; undefined means the first one of the search path. */
   get schema(): string | undefined {
     return schemaOf(this.dataSource);
   }
 
-  /** The quoted name of a function that a migration has made. */
+  /** Returns the quoted name of a function that a migration has created. */
   routine(name: string): string {
     return qualified(this.dataSource, name);
   }
 
   onModuleDestroy(): void {
-    this.overdue.stop();
+    this.overdueStatements.stop();
   }
 
   /**
-   * Waits a little for statements under way. The end of the pool cuts them, and one that nobody waits for, such as that
-   * of a sweep, would be reported as an outage.
+   * Waits briefly for running statements. Closing the pool interrupts them, and the error of a
+   * background statement would be logged as an outage.
    */
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.race([Promise.allSettled(this.running), delay(LAST_WAIT, undefined, { ref: false })]);
+    await Promise.race([
+      Promise.allSettled(this.running),
+      delay(SHUTDOWN_WAIT_MS, undefined, { ref: false }),
+    ]);
   }
 
   private run<T>(...statement: Parameters<typeof this.runOne<T>>): Promise<T> {
@@ -267,17 +284,17 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   ): Promise<T> {
     let runner: QueryRunner | undefined;
     try {
-      runner = await this.connections.take();
+      runner = await this.connections.acquire();
       return await act(runner);
     } catch (thrown) {
-      const error = thrown instanceof FailedWork ? thrown.cause : thrown;
-      // Any other error of the work is its own, whatever it looks like.
-      if (thrown instanceof FailedWork && !(error instanceof QueryFailedError)) throw error;
+      const error = thrown instanceof WorkError ? thrown.cause : thrown;
+      // An error of the work that is not about a query is never an outage, whatever it looks like.
+      if (thrown instanceof WorkError && !(error instanceof QueryFailedError)) throw error;
       if (!isUnavailability(error)) throw error;
       onUnavailability(error);
-      // A connection that is silent or had a FATAL error may never answer again; a read-only one leads to a standby.
-      if (runner && (!isOfServer(error) || isOfReadOnlyServer(error))) await this.connections.discard(runner);
-      if (isOfReadOnlyServer(error)) this.connections.replaceAll();
+      // After a FATAL error or no answer a connection is unusable; a read-only one is to a standby.
+      if (runner && (!isServerError(error) || isReadOnlyError(error))) await this.connections.discard(runner);
+      if (isReadOnlyError(error)) this.connections.replaceAll();
       throw unavailable(error);
     } finally {
       await runner?.release();

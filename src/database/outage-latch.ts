@@ -1,23 +1,21 @@
-/** A state that is reported when it begins and when it ends, not for each request that meets it. */
+/** Reports an outage when it begins and when it ends, not for each operation that fails. */
 export class OutageLatch {
   private isOn = false;
-  /** On the clock of `performance`. */
+  /** The time of the last change (`performance.now()`). */
   private changedAt = -Infinity;
 
   constructor(
-    private readonly tell: { readonly begin: (reason: string) => void; readonly end: () => void },
+    private readonly report: { readonly begin: (reason: string) => void; readonly end: () => void },
   ) {}
 
-  /**
-   * Notes that something, begun at `since`, has met the state. Ignored if it began before the last change of the state.
-   */
+  /** Records a failed operation. Ignored if it started before the last change. */
   begin(since: number, reason: string): void {
-    if (this.change(true, since)) this.tell.begin(reason);
+    if (this.change(true, since)) this.report.begin(reason);
   }
 
-  /** Notes that something, begun at `since`, has not met the state. */
+  /** Records that an operation that started at `since` succeeded. */
   end(since: number): void {
-    if (this.change(false, since)) this.tell.end();
+    if (this.change(false, since)) this.report.end();
   }
 
   private change(isOn: boolean, since: number): boolean {

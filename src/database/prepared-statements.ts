@@ -1,41 +1,38 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { hasState } from './unavailability.js';
+import { hasSqlState } from './unavailability.js';
 
 /** A row of a `TextStatement`. */
 export type TextRow = readonly (string | null)[];
 
-/** For node-postgres: values stay the texts that the server writes. */
-const TEXTS = { getTypeParser: () => (text: string) => text };
+/** A type parser for node-postgres that keeps the text of each value. */
+const KEEP_TEXT = { getTypeParser: () => (text: string) => text };
 
 /**
- * A statement whose rows come as arrays of texts, which node-postgres makes in less time than objects. What is selected
- * must be a text in any driver: no json, no date.
+ * A statement whose rows are arrays of texts, which node-postgres creates faster than objects.
+ * Select only types that every driver returns as text: no json, no date.
  */
 export class TextStatement {
-  // What follows is for node-postgres. TypeORM hands it over in the place of a text.
+  // Options for node-postgres. TypeORM passes this object to it instead of a text.
   private readonly rowMode = 'array';
-  private readonly types = TEXTS;
+  private readonly types = KEEP_TEXT;
 
   constructor(readonly text: string) {}
 
-  /** For TypeORM's own log. */
+  /** For the query log of TypeORM. */
   toString(): string {
     return this.text;
   }
 }
 
-/** One that the server parses and plans once in each session. */
+/** A statement that the server parses and plans once in each session. */
 export class PreparedStatement extends TextStatement {
-  /**
-   * Differs where the text differs: in a session of a pooler another version of this software may have prepared its
-   * own.
-   */
+  /** The hash of the text. Behind a pooler, sessions may have the statements of other versions. */
   readonly name: string;
 
   /**
-   * The plan may be as old as the session, so it must not depend on how full a table is. The columns of the result must
-   * be named: they cannot change later.
+   * The plan may be as old as the session, so it must be good for any size of the tables. List the
+   * result columns by name: they must not change later.
    */
   constructor(text: string) {
     super(text);
@@ -43,43 +40,40 @@ export class PreparedStatement extends TextStatement {
   }
 }
 
-/**
- * SQLSTATEs of a session that does not know a prepared statement, or knew it already: invalid SQL statement name and
- * duplicate prepared statement (PostgreSQL, appendix A).
- */
-const OF_ANOTHER_SESSION = /^(?:26000|42P05)$/;
+/** SQLSTATEs after a change of session: invalid statement name and duplicate prepared statement. */
+const SESSION_CHANGED = /^(?:26000|42P05)$/;
 
-/** Sends statements as prepared ones, until it is seen that a pooler changes the sessions between them. */
+/** Prepares statements, until an error shows that a pooler changes the session between them. */
 export class PreparedStatements {
   private readonly logger = new Logger(PreparedStatements.name);
-  private areKept = true;
+  private isEnabled = true;
 
-  /** Runs a statement by what takes texts. */
+  /** Runs a statement with a function that takes its text. */
   async run<Result>(
     statement: TextStatement | string,
     run: (sql: string) => Promise<Result>,
   ): Promise<Result> {
     if (!(statement instanceof PreparedStatement)) return run(asSql(statement));
-    if (this.areKept) {
+    if (this.isEnabled) {
       try {
         return await run(asSql(statement));
       } catch (error) {
-        // Nothing was done: the server refuses before it runs the statement.
-        if (!hasState(error, OF_ANOTHER_SESSION)) throw error;
-        this.giveUp();
+        // The server reports these errors before it runs the statement.
+        if (!hasSqlState(error, SESSION_CHANGED)) throw error;
+        this.disable();
       }
     }
     return run(asSql(new TextStatement(statement.text)));
   }
 
-  private giveUp(): void {
-    if (!this.areKept) return;
-    this.areKept = false;
+  private disable(): void {
+    if (!this.isEnabled) return;
+    this.isEnabled = false;
     this.logger.log('a pooler changes sessions: statements are no longer prepared');
   }
 }
 
-/** TypeORM's types know texts only. */
+/** Converts the type: TypeORM declares only texts. */
 function asSql(statement: TextStatement | string): string {
   return statement as string;
 }

@@ -1,16 +1,16 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 
-/** What would end the body of a function, a statement or a name. */
-const UNFIT = /\$\$|[";]/;
+/** Characters that would end the body of a function, a statement or a quoted name. */
+const UNSAFE = /\$\$|[";]/;
 
 /**
- * The quoted name of a table or function, with the schema and the prefix of the connection's options. Throws an Error
- * where these cannot stand in our SQL.
+ * Returns the quoted name of a table or function, with the schema and the prefix of the DataSource.
+ * Throws an Error if these contain characters that our SQL does not support.
  */
 export function qualified(dataSource: DataSource, name: string): string {
   const schema = schemaOf(dataSource);
   const prefix = dataSource.options.entityPrefix ?? '';
-  if (UNFIT.test(`${schema} ${prefix}`)) {
+  if (UNSAFE.test(`${schema} ${prefix}`)) {
     throw new Error(
       'the schema and the entityPrefix of a DataSource with time logs must not contain $$, ; or "',
     );
@@ -21,7 +21,7 @@ export function qualified(dataSource: DataSource, name: string): string {
     .join('.');
 }
 
-/** The same, always with a schema: for names that must work on every search path, as in the body of a function. */
+/** Returns the same name, but always with a schema, for SQL that must work with any search path. */
 export async function fullyQualified(runner: QueryRunner, name: string): Promise<string> {
   const dataSource = dataSourceOf(runner);
   const text = qualified(dataSource, name);
@@ -29,13 +29,13 @@ export async function fullyQualified(runner: QueryRunner, name: string): Promise
   return `${dataSource.driver.escape((await runner.getCurrentSchema()) ?? 'public')}.${text}`;
 }
 
-/** The DataSource of a query runner. TypeORM 0.3 has it under this name too. */
+/** Returns the DataSource of a query runner, with the property that TypeORM 0.3 has too. */
 export function dataSourceOf(runner: QueryRunner): DataSource {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- `dataSource` came with TypeORM 1
   return runner.connection;
 }
 
-/** The schema that the options of a DataSource name. */
+/** Returns the schema in the options of a DataSource. */
 export function schemaOf({ options }: DataSource): string | undefined {
   return 'schema' in options ? options.schema : undefined;
 }

@@ -1,27 +1,27 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
-import { FailedWork, OverdueTransaction, transacted } from './transaction.js';
+import { runInTransaction, TransactionTimeoutError, WorkError } from './transaction.js';
 
-describe('a transaction of our own', () => {
+describe('runInTransaction', () => {
   let done: string[];
-  /** What fails, by the beginning of its text. */
+  /** The prefix of the statement that fails. */
   let failing: string | undefined;
 
   beforeEach(() => {
     done = [];
     failing = undefined;
-    mark = 'open';
+    marker = 'open';
     runner.isReleased = false;
   });
 
-  /** What the server says of the mark of the transaction. */
-  let mark: string;
+  /** The marker of the transaction, as the server returns it. */
+  let marker: string;
 
   const act = (statement: string) => {
     done.push(statement);
     return failing !== undefined && statement.startsWith(failing)
       ? Promise.reject(new Error(`no ${failing}`))
-      : Promise.resolve([{ mark }]);
+      : Promise.resolve([{ marker }]);
   };
   const runner = {
     manager: {},
@@ -32,31 +32,31 @@ describe('a transaction of our own', () => {
     commitTransaction: () => act('commit'),
     rollbackTransaction: () => act('rollback'),
   } as unknown as QueryRunner & { isReleased: boolean };
-  const run = (work: () => Promise<unknown> = () => act('work'), whole = 600_000) =>
-    transacted(
+  const run = (work: () => Promise<unknown> = () => act('work'), timeout = 600_000) =>
+    runInTransaction(
       runner,
       work,
-      { rowWait: 10, whole, refusalOf: () => undefined },
+      { lockTimeout: 10, timeout, mapCommitError: () => undefined },
       {
-        watched: (statement) => {
+        watch: (statement) => {
           done.push('watched:');
           return statement();
         },
-        giveUp: async () => {
-          done.push('given up');
+        discardConnection: async () => {
+          done.push('discarded');
         },
       },
     );
-  const CHECK = `select current_setting('time_logs.transaction', true) as mark`;
+  const CHECK = `select current_setting('time_logs.transaction', true) as marker`;
   const BEGIN = ['watched:', 'begin', 'watched:', 'set transaction isolation level read committed'];
 
-  it('looks after each statement of its own, and leaves the work to itself', async () => {
+  it('watches its own statements, but not those of the work', async () => {
     await run();
     expect(done).toEqual([...BEGIN, 'work', ...['watched:', CHECK, 'watched:', 'commit']]);
   });
 
   it.each(['begin', 'set transaction', 'select current_setting', 'commit'])(
-    'is rolled back without %s',
+    'rolls back if %s fails',
     async (what) => {
       failing = what;
       await expect(run()).rejects.toThrow(`no ${what}`);
@@ -64,13 +64,13 @@ describe('a transaction of our own', () => {
     },
   );
 
-  it('acknowledges nothing where the work has ended it', async () => {
-    mark = '';
+  it('rejects if the work has ended the transaction', async () => {
+    marker = '';
     await expect(run()).rejects.toMatchObject({ cause: { message: /^a hook has ended the transaction/ } });
     expect(done.slice(-2)).toEqual(['watched:', 'rollback']);
   });
 
-  it('leaves a connection alone that the work has released', async () => {
+  it('does not use a connection that the work has released', async () => {
     const released = run(async () => {
       runner.isReleased = true;
     });
@@ -78,15 +78,15 @@ describe('a transaction of our own', () => {
     expect(done).toEqual(BEGIN);
   });
 
-  it('gives the connection up where it cannot be rolled back', async () => {
+  it('discards the connection if the rollback fails', async () => {
     failing = 'rollback';
     const failed = run(() => Promise.reject(new Error('no')));
-    await expect(failed).rejects.toBeInstanceOf(FailedWork);
-    expect(done.slice(-2)).toEqual(['rollback', 'given up']);
+    await expect(failed).rejects.toBeInstanceOf(WorkError);
+    expect(done.slice(-2)).toEqual(['rollback', 'discarded']);
   });
 
-  it('gives the connection up, and leaves the work behind, after its time', async () => {
-    await expect(run(() => new Promise(() => undefined), 50)).rejects.toBeInstanceOf(OverdueTransaction);
-    expect(done).toEqual([...BEGIN, 'given up']);
+  it('discards the connection and abandons the work after the timeout', async () => {
+    await expect(run(() => new Promise(() => undefined), 50)).rejects.toBeInstanceOf(TransactionTimeoutError);
+    expect(done).toEqual([...BEGIN, 'discarded']);
   });
 });

@@ -2,31 +2,36 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager, QueryRunner } from 'typeorm';
 
 /**
- * Always names the isolation level: role, database or server may have another default, under which concurrent creates
- * would fail. A default that the connection sets may get lost in a pooler.
+ * Starts a transaction with an explicit isolation level. The role, the database or the server may
+ * have another default, under which concurrent creates would fail, and a pooler may lose a default
+ * of the connection.
  */
-const ISOLATED = 'begin isolation level read committed';
+const BEGIN_READ_COMMITTED = 'begin isolation level read committed';
 
-/** Conditions and values of SQL, for the commit of the transaction around them. */
-export const WAITS_FOR_LESS = `current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
+/**
+ * SQL condition: a commit waits for less than the disk of the server and its synchronous standby.
+ */
+export const IS_COMMIT_RELAXED = `current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
+/** SQL expression that makes the commit of the transaction wait for them. */
 export const WAIT_FOR_DISK = `set_config('synchronous_commit', 'on', true)`;
 
 /**
- * Makes the commit of this transaction wait for the disk, here and on the synchronous standby: any role may have been
- * told to wait for less, at any time. Leaves `remote_apply`, which waits for more.
+ * Makes the commit of the transaction wait for the disk of the server and of its synchronous
+ * standby, whatever the setting of the role. It does not change `remote_apply`, which waits for
+ * more.
  */
-export const RAISE_SYNCHRONOUS_COMMIT = `select ${WAIT_FOR_DISK} where ${WAITS_FOR_LESS}`;
+export const RAISE_SYNCHRONOUS_COMMIT = `select ${WAIT_FOR_DISK} where ${IS_COMMIT_RELAXED}`;
 
-/** The rows of a statement, and how many rows it has written or, if it only reads, returned. */
+/** The rows of a statement, and the number of rows that it wrote or returned. */
 export type Rows<Row> = Row[] & { readonly affected?: number | undefined };
 
-/** Notes that number on rows, so that they still equal rows without it. */
+/** Adds that number to rows. It is not enumerable, so that the rows still equal rows without it. */
 export function withAffected<Row>(rows: Row[], affected: number | undefined): Rows<Row> {
   return Object.defineProperty(rows, 'affected', { value: affected });
 }
 
 /** Sends one statement. */
-export async function sent<Row>(
+export async function sendQuery<Row>(
   runner: QueryRunner,
   sql: string,
   parameters: readonly unknown[] = [],
@@ -35,41 +40,38 @@ export async function sent<Row>(
   return withAffected(records as Row[], affected);
 }
 
-/** One message, so it takes no further round trip. */
-const BEGIN = `${ISOLATED};${RAISE_SYNCHRONOUS_COMMIT}`;
+/** A single message, so that it takes a single round trip. */
+const BEGIN = `${BEGIN_READ_COMMITTED};${RAISE_SYNCHRONOUS_COMMIT}`;
 
-/** A limit of time in this transaction, where neither role, database nor server has set one. */
-const limited = (setting: 'lock_timeout' | 'statement_timeout', milliseconds: number) =>
+/** Sets a timeout for the transaction, unless the role, the database or the server has set one. */
+const setTimeoutSql = (setting: 'lock_timeout' | 'statement_timeout', milliseconds: number) =>
   `select set_config('${setting}', '${milliseconds}', true) where current_setting('${setting}') = '0'`;
 
-/** BEGIN, with a limit for each wait for others. */
-const beginWithWait = (milliseconds: number) => `${BEGIN};${limited('lock_timeout', milliseconds)}`;
-
 /**
- * Runs one statement in its own transaction. It takes one round trip if the driver has `pipeline`, else three. With
- * `rowWait` it waits for a row that others hold no longer than so many milliseconds.
+ * Runs one statement in its own transaction: in one round trip if the driver has `pipeline`, else
+ * in three. `lockTimeout` is in milliseconds.
  */
-export async function inTransaction<Row>(
+export async function sendInTransaction<Row>(
   runner: QueryRunner,
   sql: string,
   parameters: readonly unknown[],
-  rowWait?: number,
+  lockTimeout?: number,
 ): Promise<Rows<Row>> {
-  const begin = rowWait === undefined ? BEGIN : beginWithWait(rowWait);
-  const run = () => sent<Row>(runner, sql, parameters);
+  const begin = lockTimeout === undefined ? BEGIN : `${BEGIN};${setTimeoutSql('lock_timeout', lockTimeout)}`;
+  const run = () => sendQuery<Row>(runner, sql, parameters);
   const { pipeline } = (await runner.connect()) as { pipeline?: boolean };
-  return pipeline ? atOnce(runner, begin, run) : stepByStep(runner, begin, run);
+  return pipeline ? runPipelined(runner, begin, run) : runStepByStep(runner, begin, run);
 }
 
-/** Sends all three at once. If the statement fails, the server turns the commit into a rollback. */
-async function atOnce<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row>): Promise<Row> {
+/** Sends all three statements at once. After an error, the commit is a rollback. */
+async function runPipelined<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row>): Promise<Row> {
   const steps = await Promise.allSettled([runner.query(begin), run(), runner.query('commit')]);
   const failed = [steps[1], steps[0], steps[2]].find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
   return (steps[1] as PromiseFulfilledResult<Row>).value;
 }
 
-async function stepByStep<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row>): Promise<Row> {
+async function runStepByStep<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row>): Promise<Row> {
   await runner.query(begin);
   let rows: Row;
   try {
@@ -83,89 +85,87 @@ async function stepByStep<Row>(runner: QueryRunner, begin: string, run: () => Pr
   return rows;
 }
 
-/** The limits of a transaction, in milliseconds, and what its end may refuse. */
+/** The timeouts of a transaction, in milliseconds, and the mapping of its errors. */
 export interface TransactionOptions {
-  /** The most that it waits for a row that others hold. */
-  readonly rowWait: number;
-  /** The most that the work in it may take. */
-  readonly whole: number;
-  /** The error that a caller gets for one of the end, such as of a deferred constraint; undefined: that itself. */
-  readonly refusalOf: (error: unknown) => Error | undefined;
+  /** The time that a statement may wait for a lock. */
+  readonly lockTimeout: number;
+  /** The time that the whole work may take. */
+  readonly timeout: number;
+  /** Maps an error at commit, such as of a deferred constraint; undefined keeps it. */
+  readonly mapCommitError: (error: unknown) => Error | undefined;
 }
 
-/** The work in a transaction took longer than its limit, and may go on. */
-export class OverdueTransaction extends Error {}
+/** The work in a transaction took longer than its timeout, and may still be running. */
+export class TransactionTimeoutError extends Error {}
 
-/** A setting of the transaction, which ends with it. */
-const MARK = 'time_logs.transaction';
+/** A setting that is local to the transaction. It shows whether the transaction is still open. */
+const MARKER_SETTING = 'time_logs.transaction';
 
-/** What the work itself has thrown, whatever it is. */
-export class FailedWork extends Error {}
+/** An error that the work has thrown. It is the cause. */
+export class WorkError extends Error {}
 
-/** What a transaction needs of the door to SQL. */
-export interface Care {
-  /** Runs a statement of ours, and looks after it until it settles. */
-  readonly watched: <T>(statement: () => Promise<T>) => Promise<T>;
-  /** Ends the connection: nobody knows whether it is still in a transaction, or the work may go on to use it. */
-  readonly giveUp: () => Promise<void>;
+/** Callbacks to the Database that runs a transaction. */
+export interface TransactionCallbacks {
+  /** Runs a statement of the transaction itself, and watches it until it settles. */
+  readonly watch: <T>(statement: () => Promise<T>) => Promise<T>;
+  /** Ends the connection. It may still be in a transaction, or the work may still use it. */
+  readonly discardConnection: () => Promise<void>;
 }
 
-/**
- * Runs work in a READ COMMITTED transaction, and commits that. Throws FailedWork, whose cause is what the work has
- * thrown, or OverdueTransaction.
- */
-export async function transacted<T>(
+/** Runs work in a READ COMMITTED transaction. Throws WorkError or TransactionTimeoutError. */
+export async function runInTransaction<T>(
   runner: QueryRunner,
   work: (manager: EntityManager) => Promise<T>,
-  { rowWait, whole, refusalOf }: TransactionOptions,
-  { watched, giveUp }: Care,
+  { lockTimeout, timeout, mapCommitError }: TransactionOptions,
+  { watch, discardConnection }: TransactionCallbacks,
 ): Promise<T> {
   const begin = [
     'set transaction isolation level read committed',
     RAISE_SYNCHRONOUS_COMMIT,
-    limited('lock_timeout', rowWait),
-    limited('statement_timeout', whole),
-    `select set_config('${MARK}', 'open', true)`,
+    setTimeoutSql('lock_timeout', lockTimeout),
+    setTimeoutSql('statement_timeout', timeout),
+    `select set_config('${MARKER_SETTING}', 'open', true)`,
   ].join(';');
   try {
-    await watched(() => runner.startTransaction());
-    await watched(() => runner.query(begin));
-    const outcome = await withinTime(whole, () => work(runner.manager));
-    if (runner.isReleased || !runner.isTransactionActive) throw ended();
-    // Where the work has hidden an error of a statement, COMMIT would roll back, and say nothing. This says it.
-    const [mark] = (await watched(() => runner.query(`select current_setting('${MARK}', true) as mark`))) as [
-      { mark: string | null },
-    ];
-    if (mark.mark !== 'open') throw ended();
-    await watched(() => runner.commitTransaction()).catch((error: unknown) => {
-      const refusal = refusalOf(error);
-      throw refusal ? new FailedWork('', { cause: refusal }) : error;
+    await watch(() => runner.startTransaction());
+    await watch(() => runner.query(begin));
+    const outcome = await withTimeout(timeout, () => work(runner.manager));
+    if (runner.isReleased || !runner.isTransactionActive) throw endedByHook();
+    // If the work has caught an SQL error, COMMIT would silently roll back. This statement fails.
+    const [row] = (await watch(() =>
+      runner.query(`select current_setting('${MARKER_SETTING}', true) as marker`),
+    )) as [{ marker: string | null }];
+    if (row.marker !== 'open') throw endedByHook();
+    await watch(() => runner.commitTransaction()).catch((error: unknown) => {
+      const mapped = mapCommitError(error);
+      throw mapped ? new WorkError('', { cause: mapped }) : error;
     });
     return outcome;
   } catch (error) {
-    // A connection that the work has released may be somebody else's by now.
+    // A connection that the work has released may already be in use elsewhere.
     if (runner.isReleased) throw error;
-    if (error instanceof OverdueTransaction) await giveUp();
-    else if (runner.isTransactionActive) await watched(() => runner.rollbackTransaction()).catch(giveUp);
+    if (error instanceof TransactionTimeoutError) await discardConnection();
+    else if (runner.isTransactionActive)
+      await watch(() => runner.rollbackTransaction()).catch(discardConnection);
     throw error;
   }
 }
 
-function ended(): FailedWork {
-  return new FailedWork('', {
-    cause: new Error('a hook has ended the transaction of its log: leave that to time logs'),
+function endedByHook(): WorkError {
+  return new WorkError('', {
+    cause: new Error('a hook has ended the transaction of its log: hooks must not commit or roll back'),
   });
 }
 
-async function withinTime<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+async function withTimeout<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
   const end = new AbortController();
-  const overdue = delay(milliseconds, undefined, { signal: end.signal }).then(() => {
-    throw new OverdueTransaction();
+  const timeout = delay(milliseconds, undefined, { signal: end.signal }).then(() => {
+    throw new TransactionTimeoutError();
   });
   try {
-    return await Promise.race([overdue, work()]);
+    return await Promise.race([timeout, work()]);
   } catch (error) {
-    throw error instanceof OverdueTransaction ? error : new FailedWork('', { cause: error });
+    throw error instanceof TransactionTimeoutError ? error : new WorkError('', { cause: error });
   } finally {
     end.abort();
   }

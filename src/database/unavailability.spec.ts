@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { isUnavailability } from './unavailability.js';
 
-/** As pg reports what the server says. */
+/** An error of the server, as pg reports it. */
 const fromServer = (code?: unknown) => Object.assign(new Error('text'), { severity: 'ERROR', code });
-/** As sockets and the pool report. */
+/** An error of a socket or the pool. */
 const withCode = (code?: unknown) => Object.assign(new Error('text'), code === undefined ? {} : { code });
 const asQueryFailure = (error: Error) => new QueryFailedError('select 1', [], error);
 
@@ -33,7 +33,7 @@ describe('isUnavailability', () => {
   });
 
   it.each(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', undefined])(
-    'is true for an error of socket or pool: %s',
+    'is true for an error of a socket or the pool: %s',
     (code) => {
       expect(isUnavailability(asQueryFailure(withCode(code)))).toBe(true);
       expect(isUnavailability(withCode(code))).toBe(true);
@@ -64,7 +64,7 @@ describe('isUnavailability', () => {
     undefined,
     null,
     { code: '08006' },
-  ])('is false for a fault of the program: %p', (thrown) => {
+  ])('is false for an error of the program: %p', (thrown) => {
     expect(isUnavailability(thrown)).toBe(false);
   });
 });

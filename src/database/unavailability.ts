@@ -2,76 +2,74 @@ import { types } from 'node:util';
 import { QueryFailedError } from 'typeorm';
 
 /**
- * SQLSTATEs of a database that cannot take a statement now but may later (PostgreSQL, appendix A): connection
- * exceptions, read-only transaction, invalid authorization during a failover, unknown database, rollbacks, resources,
+ * SQLSTATEs of temporary errors (PostgreSQL, appendix A): connection exceptions, read-only
+ * transaction, invalid authorization during a failover, unknown database, rollbacks, resources,
  * lock not available, intervention, system errors.
  */
-const PASSING = /^(?:08|25006|28|3D000|40|53|55P03|57|58)/;
+const TEMPORARY = /^(?:08|25006|28|3D000|40|53|55P03|57|58)/;
 
-/** True where the connection failed, or the database is away, full, frozen or read-only. False for a fault of ours. */
+/** Returns whether the database is unreachable, full, blocked or read-only. */
 export function isUnavailability(error: unknown): boolean {
   const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  // Errors of sockets may be of another realm, where `instanceof` says no.
+  // Socket errors may come from another realm, so that `instanceof Error` is false for them.
   if (!types.isNativeError(cause) || cause instanceof TypeError || cause instanceof RangeError) return false;
-  // The socket, the pool, or the server's words to a new connection: only its reports on a statement have a severity.
+  // Only errors of statements have a severity. Others concern the connection or the pool.
   if (!(error instanceof QueryFailedError) || !('severity' in cause)) return true;
-  return hasState(error, PASSING);
+  return hasSqlState(error, TEMPORARY);
 }
 
-/** True where the server refused a statement and the connection stays. FATAL errors end the connection. */
-export function isOfServer(error: unknown): boolean {
+/** Returns whether the server rejected a statement, and the connection stays open. */
+export function isServerError(error: unknown): boolean {
   if (!(error instanceof QueryFailedError)) return false;
   const { severity } = error.driverError as { severity?: unknown };
   return severity !== undefined && severity !== 'FATAL' && severity !== 'PANIC';
 }
 
-/** True where a statement would change something, but the server is a standby or read-only. */
-export function isOfReadOnlyServer(error: unknown): boolean {
-  return hasState(error, /^25006$/);
+/** Returns whether a statement would write, but the server is a standby or read-only. */
+export function isReadOnlyError(error: unknown): boolean {
+  return hasSqlState(error, /^25006$/);
+}
+
+/** Returns whether a timeout, a deadlock or a serialization failure may be the cause. */
+export function isConcurrencyConflict(error: unknown): boolean {
+  return hasSqlState(error, /^(?:57014|55P03|40)/);
 }
 
 /**
- * True where the server may have ended a statement because other transactions held its rows: by a time limit, for a
- * deadlock, or for a lost race. It may work for everybody else.
+ * Returns whether a single row may have caused the error. Triggers of a host may raise any error,
+ * and row security raises 42501. Another syntax error or access rule violation outside of a
+ * function concerns all rows.
  */
-export function isOfOthers(error: unknown): boolean {
-  return hasState(error, /^(?:57014|55P03|40)/);
-}
-
-/**
- * True for an error that a single row may have caused: triggers of a host raise any error that they like, and a policy
- * of row security raises 42501. Any other syntax error or access rule violation outside of a function is about all rows.
- */
-export function isRefusalOfRow(error: unknown): boolean {
+export function isRowError(error: unknown): boolean {
   if (!(error instanceof QueryFailedError) || isUnavailability(error)) return false;
   const { where, routine } = error.driverError as { readonly where?: string; readonly routine?: string };
-  return !hasState(error, /^42/) || where !== undefined || routine === 'ExecWithCheckOptions';
+  return !hasSqlState(error, /^42/) || where !== undefined || routine === 'ExecWithCheckOptions';
 }
 
-/** True if a constraint refuses a row: an integrity constraint violation. */
-export function isOfConstraint(error: unknown): boolean {
-  return hasState(error, /^23/);
+/** Returns whether the error is an integrity constraint violation. */
+export function isConstraintViolation(error: unknown): boolean {
+  return hasSqlState(error, /^23/);
 }
 
-/** True if a foreign key does not hold: PostgreSQL 18 has a state of its own for RESTRICT. */
-export function isOfForeignKey(error: unknown): boolean {
-  return hasState(error, /^(?:23001|23503)$/);
+/** Returns whether a foreign key is violated. RESTRICT has its own SQLSTATE in PostgreSQL 18. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return hasSqlState(error, /^(?:23001|23503)$/);
 }
 
-/** True for an error about a table with a quoted name; of a foreign key it is the one that refers to another. */
-export function isOfTable(error: unknown, table: string): boolean {
+/** Returns whether the error concerns a table. For a foreign key, that is the referencing table. */
+export function concernsTable(error: unknown, table: string): boolean {
   if (!(error instanceof QueryFailedError)) return false;
   return table.endsWith(`"${(error.driverError as { readonly table?: string }).table}"`);
 }
 
-/** True where a statement called a function that no migration has made yet. */
-export function isUnknownRoutine(error: unknown): boolean {
-  return hasState(error, /^(?:42883|3F000)$/);
+/** Returns whether a statement called a function that no migration has created yet. */
+export function isUndefinedFunction(error: unknown): boolean {
+  return hasSqlState(error, /^(?:42883|3F000)$/);
 }
 
-/** True where the server refused a statement with such a SQLSTATE. */
-export function hasState(error: unknown, state: RegExp): boolean {
+/** Returns whether the server rejected a statement with a matching SQLSTATE. */
+export function hasSqlState(error: unknown, pattern: RegExp): boolean {
   return (
-    error instanceof QueryFailedError && state.test(String((error.driverError as { code?: unknown }).code))
+    error instanceof QueryFailedError && pattern.test(String((error.driverError as { code?: unknown }).code))
   );
 }

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { HOST_FILTER } from '../../libs/errors/src/index.js';
 import { type CallerResolver, HOST_GUARD } from '../../libs/auth/src/index.js';
-import { databaseOf, registerEntities } from '../database/index.js';
+import { databaseProvider, registerEntities } from '../database/index.js';
 import { CHOSEN_ROUTES, type ChosenRoutes } from './api/chosen-routes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './application/time-log-hooks.js';
 import type { AttributesSchema } from './domain/attributes.js';
@@ -132,7 +132,7 @@ function withExtras(
   const isStoredHere = stores.length === 0 || stores.some(standsOnOurs);
   if (isStoredHere) registerEntities(timeLogEntities, dataSource);
   return withProviders({ ...definition, imports }, [
-    ...(dataSource === undefined ? [] : [databaseOf(dataSource)]),
+    ...(dataSource === undefined ? [] : [databaseProvider(dataSource)]),
     // A schema may be a function.
     ...(attributes === undefined ? [] : [{ provide: ATTRIBUTES_SCHEMA, useValue: attributes }]),
     ...chosen(TIME_LOG_HOOKS, hooks),

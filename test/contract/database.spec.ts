@@ -5,9 +5,9 @@ import {
   connectionOptions,
   Database,
   DataSource,
-  isRefusalOfRow,
+  isRowError,
   Logger,
-  LoneChange,
+  AutocommitStatement,
   migrate,
   plainOptions,
   TextStatement,
@@ -93,7 +93,7 @@ describe.each([
   });
 
   describe('that may be sent alone', () => {
-    const note = new LoneChange(
+    const note = new AutocommitStatement(
       (condition) =>
         `insert into notes select ${ISOLATION}, current_setting('synchronous_commit'), ${condition === 'true' ? 'false' : 'true'}
           where ${condition} returning isolation, commit, alone::text`,
@@ -148,7 +148,7 @@ describe.each([
     it('rejects where the commit fails, and leaves nothing behind', async () => {
       await told(`set default_transaction_isolation = 'read committed'`);
       const before = await numbers();
-      const add = new LoneChange(
+      const add = new AutocommitStatement(
         (condition) => `insert into numbers select * from unnest($1::int[]) where ${condition}`,
       );
       await expect(tables.change(add, [[4, 4]])).rejects.toMatchObject({ code: '23505' });
@@ -191,7 +191,7 @@ describe('a change that waits for a row', () => {
         'begin; set local idle_in_transaction_session_timeout = 0; select from held for update',
       );
       const change = new Database(dataSource).change(new TextStatement('delete from held'), [], {
-        rowWait: 300,
+        lockTimeout: 300,
       });
       await expect(change).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       expect(lines).toEqual([]);
@@ -227,7 +227,7 @@ describe('an error that a single row may have caused', () => {
     await dataSource.query(prepare);
     const insertion = new Database(dataSource).change('insert into refused (n) values (1)');
     const error: unknown = await insertion.catch((thrown: unknown) => thrown);
-    expect([error, isRefusalOfRow(error)]).toEqual([expect.objectContaining({ code }), expected]);
+    expect([error, isRowError(error)]).toEqual([expect.objectContaining({ code }), expected]);
     await dataSource.destroy();
   });
 });

@@ -214,12 +214,12 @@ describe('a service whose role or database has another setting', () => {
     ],
     [
       `search_path = ''`,
-      /^the search_path [(]""[)] names no schema that exists .*: name one, such as by alter role /,
+      /^the search_path [(]""[)] has no existing schema .*: add one, for example with alter role /,
     ],
-    ['search_path = nowhere', /^the search_path [(]nowhere[)] names no schema that exists /],
+    ['search_path = nowhere', /^the search_path [(]nowhere[)] has no existing schema /],
     [
       'default_transaction_read_only = on',
-      /^the database schema could not be migrated: cannot execute CREATE TABLE in a read-only transaction: name a server /,
+      /^the database schema could not be migrated: cannot execute CREATE TABLE in a read-only transaction: use a server /,
     ],
   ])('is refused at the start, in one line that says what to do: %s', async (setting, line) => {
     for (const by of ['role', 'database'] as const)

@@ -125,14 +125,16 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
     );
     await expect(refused).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
     const none =
-      'this is the manager of no open transaction: take it from dataSource.transaction(async (manager) => …)';
+      'the manager has no open transaction: use that of dataSource.transaction(async (manager) => …)';
     await expect(timeLogs.record(given, { manager: dataSource.manager })).rejects.toThrow(none);
     let ended: EntityManager | undefined;
     await dataSource.transaction(async (manager) => void (ended = manager));
     await expect(timeLogs.record(given, { manager: ended })).rejects.toThrow(none);
     await expect(
       database.dataSource.transaction((manager) => timeLogs.record(given, { manager })),
-    ).rejects.toThrow('the transaction belongs to another DataSource: begin it in that of time logs');
+    ).rejects.toThrow(
+      'the transaction belongs to another DataSource: start it in the DataSource of time logs',
+    );
     expect(await listed(given.projectId)).toEqual({ logs: [], total: 0 });
   });
 });

@@ -46,7 +46,7 @@ describe('where row security hides rows, even from their owner', () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^row security would hide rows of time_logs from the role test_\w+: name a role with bypassrls in DATABASE_URL, .*\n$/,
+        /^row security would hide rows of time_logs from the role test_\w+: use a role with bypassrls in DATABASE_URL, .*\n$/,
       ),
     });
     expect(await readdir(directory)).toEqual([]);
@@ -94,7 +94,7 @@ describe('where the disk is full', () => {
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      /could not extend file: No space left on device: free space on the disk of the database, and run it again\n$/,
+      /could not extend file: No space left on device: free space on the disk of the database, and try again\n$/,
     ) as unknown,
   };
 
@@ -106,7 +106,7 @@ describe('where the disk is full', () => {
     });
     expect(await run('counts', ['verify'], here())).toMatchObject({
       code: 0,
-      stdout: 'the counts are right: 0 logs\n',
+      stdout: 'the counts are correct: 0 logs\n',
     });
   });
 

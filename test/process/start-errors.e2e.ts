@@ -41,14 +41,14 @@ describe('a start that cannot come to its end', () => {
       'ada:wrong@SERVER/logs',
       'SERVER refuses the role ada (password authentication failed for user "ada"): check user and password in DATABASE_URL',
     ],
-    ['ada@SERVER/logs', 'SERVER asks the role ada for a password: put one into DATABASE_URL'],
+    ['ada@SERVER/logs', 'SERVER requires a password for the role ada: add one to DATABASE_URL'],
     [
       'ada:sesame@SERVER/loggs',
-      'there is no database loggs at SERVER: make it, or name another one in DATABASE_URL',
+      'there is no database loggs at SERVER: create it, or name another one in DATABASE_URL',
     ],
     [
       'ada:sesame@SERVER/logs?sslmode=require',
-      'SERVER has no TLS, which DATABASE_URL asks for: switch it on there, or leave sslmode out where the network is safe',
+      'SERVER does not support TLS, which DATABASE_URL requires: enable it there, or remove sslmode if the network is safe',
     ],
   ])('says in one line and at once what is wrong with %s', async (address, message) => {
     const env = { DATABASE_URL: `postgres://${address.replace('SERVER', server)}` };

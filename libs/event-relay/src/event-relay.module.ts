@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Provider, type Type } from '@nestjs/common';
-import { DatabaseModule, databaseOf, registerEntities } from '../../../src/database/index.js';
+import { DatabaseModule, databaseProvider, registerEntities } from '../../../src/database/index.js';
 import { EventRelay } from './event-relay.js';
 import { EventRelayMeasures } from './event-relay.measures.js';
 import { RelayCheckpoint } from './relay-checkpoint.entity.js';
@@ -44,7 +44,7 @@ export class EventRelayModule {
       // DatabaseModule logs outages, so all modules share it if they can.
       imports: [timeLogs, ...imports, ...(isNamed ? [] : [DatabaseModule])],
       providers: [
-        ...(isNamed ? [databaseOf(dataSource)] : []),
+        ...(isNamed ? [databaseProvider(dataSource)] : []),
         providerOf(sink),
         { provide: INTERVALS, useValue: intervals },
         EventRelay,

@@ -8,8 +8,8 @@ const PATTERN = 'thing.record.v1';
 
 /** Returns the error that was recorded for data of which only the token was extracted. */
 function errorIn(data: unknown): unknown {
-  const { fault } = stateOf(data as object);
-  return fault && [fault.code, fault.message];
+  const { readError } = stateOf(data as object);
+  return readError && [readError.code, readError.message];
 }
 
 const text = (data: unknown) => JSON.stringify({ pattern: PATTERN, data, id: 'one' });

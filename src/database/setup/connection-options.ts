@@ -4,13 +4,13 @@ export type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
 
 export interface ConnectionLimits {
   readonly poolSize: number;
-  /** How many milliseconds a request may wait for the database in all. */
+  /** The total time that a request may wait for the database, in milliseconds. */
   readonly deadline: number;
 }
 
 /**
- * How the service itself connects: a pool of limited size, with time limits that the server enforces. `Database`
- * handles what outlives them. TLS parameters of the URL are honoured.
+ * Returns the options of the service: a pool of limited size, with timeouts that the server
+ * enforces. `Database` handles statements that outlast them. The TLS parameters of the URL apply.
  */
 export function connectionOptions(
   url: string,
@@ -23,12 +23,12 @@ export function connectionOptions(
     poolSize,
     extra: {
       connectionTimeoutMillis: Math.ceil(deadline * 0.8),
-      // Whoever waits for a turn with a statement waits no longer than the rest (time-log-totals.ts).
+      // The rest of the deadline is the time that a statement may wait in a queue.
       statement_timeout: Math.ceil(deadline * 0.6),
       idle_in_transaction_session_timeout: deadline,
       keepAlive: true,
-      // A balancer that is reloaded leaves old connections to its old process, which no longer looks where the primary
-      // or an up-to-date standby is.
+      // A load balancer that was reloaded keeps old connections in its old process, which no longer
+      // follows the primary or an up-to-date standby.
       maxLifetimeSeconds: 30,
       // Sends a change together with the begin and commit of its transaction.
       pipeline: true,
@@ -36,7 +36,7 @@ export function connectionOptions(
   };
 }
 
-/** How migrations and commands connect: without time limits on statements. */
+/** Returns the options of migrations and commands, without timeouts for statements. */
 export function plainOptions(url: string): PostgresOptions {
   return {
     type: 'postgres',

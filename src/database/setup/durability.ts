@@ -1,7 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-/** Milliseconds between two looks. */
-const PAUSE = 2_000;
+const CHECK_INTERVAL_MS = 2_000;
 
 interface Settings {
   readonly mode: string;
@@ -12,10 +11,10 @@ interface Settings {
 
 type Query = (sql: string) => Promise<Settings[]>;
 
-/** Says in one line what a commit waits for: at the start, and when the server's settings have changed it. */
+/** Logs what a commit waits for, at the start and after a change of the server's settings. */
 export class Durability {
-  private told: Settings | undefined;
-  private next = 0;
+  private logged: Settings | undefined;
+  private nextCheck = 0;
 
   constructor(
     private readonly level: 'debug' | 'log',
@@ -23,47 +22,48 @@ export class Durability {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Looks again after a commit, if the last look is long enough ago. Returns at once. Without commits nobody looks. */
-  lookAgain(query: Query): void {
-    if (this.now() < this.next) return;
-    this.next = Infinity;
-    void this.look(query)
-      // An outage is told elsewhere, and the next commit looks again.
+  /** Starts a check after a commit, if the last one is long enough ago. Returns at once. */
+  checkIfDue(query: Query): void {
+    if (this.now() < this.nextCheck) return;
+    this.nextCheck = Infinity;
+    void this.check(query)
+      // `Database` logs an outage, and the next commit starts another check.
       .catch(() => undefined)
-      .finally(() => (this.next = this.now() + PAUSE));
+      .finally(() => (this.nextCheck = this.now() + CHECK_INTERVAL_MS));
   }
 
-  /** Tells what it sees, unless it has told that already. */
-  async look(query: Query): Promise<void> {
+  /** Reads the settings, and logs them if they have changed. */
+  async check(query: Query): Promise<void> {
     const [settings] = await query(
       `select current_setting('synchronous_commit') as mode, current_setting('synchronous_standby_names') as standbys,
               pg_is_in_recovery() as "isStandby", current_setting('fsync') = 'on' as "reachesDisk"`,
     );
-    const before = this.told;
-    if (before && isSame(before, settings!)) return;
-    this.told = settings!;
-    this.tell(settings!, before);
+    const previous = this.logged;
+    if (previous && isSame(previous, settings!)) return;
+    this.logged = settings!;
+    this.log(settings!, previous);
   }
 
-  private tell(settings: Settings, before: Settings | undefined): void {
+  private log(settings: Settings, previous: Settings | undefined): void {
     const { isStandby, reachesDisk, standbys } = settings;
     if (isStandby) this.logger[this.level]('the database is a standby: it takes no changes');
     else if (!reachesDisk)
       this.logger.warn('a commit waits for no disk, since fsync is off: a crash of the database loses logs');
-    else if (!before) this.logger[this.level](`a commit waits for ${awaited(settings)}`);
-    else if (before.standbys !== '' && standbys === '')
-      this.logger.warn(`a commit now waits for less: ${awaited(settings)}`);
-    else this.logger[this.level](`a commit now waits for ${awaited(settings)}`);
+    else if (!previous) this.logger[this.level](`a commit waits for ${describeCommit(settings)}`);
+    else if (previous.standbys !== '' && standbys === '')
+      this.logger.warn(`a commit now waits for less: ${describeCommit(settings)}`);
+    else this.logger[this.level](`a commit now waits for ${describeCommit(settings)}`);
   }
 }
 
-/** All sessions of a server have these alike. The mode may be one of a role, which only new sessions have. */
+/** Compares the settings of the server, not the mode, which may differ between sessions. */
 function isSame(one: Settings, other: Settings): boolean {
-  const facts = ({ standbys, isStandby, reachesDisk }: Settings) => [standbys, isStandby, reachesDisk].join();
-  return facts(one) === facts(other);
+  const serverSettings = ({ standbys, isStandby, reachesDisk }: Settings) =>
+    [standbys, isStandby, reachesDisk].join();
+  return serverSettings(one) === serverSettings(other);
 }
 
-function awaited({ mode, standbys }: Settings): string {
+function describeCommit({ mode, standbys }: Settings): string {
   if (standbys === '') return "the database's own disk, and for no standby: a log may be lost with that disk";
   const stage = mode === 'remote_apply' ? 'replay' : 'disk';
   return `the database's own disk and the ${stage} of synchronous standbys: ${standbys}`;

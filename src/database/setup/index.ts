@@ -1,6 +1,6 @@
 export { connectionOptions, plainOptions } from './connection-options.js';
 export { Durability } from './durability.js';
-export { codeOf, INSUFFICIENT_PRIVILEGE, messageOf } from './message.js';
+export { codeOf, INSUFFICIENT_PRIVILEGE, messageOf } from './error-message.js';
 export { migrate } from './migrate.js';
 export { openDataSource } from './open-data-source.js';
 export {

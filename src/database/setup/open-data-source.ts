@@ -1,11 +1,11 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { connectionFault } from './connection-fault.js';
+import { explainConnectionError } from './connection-failure.js';
 import type { PostgresOptions } from './connection-options.js';
-import { requireFitDatabase } from './requirements.js';
+import { requireSuitableDatabase } from './requirements.js';
 
 /**
- * Connects to a database, whose URL has a setting of this name. Throws an Error with one clear line where it is out of
- * reach, or refuses, or does not suit the service.
+ * Connects to a database; `setting` is the name of the setting with its URL. Throws an Error with a
+ * one-line message if it is unreachable, rejects the connection or does not suit the service.
  */
 export async function openDataSource(
   options: DataSourceOptions,
@@ -13,10 +13,10 @@ export async function openDataSource(
 ): Promise<DataSource> {
   const { url = '' } = options as PostgresOptions;
   const dataSource = await new DataSource(options).initialize().catch((error: unknown) => {
-    throw new Error(connectionFault(error, url, setting).message, { cause: error });
+    throw new Error(explainConnectionError(error, url, setting).message, { cause: error });
   });
   try {
-    await requireFitDatabase(dataSource);
+    await requireSuitableDatabase(dataSource);
     return dataSource;
   } catch (error) {
     await dataSource.destroy();

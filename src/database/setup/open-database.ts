@@ -1,22 +1,22 @@
 import { lchown, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { addressOf } from './connection-fault.js';
+import { addressOf } from './connection-failure.js';
 
 /** A database that is ready for connections. */
 export interface OpenDatabase {
-  /** Says which one it is, without a password. */
+  /** Describes the database for the log, without a password. */
   readonly name: string;
   readonly url: string;
   readonly migrationUrl: string;
-  /** The name of the setting that holds the latter. */
+  /** The name of the setting that holds `migrationUrl`. */
   readonly migrationSetting: string;
-  /** Gives a file that root has written to the user of the embedded database, if it lies in that user's folder. */
+  /** Gives a file to the user of the embedded database, if that user owns the folder. */
   keepOwner(file: string): Promise<void>;
-  /** Stops what was started. An external database is left alone. */
+  /** Stops an embedded database that was started. It does not stop an external one. */
   close(): Promise<void>;
 }
 
-/** A PostgreSQL server of the service's own. */
+/** A running embedded PostgreSQL server. */
 interface EmbeddedServer {
   readonly url: string;
   stop(): Promise<void>;
@@ -29,10 +29,10 @@ interface EmbeddedOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Starts such servers. */
+/** Starts embedded servers. */
 export interface EmbeddedDatabases {
   start(options: EmbeddedOptions): Promise<EmbeddedServer>;
-  /** Uses a server that runs already, and leaves it running. */
+  /** Attaches to a server that is already running, and leaves it running; else starts one. */
   attachOrStart(options: EmbeddedOptions): Promise<EmbeddedServer & { readonly created: boolean }>;
 }
 
@@ -45,7 +45,7 @@ export interface OpenDatabaseOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Opens the database of DATABASE_URL; without that setting the embedded one, started for the service. */
+/** Opens the database of DATABASE_URL. Without that setting, starts the embedded one. */
 export function openDatabase(
   databases: EmbeddedDatabases | undefined,
   options: OpenDatabaseOptions,
@@ -53,16 +53,16 @@ export function openDatabase(
   return open(options, databases && ((embedded) => databases.start(embedded)));
 }
 
-/** Does the same for a command. An embedded database that runs already is used and left running. */
+/** Opens the database for a command. Attaches to an embedded database that is already running. */
 export function openDatabaseForCommand(
   databases: EmbeddedDatabases | undefined,
   options: OpenDatabaseOptions & {
-    /** Told where the embedded database was made just now. The command may have another DATA_DIR than the service. */
+    /** Called after a database was created: the DATA_DIR may be a mistake. */
     readonly onNew?: (dataDir: string) => void;
   },
 ): Promise<OpenDatabase> {
-  const attach = async (start: EmbeddedDatabases, embedded: EmbeddedOptions) => {
-    const server = await start.attachOrStart(embedded);
+  const attach = async (provider: EmbeddedDatabases, embedded: EmbeddedOptions) => {
+    const server = await provider.attachOrStart(embedded);
     if (server.created) options.onNew?.(options.dataDir);
     return server;
   };
@@ -84,7 +84,7 @@ async function open(
       close: async () => undefined,
     };
   }
-  if (!start) throw new Error('there is no embedded database in this build: set DATABASE_URL');
+  if (!start) throw new Error('this build has no embedded database: set DATABASE_URL');
   const { log, onFailure, signal } = rest;
   const dataDirectory = join(dataDir, 'postgres');
   const server = await start({
@@ -103,7 +103,7 @@ async function open(
   };
 }
 
-/** The file goes only to a user who can read the database anyway. */
+/** Changes the owner only to a user who can read the database anyway. */
 async function keepOwner(file: string, dataDir: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const [user, folder] = await Promise.all([stat(dataDir), stat(dirname(file))]);

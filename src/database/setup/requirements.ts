@@ -1,22 +1,22 @@
 import type { DataSource } from 'typeorm';
 
-/** The service cannot work with the database or a setting of the role; the message says what to do. */
-export class UnfitDatabaseError extends Error {}
+/** The service does not support the database. The message says what to do. */
+export class UnsuitableDatabaseError extends Error {}
 
 const reset = (setting: string) =>
   `alter role ROLE reset ${setting}, or alter database NAME reset ${setting}, as it was set`;
 
-/** An SQL expression for the value at fault (null: no fault), and the message for it. */
-const FAULTS: readonly (readonly [condition: string, message: (found: string) => string])[] = [
+/** SQL expressions that return an unsupported value or null, and the messages for that value. */
+const REQUIREMENTS: readonly (readonly [expression: string, message: (value: string) => string])[] = [
   [
     `nullif(current_setting('server_encoding'), 'UTF8')`,
-    (found) =>
-      `the encoding of the database is ${found}, which cannot store every text: make one with create database NAME encoding 'UTF8' template template0, and name that one in DATABASE_URL`,
+    (value) =>
+      `the encoding of the database is ${value}, which cannot store every text: create a database with create database NAME encoding 'UTF8' template template0, and name it in DATABASE_URL`,
   ],
   [
     `case when current_schema() is null then current_setting('search_path') end`,
-    (found) =>
-      `the search_path (${found}) names no schema that exists and that this role may use: name one, such as by alter role ROLE set search_path = public`,
+    (value) =>
+      `the search_path (${value}) has no existing schema that this role may use: add one, for example with alter role ROLE set search_path = public`,
   ],
   [
     `case when current_setting('array_nulls') = 'off' then 'off' end`,
@@ -29,13 +29,13 @@ const FAULTS: readonly (readonly [condition: string, message: (found: string) =>
   ],
 ];
 
-/** Throws UnfitDatabaseError with one clear line if the service cannot work with the database or a setting of it. */
-export async function requireFitDatabase(dataSource: DataSource): Promise<void> {
-  const [row] = await dataSource.query<{ found: (string | null)[] }[]>(
-    `select json_build_array(${FAULTS.map(([condition]) => condition).join()}) as found`,
+/** Throws an UnsuitableDatabaseError if the service does not support the database. */
+export async function requireSuitableDatabase(dataSource: DataSource): Promise<void> {
+  const [row] = await dataSource.query<{ values: (string | null)[] }[]>(
+    `select json_build_array(${REQUIREMENTS.map(([expression]) => expression).join()}) as values`,
   );
-  FAULTS.forEach(([, message], index) => {
-    const found = row!.found[index];
-    if (found != null) throw new UnfitDatabaseError(message(found));
+  REQUIREMENTS.forEach(([, message], index) => {
+    const value = row!.values[index];
+    if (value != null) throw new UnsuitableDatabaseError(message(value));
   });
 }

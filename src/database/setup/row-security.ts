@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 
 /**
- * Throws an Error with one clear line if row security would hide rows of the entities' tables from the role, whose URL
- * has a setting of this name. For commands that must see all rows, such as a backup.
+ * Throws an Error if row security would hide rows of the entities from the role, for commands that
+ * need all rows, such as a backup. `setting` is the name of the setting with the URL.
  */
 export async function requireAllRows(dataSource: DataSource, setting = 'DATABASE_URL'): Promise<void> {
   const tables = dataSource.entityMetadatas.map(({ tableName }) => dataSource.driver.escape(tableName));
@@ -13,6 +13,6 @@ export async function requireAllRows(dataSource: DataSource, setting = 'DATABASE
   );
   if (row!.hidden === null) return;
   throw new Error(
-    `row security would hide rows of ${row!.hidden} from the role ${row!.role}: name a role with bypassrls in ${setting}, or the owner without force row level security`,
+    `row security would hide rows of ${row!.hidden} from the role ${row!.role}: use a role with bypassrls in ${setting}, or the owner without force row level security`,
   );
 }

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { hasState, PreparedStatement, type TextRow } from '../../database/index.js';
+import { hasSqlState, PreparedStatement, type TextRow } from '../../database/index.js';
 import { createdAtOf, TimeLog } from '../../time-log/domain/time-log.js';
 import { TimeLogDeletion } from '../../time-log/infrastructure/time-log-deletion.entity.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
@@ -84,5 +84,5 @@ export class TypeOrmFeedRepository extends FeedRepository {
 }
 
 function refuseGone(error: unknown): never {
-  throw hasState(error, IS_GONE) ? new DomainError(FEED_GONE, undefined, { cause: error }) : error;
+  throw hasSqlState(error, IS_GONE) ? new DomainError(FEED_GONE, undefined, { cause: error }) : error;
 }

@@ -18,7 +18,7 @@ const idAt = (milliseconds: number) => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7abc-8def-0123456789ab`;
 };
 
-function refusalOf(changes: Record<string, unknown>): unknown {
+function mapCommitError(changes: Record<string, unknown>): unknown {
   try {
     return TimeLog.record({ ...values, ...changes }, ID);
   } catch (error) {
@@ -52,11 +52,11 @@ describe('TimeLog.record', () => {
   it('checks no values that are checked, but their copy', () => {
     const checked = takeChecked({ ...values, duration: -1 });
     expect(TimeLog.record(checked, ID)).toMatchObject({ duration: -1 });
-    expect(refusalOf(checked)).toBeInstanceOf(DomainError);
+    expect(mapCommitError(checked)).toBeInstanceOf(DomainError);
   });
 
   it('names every failing value, in the order of the fields', () => {
-    const refusal = refusalOf({ date: '', description: '\0', duration: -1, projectId: '' });
+    const refusal = mapCommitError({ date: '', description: '\0', duration: -1, projectId: '' });
     expect(refusal).toBeInstanceOf(DomainError);
     expect(refusal).toMatchObject({
       code: 'VALIDATION_ERROR',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type BatcherLimits, bisect } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { type Database, isRefusalOfRow, LoneChange, type Statements } from '../../database/index.js';
+import { type Database, isRowError, AutocommitStatement, type Statements } from '../../database/index.js';
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
@@ -32,7 +32,7 @@ interface KeptKey {
  */
 export class KeyedTimeLogWrites {
   readonly writes: Batcher<KeyedLog, string | undefined>;
-  private insertion: LoneChange | undefined;
+  private insertion: AutocommitStatement | undefined;
 
   constructor(
     private readonly database: Database,
@@ -42,7 +42,7 @@ export class KeyedTimeLogWrites {
     /** Called after a commit. */
     private readonly recorded: () => void,
   ) {
-    this.writes = new Batcher((keyed) => bisect(keyed, (some) => this.write(some), isRefusalOfRow), limits);
+    this.writes = new Batcher((keyed) => bisect(keyed, (some) => this.write(some), isRowError), limits);
   }
 
   /**
@@ -98,7 +98,7 @@ export class KeyedTimeLogWrites {
    */
   private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
-    this.insertion ??= new LoneChange(insertionInto(keys, this.database.table(TimeLog), this.rows));
+    this.insertion ??= new AutocommitStatement(insertionInto(keys, this.database.table(TimeLog), this.rows));
     const rows = await within.change(this.insertion, [
       ...this.rows.arraysOf(keyed.map(({ log }) => log)),
       keyed.map(({ key }) => key.caller),

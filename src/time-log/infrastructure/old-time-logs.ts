@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { hasState, qualified } from '../../database/index.js';
+import { hasSqlState, qualified } from '../../database/index.js';
 import { type CalendarDate, isCalendarDate } from '../domain/calendar-date.js';
 
 /** The most logs of one transaction, which takes some 0.2 s, and the least on a disk that is full. */
@@ -66,7 +66,7 @@ export class OldTimeLogs {
         open.push(await this.begin());
         const next = await this.dropNext(open, before, { ...place, batch }, isTold).catch(
           (error: unknown) => {
-            if (!hasState(error, DISK_FULL) || batch <= SMALL_BATCH) throw error;
+            if (!hasSqlState(error, DISK_FULL) || batch <= SMALL_BATCH) throw error;
           },
         );
         if (next === undefined) {

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
-import { isOfConstraint, isOfForeignKey, isOfTable } from '../../database/index.js';
+import { isConstraintViolation, isForeignKeyViolation, concernsTable } from '../../database/index.js';
 import { REFERRED_TO, REFUSED } from '../domain/time-log.repository.js';
 
 /** The database took a change without an error, and did not make it. */
@@ -16,7 +16,7 @@ export class NotStored extends Error {
  * for any other error, such as that of a trigger in a table of its own.
  */
 export function refusalOfNew(error: unknown, tables: readonly string[]): DomainError | undefined {
-  if (!isOfConstraint(error) || !tables.some((table) => isOfTable(error, table))) return undefined;
+  if (!isConstraintViolation(error) || !tables.some((table) => concernsTable(error, table))) return undefined;
   return new DomainError(REFUSED, undefined, { cause: error });
 }
 
@@ -25,7 +25,7 @@ export function refusalOfNew(error: unknown, tables: readonly string[]): DomainE
  * for any other error, such as that of a hook in a table of its own. The table of logs has a quoted name.
  */
 export function refusalOfChange(error: unknown, table: string): DomainError | undefined {
-  if (isOfForeignKey(error) && !isOfTable(error, table))
+  if (isForeignKeyViolation(error) && !concernsTable(error, table))
     return new DomainError(REFERRED_TO, undefined, { cause: error });
   return refusalOfNew(error, [table]);
 }

@@ -19,14 +19,14 @@ export function rowWaitOf({ wait }: Pick<BatcherLimits, 'wait'>): number {
  * waits with a connection. So these changes take places in a queue: creates and lists have the other connections.
  */
 export class TimeLogCorrections {
-  private readonly options: { readonly rowWait: number };
+  private readonly options: { readonly lockTimeout: number };
 
   constructor(
     private readonly database: Database,
     private readonly rows: TimeLogRows,
     limits: Pick<BatcherLimits, 'wait'>,
   ) {
-    this.options = { rowWait: rowWaitOf(limits) };
+    this.options = { lockTimeout: rowWaitOf(limits) };
   }
 
   /**

@@ -8,9 +8,9 @@ import {
 } from '../../../libs/batching/src/index.js';
 import {
   Database,
-  isRefusalOfRow,
-  isUnknownRoutine,
-  LoneChange,
+  isRowError,
+  isUndefinedFunction,
+  AutocommitStatement,
   PreparedStatement,
   type Statements,
   type TextRow,
@@ -78,7 +78,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly changes: FairQueue;
   private readonly transactions: TransactionOptions;
   private page: PreparedStatement | undefined;
-  private insertion: LoneChange | undefined;
+  private insertion: AutocommitStatement | undefined;
 
   constructor(
     readonly database: Database,
@@ -92,7 +92,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
     const limits = { batch: BATCH, queue, wait };
-    this.writes = new Batcher((logs) => bisect(logs, (some) => this.insert(some), isRefusalOfRow), limits);
+    this.writes = new Batcher((logs) => bisect(logs, (some) => this.insert(some), isRowError), limits);
     this.sweep = new TimeLogSweep(database);
     this.reads = new CostlyReads(database, limits);
     const share = () => Math.floor(POOL_SHARE * database.poolSize) || 1;
@@ -100,9 +100,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.changes = new FairQueue(limits, share);
     this.corrections = new TimeLogCorrections(database, rows, limits);
     this.transactions = {
-      rowWait: rowWaitOf(limits),
-      whole: wait,
-      refusalOf: (error) => refusalOfChange(error, this.table),
+      lockTimeout: rowWaitOf(limits),
+      timeout: wait,
+      mapCommitError: (error) => refusalOfChange(error, this.table),
     };
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, () => this.recorded());
   }
@@ -117,7 +117,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       .change(`select ${this.database.routine('keep_time_log_positions')}()`)
       .catch((error: unknown) => {
         // A host that migrates later: its logs will get positions of this server.
-        if (!isUnknownRoutine(error)) throw error;
+        if (!isUndefinedFunction(error)) throw error;
       });
   }
 
@@ -274,7 +274,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     logs: readonly TimeLog[],
     within: Statements = this.database,
   ): Promise<(undefined | Error)[]> {
-    this.insertion ??= new LoneChange(
+    this.insertion ??= new AutocommitStatement(
       (condition) => `insert into ${this.table} (${this.rows.names})
        select * from unnest(${this.rows.arrays}) where ${condition}`,
     );

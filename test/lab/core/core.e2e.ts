@@ -101,7 +101,7 @@ describe('the core alone', () => {
     }).catch((error: unknown) => error);
     expect(failed).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('there is no embedded database in this build: set DATABASE_URL'),
+      stderr: expect.stringContaining('this build has no embedded database: set DATABASE_URL'),
     });
   });
 });

@@ -33,7 +33,7 @@ describe('what a commit waits for', () => {
     const lines: string[][] = [];
     const at = (level: string) => (line: string) => lines.push([level, line]);
     const durability = new Durability('log', { debug: at('debug'), log: at('info'), warn: at('warn') });
-    await durability.look((sql) => dataSource.query(sql));
+    await durability.check((sql) => dataSource.query(sql));
     await dataSource.destroy();
     return lines;
   };

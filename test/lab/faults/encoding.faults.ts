@@ -15,7 +15,7 @@ describe.each(['LATIN1', 'SQL_ASCII'])('a database whose encoding is %s', (encod
   const sound = useTestDatabase();
   const name = `test_${encoding.toLowerCase()}_${process.pid}`;
   const url = server.replace(/\/postgres(?=\?|$)/, `/${name}`);
-  const refusal = `the encoding of the database is ${encoding}, which cannot store every text: make one with create database NAME encoding 'UTF8' template template0, and name that one in DATABASE_URL\n`;
+  const refusal = `the encoding of the database is ${encoding}, which cannot store every text: create a database with create database NAME encoding 'UTF8' template template0, and name it in DATABASE_URL\n`;
 
   beforeAll(() =>
     queryOnce(server, `create database ${name} encoding '${encoding}' locale 'C' template template0`),

@@ -60,7 +60,7 @@ import { useCluster } from './support/use-cluster.js';
       expect(await drop()).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(
-          /No space left on device: free space on the disk of the database, and run it again\n$/,
+          /No space left on device: free space on the disk of the database, and try again\n$/,
         ),
       });
       await disk.relieve();

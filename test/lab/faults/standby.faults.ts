@@ -89,7 +89,7 @@ describe('a service whose address leads to a standby', () => {
     const line = (verb: string) => ({
       code: 1,
       stderr: expect.stringMatching(
-        new RegExp(`^.*cannot execute ${verb} .*: name a server that is no standby, and .*\n$`),
+        new RegExp(`^.*cannot execute ${verb} .*: use a server that is not a standby, and .*\n$`),
       ),
     });
     expect(await run(empty, 'migrate')).toMatchObject(line('CREATE TABLE'));

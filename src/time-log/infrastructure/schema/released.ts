@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { fullyQualified, hasState } from '../../../database/index.js';
+import { fullyQualified, hasSqlState } from '../../../database/index.js';
 import { schemaTaken } from '../schema-taken.js';
 import { createSchema, runText } from './schema.js';
 import { TEXTS } from './texts.js';
@@ -54,5 +54,5 @@ export async function noWayBack(): Promise<void> {
 }
 
 function explain(error: unknown): never {
-  throw hasState(error, DUPLICATE_TABLE) ? schemaTaken(error) : error;
+  throw hasSqlState(error, DUPLICATE_TABLE) ? schemaTaken(error) : error;
 }

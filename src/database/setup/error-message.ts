@@ -1,22 +1,20 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
 
-/** Advice by SQLSTATE: a change on a standby or read-only server; a full disk. */
+/** Advice by SQLSTATE: a write on a standby or read-only server; a full disk. */
 const ADVICE: Readonly<Record<string, string>> = {
-  '25006': 'name a server that is no standby, and a role without default_transaction_read_only',
-  '53100': 'free space on the disk of the database, and run it again',
+  '25006': 'use a server that is not a standby, and a role without default_transaction_read_only',
+  '53100': 'free space on the disk of the database, and try again',
 };
 /** SQLSTATE. */
 export const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The code of an error: a SQLSTATE, or a word of Node; empty where it has none. */
+/** Returns the code of an error: a SQLSTATE, or a code of Node.js; empty if it has none. */
 export function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { readonly code?: unknown };
   return typeof code === 'string' ? code : '';
 }
 
-/**
- * The message about an error for whoever runs the service. It holds PostgreSQL's own words where they are the cause.
- */
+/** Returns the message of an error for the operator. It includes the message of PostgreSQL. */
 export function messageOf(error: unknown): string {
   // An error about several addresses has no message of its own.
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ');

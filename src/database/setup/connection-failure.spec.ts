@@ -1,26 +1,30 @@
 import { expect, it } from '@jest/globals';
-import { connectionFault } from './connection-fault.js';
+import { explainConnectionError } from './connection-failure.js';
 
 const URL_WITH_PASSWORD = 'postgres://ada:s%20cret@db.example:5433/logs?sslmode=verify-full';
-const failed = (code: string | undefined, message: string) => Object.assign(new Error(message), { code });
+const errorWith = (code: string | undefined, message: string) => Object.assign(new Error(message), { code });
 
 it.each([
-  ['3D000', 'database "logs" does not exist', /^there is no database logs at SERVER: make it, or /],
+  ['3D000', 'database "logs" does not exist', /^there is no database logs at SERVER: create it, or /],
   ['28P01', 'password authentication failed', /^SERVER refuses the role ada [(]password .*: check user/],
   ['28000', 'no pg_hba.conf entry', /^SERVER refuses the role ada for the database logs [(]no pg_hba/],
   ['42501', 'permission denied for database', /^SERVER refuses the role ada for the database logs/],
   ['22023', 'invalid value for parameter', /^SERVER refuses the role ada for the database logs/],
-  [undefined, 'SASL: client password must be a string', /^SERVER asks the role ada for a password: /],
-  [undefined, 'The server does not support SSL connections', /^SERVER has no TLS, which .* asks for: /],
+  [undefined, 'SASL: client password must be a string', /^SERVER requires a password for the role ada: /],
+  [
+    undefined,
+    'The server does not support SSL connections',
+    /^SERVER does not support TLS, which .* requires: /,
+  ],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', /^the certificate of SERVER is not accep/],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'Host: db.', /^the certificate of SERVER is not accepted [(]Host/],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable', /^the certificate of SERVER is not accepted [(]una/],
-])('says at once what another try would not change: %s, %s', (code, words, message) => {
-  const fault = connectionFault(failed(code, words), URL_WITH_PASSWORD, 'MIGRATION_DATABASE_URL');
-  expect(fault.isFinal).toBe(true);
-  expect(fault.message.replace('db.example:5433', 'SERVER')).toMatch(message);
-  expect(fault.message).toMatch(/^[^\n]*\bMIGRATION_DATABASE_URL\b[^\n]*$/);
-  expect(fault.message).not.toMatch(/s( |%20)cret/);
+])('is final for %s, %s', (code, text, message) => {
+  const failure = explainConnectionError(errorWith(code, text), URL_WITH_PASSWORD, 'MIGRATION_DATABASE_URL');
+  expect(failure.isFinal).toBe(true);
+  expect(failure.message.replace('db.example:5433', 'SERVER')).toMatch(message);
+  expect(failure.message).toMatch(/^[^\n]*\bMIGRATION_DATABASE_URL\b[^\n]*$/);
+  expect(failure.message).not.toMatch(/s( |%20)cret/);
 });
 
 it.each([
@@ -30,8 +34,8 @@ it.each([
   ['57P03', 'the database system is starting up', 'the database system is starting up'],
   ['53300', 'sorry, too many clients already', 'sorry, too many clients already'],
   [undefined, 'timeout expired', 'timeout expired'],
-])('waits for what may pass: %s, %s', (code, words, reason) => {
-  expect(connectionFault(failed(code, words), URL_WITH_PASSWORD, 'DATABASE_URL')).toEqual({
+])('is temporary for %s, %s', (code, text, reason) => {
+  expect(explainConnectionError(errorWith(code, text), URL_WITH_PASSWORD, 'DATABASE_URL')).toEqual({
     isFinal: false,
     reason,
     message: `the database at db.example:5433 could not be reached: ${reason}; check DATABASE_URL and that PostgreSQL runs there`,
@@ -45,6 +49,6 @@ it.each([
   ['postgres://ada@/logs?host=/run/postgresql&port=5433', '/run/postgresql/.s.PGSQL.5433'],
   ['postgres:///logs', 'localhost:5432'],
 ])('names the server of %s: %s', (url, server) => {
-  const { message } = connectionFault(failed(undefined, 'gone'), url, 'DATABASE_URL');
+  const { message } = explainConnectionError(errorWith(undefined, 'gone'), url, 'DATABASE_URL');
   expect(message).toContain(`the database at ${server} could not be reached: gone;`);
 });

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { QueryFailedError } from 'typeorm';
+import { AutocommitStatements } from './autocommit.js';
+
+const failure = (code: string, message = 'failed') =>
+  new QueryFailedError('', [], Object.assign(new Error(message), { code, severity: 'ERROR' }));
+const WRONG_LEVEL = failure('42704', 'unrecognized configuration parameter "time_logs.read_committed"');
+
+describe('AutocommitStatements', () => {
+  let statements: AutocommitStatements;
+  let logged: string[];
+  beforeEach(() => {
+    statements = new AutocommitStatements();
+    logged = [];
+    jest.spyOn(Logger.prototype, 'log').mockImplementation((line: unknown) => void logged.push(String(line)));
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  /** Sends a statement, which fails without BEGIN if there is an error. Returns how it was sent. */
+  const send = (error?: Error, level = 'serializable') =>
+    statements.run({
+      autocommit: () => (error ? Promise.reject(error) : Promise.resolve('autocommit')),
+      inTransaction: () => Promise.resolve('in a transaction'),
+      isolationLevel: () => Promise.resolve(level),
+    });
+
+  it('sends without BEGIN as long as the isolation level is READ COMMITTED', async () => {
+    expect([await send(), await send(failure('23505')).catch(() => 'failed'), await send()]).toEqual([
+      'autocommit',
+      'failed',
+      'autocommit',
+    ]);
+    expect(logged).toEqual([]);
+  });
+
+  it.each([WRONG_LEVEL, failure('40001'), failure('0A000')])(
+    'sends in a transaction after two statements fail at once with %s, and logs that once',
+    async (error) => {
+      expect(await Promise.all([send(error), send(error)])).toEqual(['in a transaction', 'in a transaction']);
+      expect(await send()).toBe('in a transaction');
+      expect(logged).toEqual([expect.stringContaining('not READ COMMITTED')]);
+    },
+  );
+
+  it.each(['40001', '0A000'])('throws a %s with another cause', async (code) => {
+    await expect(send(failure(code), 'read committed')).rejects.toMatchObject({ code });
+    expect([await send(), logged]).toEqual(['autocommit', []]);
+    await expect(send(failure(code))).rejects.toMatchObject({ code });
+  });
+});
