@@ -6,8 +6,8 @@ import { AccessToken } from './access-token.js';
 
 export interface FoundToken {
   readonly caller: Caller;
-  /** Milliseconds until the token expires, by the clock of the database. Undefined: it never does. */
-  readonly remaining: number | undefined;
+  /** The time until the token expires, by the clock of the database; undefined if it never does. */
+  readonly remainingMs: number | undefined;
 }
 
 interface Row {
@@ -15,49 +15,47 @@ interface Row {
   readonly digest: Buffer;
   readonly scopes: string[];
   readonly projects: string[] | null;
-  readonly remaining: string | null;
-  readonly isUseUnnoted: boolean;
+  readonly remainingMs: string | null;
+  readonly isUseOutdated: boolean;
 }
 
-/** Finds valid tokens in the database, and notes there that they were used. */
+/** Finds valid tokens in the database, and records their last use there. */
 @Injectable()
 export class AccessTokenLookup {
   private readonly logger = new Logger(AccessTokenLookup.name);
 
-  /** Only one note at a time: when commits hang, many notes would take the whole pool. */
-  private isNoting = false;
+  /** Only one update at a time: if commits hang, many updates would take the whole pool. */
+  private isRecordingUse = false;
 
   constructor(private readonly database: Database) {}
 
-  /**
-   * Finds the valid tokens (neither expired nor revoked) by their SHA-256. Its keys are the digests as latin1 text.
-   */
+  /** Returns the tokens that are neither expired nor revoked, by their digests in latin1. */
   async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
-    // A use that is noted for later than now: the clock of the database has gone back.
+    // A last use in the future is outdated too: the clock of the database has been set back.
     const rows = await this.database.query<Row>(
-      `select id, digest, scopes, projects, (extract(epoch from expires_at - now()) * 1000)::bigint as remaining,
+      `select id, digest, scopes, projects, (extract(epoch from expires_at - now()) * 1000)::bigint as "remainingMs",
               coalesce(last_used_at not between now() - interval '1 minute' and clock_timestamp(), true)
-                and current_setting('transaction_read_only') = 'off' as "isUseUnnoted"
+                and current_setting('transaction_read_only') = 'off' as "isUseOutdated"
          from ${this.database.table(AccessToken)}
         where digest = any($1) and revoked_at is null and coalesce(expires_at > now(), true)`,
       [digests],
     );
-    const used = rows.filter(({ isUseUnnoted }) => isUseUnnoted).map(({ id }) => id);
-    if (used.length > 0 && !this.isNoting) void this.noteUse(used);
+    const used = rows.filter(({ isUseOutdated }) => isUseOutdated).map(({ id }) => id);
+    if (used.length > 0 && !this.isRecordingUse) void this.recordUse(used);
     return new Map(
-      rows.map(({ id, digest, scopes, projects, remaining }) => [
+      rows.map(({ id, digest, scopes, projects, remainingMs }) => [
         digest.toString('latin1'),
         {
           caller: { id, scopes, projects: projects ?? undefined },
-          remaining: remaining === null ? undefined : Number(remaining),
+          remainingMs: remainingMs === null ? undefined : Number(remainingMs),
         },
       ]),
     );
   }
 
-  /** A failed note refuses no request: the next lookup tries again. A standby takes no notes. */
-  private async noteUse(ids: readonly string[]): Promise<void> {
-    this.isNoting = true;
+  /** Records the last use. A failure rejects no request: the next lookup tries again. */
+  private async recordUse(ids: readonly string[]): Promise<void> {
+    this.isRecordingUse = true;
     const table = this.database.table(AccessToken);
     try {
       await this.database.change(
@@ -68,7 +66,7 @@ export class AccessTokenLookup {
     } catch (error) {
       this.logger.debug(`last use not noted: ${reasonOf(error)}`);
     } finally {
-      this.isNoting = false;
+      this.isRecordingUse = false;
     }
   }
 }

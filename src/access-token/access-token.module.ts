@@ -7,15 +7,15 @@ import { AccessTokenVerifier } from './access-token.verifier.js';
 import { DeclaredTokens } from './declared-tokens.js';
 
 export interface AccessTokenOptions {
-  /** Tokens that the deployment itself declares, in addition to those in the database. */
+  /** The tokens of the setting ACCESS_TOKEN, in addition to those in the database. */
   readonly declared: readonly string[];
   /** The scopes of the declared tokens. */
   readonly declaredScopes: readonly string[];
-  /** How many tokens have their verdict kept in memory. */
+  /** The maximum number of cached verifications. */
   readonly cacheSize: number;
 }
 
-/** Access tokens: the service manages them, the verifier checks them. */
+/** Provides AccessTokenService, which manages access tokens, and AccessTokenVerifier. */
 @Module({})
 export class AccessTokenModule {
   static forRoot({ declared, declaredScopes, cacheSize }: AccessTokenOptions): DynamicModule {

@@ -1,7 +1,7 @@
 import { EntitySchema } from 'typeorm';
 import { AccessToken } from './access-token.js';
 
-/** Maps the table `access_tokens`. The migration makes the table; a test checks that the two are equal. */
+/** Maps the table `access_tokens`. Migrations create the table; a test compares the two. */
 export const AccessTokenSchema = new EntitySchema<AccessToken>({
   name: 'AccessToken',
   target: AccessToken,

@@ -7,9 +7,9 @@ import { digestOf, newToken } from './token-text.js';
 export interface NewAccessToken {
   readonly name: string;
   readonly scopes: readonly string[];
-  /** The UUIDs of those that it is bound to. Without it the token has all. */
+  /** The UUIDs of the projects to which the token is restricted; undefined means all. */
   readonly projects?: readonly string[] | undefined;
-  /** Without it the token is valid until it is revoked. */
+  /** Undefined means that the token never expires. */
   readonly expiresAt?: Date | undefined;
 }
 
@@ -19,12 +19,12 @@ const TIMES = {
   revokedAt: 'revoked_at',
   lastUsedAt: 'last_used_at',
 };
-/** As JSON they have one form, whatever the DateStyle is. */
+/** Selects the times as JSON, whose format does not depend on DateStyle. */
 const TIME_COLUMNS = Object.entries(TIMES)
   .map(([name, column]) => `to_json(${column}) as "${name}"`)
   .join();
 
-/** Makes, lists and revokes access tokens. */
+/** Creates, lists and revokes access tokens. */
 @Injectable()
 export class AccessTokenService {
   constructor(private readonly database: Database) {}
@@ -33,13 +33,13 @@ export class AccessTokenService {
     return this.database.table(AccessToken);
   }
 
-  /** Stores a new token and returns its text. Nobody can see the text again later. */
-  async create(wanted: NewAccessToken): Promise<{ id: string; token: string }> {
+  /** Creates a token and returns its text, which cannot be read again. */
+  async create(options: NewAccessToken): Promise<{ id: string; token: string }> {
     const token = newToken();
-    return { id: await this.store(token, wanted), token };
+    return { id: await this.store(token, options), token };
   }
 
-  /** Stores a token that was made elsewhere. Returns its id. */
+  /** Stores an existing token. Returns its id. */
   async store(token: string, { name, scopes, projects, expiresAt }: NewAccessToken): Promise<string> {
     const id = randomUUID();
     await this.database.change(
@@ -50,7 +50,7 @@ export class AccessTokenService {
     return id;
   }
 
-  /** All tokens, oldest first, revoked and expired ones included. */
+  /** Returns all tokens, oldest first, including revoked and expired ones. */
   async list(): Promise<AccessToken[]> {
     const tokens = await this.database.query<Record<keyof typeof TIMES, string | null> & AccessToken>(
       `select id, name, digest, scopes, projects, ${TIME_COLUMNS} from ${this.table} order by created_at, id`,
@@ -61,18 +61,16 @@ export class AccessTokenService {
     return tokens;
   }
 
-  /** Whether there is a token that is valid now. */
+  /** Returns whether there is a valid token. */
   async isAnyValid(): Promise<boolean> {
-    const [found] = await this.database.query<{ isThere: boolean }>(
+    const [row] = await this.database.query<{ exists: boolean }>(
       `select exists (select from ${this.table}
-         where revoked_at is null and (expires_at is null or expires_at > now())) as "isThere"`,
+         where revoked_at is null and (expires_at is null or expires_at > now())) as exists`,
     );
-    return found!.isThere;
+    return row!.exists;
   }
 
-  /**
-   * Revokes a token, on all instances within 5 seconds. Returns false for an unknown id. Revoking again does nothing.
-   */
+  /** Revokes a token on all instances within 5 seconds. Returns false if the id is unknown. */
   async revoke(id: string): Promise<boolean> {
     const rows = await this.database.change<{ id: string }>(
       `with revoked as (

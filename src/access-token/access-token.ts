@@ -1,11 +1,11 @@
-/** What the service stores of a token: its SHA-256, never the token itself. */
+/** A stored access token. It has the digest of the token, never the token itself. */
 export class AccessToken {
   readonly id!: string;
   readonly name!: string;
-  /** SHA-256 of the token, 32 bytes. */
+  /** The SHA-256 of the token, 32 bytes. */
   readonly digest!: Buffer;
   readonly scopes!: readonly string[];
-  /** Those that the token is bound to; null: all. */
+  /** The projects to which the token is restricted; null means all. */
   readonly projects!: readonly string[] | null;
   readonly createdAt!: Date;
   readonly expiresAt!: Date | null;

@@ -13,24 +13,24 @@ interface Statement {
   readonly fail: (error: Error) => void;
 }
 
-/** Stands where the database stands; answers when it is told to, or at once. */
+/** Replaces the database. It answers at once, or when the test calls `answer`. */
 class FakeLookup extends AccessTokenLookup {
   readonly known = new Map<string, FoundToken>();
-  /** Those that have begun, in order. */
+  /** The statements that have started, in order. */
   readonly statements: Statement[] = [];
   answersAtOnce = true;
-  underWay = 0;
-  mostUnderWay = 0;
+  running = 0;
+  maxRunning = 0;
 
   constructor() {
     super(undefined as never);
   }
 
-  /** Makes a token that is known from now on. */
-  add(remaining?: number): string {
+  /** Creates a token that is valid from now on. */
+  add(remainingMs?: number): string {
     const token = newToken();
     const caller = { id: `id-${this.known.size}`, scopes: ['time-logs:read'] };
-    this.known.set(digestOf(token).toString('latin1'), { caller, remaining });
+    this.known.set(digestOf(token).toString('latin1'), { caller, remainingMs });
     return token;
   }
 
@@ -39,7 +39,7 @@ class FakeLookup extends AccessTokenLookup {
   }
 
   override async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
-    this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay);
+    this.maxRunning = Math.max(this.maxRunning, ++this.running);
     try {
       await new Promise<void>((answer, fail) => {
         this.statements.push({ digests, answer, fail });
@@ -48,13 +48,13 @@ class FakeLookup extends AccessTokenLookup {
       const keys = digests.map((digest) => digest.toString('latin1'));
       return new Map(keys.flatMap((key) => (this.known.has(key) ? [[key, this.known.get(key)!]] : [])));
     } finally {
-      this.underWay--;
+      this.running--;
     }
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** Resolves after all microtasks. */
+const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 const newTokens = (count: number) => Array.from({ length: count }, newToken);
 
 describe('AccessTokenVerifier', () => {
@@ -68,16 +68,16 @@ describe('AccessTokenVerifier', () => {
     verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([DECLARED], SCOPES), 10_000, () => now);
   });
 
-  it('gives the caller of a known token', async () => {
+  it('returns the caller of a known token', async () => {
     expect(await verifier.verify(lookup.add())).toEqual({ id: 'id-0', scopes: ['time-logs:read'] });
   });
 
-  it('gives nothing for an unknown token', async () => {
+  it('returns undefined for an unknown token', async () => {
     expect(await verifier.verify(newToken())).toBeUndefined();
     expect(lookup.statements).toHaveLength(1);
   });
 
-  it('asks nobody about a declared token or a text that is none of our tokens', async () => {
+  it('does not look up a declared token or a text that is not a token', async () => {
     expect(await verifier.verify(DECLARED)).toMatchObject({ scopes: SCOPES });
     for (const text of ['', 'x', `${newToken()}x`, DECLARED.toUpperCase()]) {
       expect(await verifier.verify(text)).toBeUndefined();
@@ -85,8 +85,8 @@ describe('AccessTokenVerifier', () => {
     expect(lookup.statements).toEqual([]);
   });
 
-  describe('remembers a verdict', () => {
-    it('that is good for 4 seconds, so that a revocation holds within 5', async () => {
+  describe('caches a verification', () => {
+    it('for 4 seconds if the token is valid, so that a revocation takes effect within 5', async () => {
       const token = lookup.add();
       await verifier.verify(token);
       lookup.revoke(token);
@@ -97,7 +97,7 @@ describe('AccessTokenVerifier', () => {
       expect(lookup.statements).toHaveLength(2);
     });
 
-    it('that is bad for 4 seconds', async () => {
+    it('for 4 seconds if the token is unknown', async () => {
       const token = newToken();
       await verifier.verify(token);
       now += 3_999;
@@ -108,7 +108,7 @@ describe('AccessTokenVerifier', () => {
       expect(lookup.statements).toHaveLength(2);
     });
 
-    it('no longer than the token itself is good', async () => {
+    it('no longer than the token is valid', async () => {
       const token = lookup.add(1_500);
       expect(await verifier.verify(token)).toBeDefined();
       lookup.revoke(token);
@@ -122,7 +122,7 @@ describe('AccessTokenVerifier', () => {
       lookup.answersAtOnce = false;
       const token = lookup.add();
       const first = verifier.verify(token);
-      await turn();
+      await nextTick();
       now += 3_000;
       lookup.statements[0]!.answer();
       await first;
@@ -132,59 +132,59 @@ describe('AccessTokenVerifier', () => {
       expect(lookup.statements).toHaveLength(2);
     });
 
-    it('under a flood of unknown tokens too, which push out no known one', async () => {
+    it('during a flood of unknown tokens, which do not displace a known one', async () => {
       const known = lookup.add();
       await verifier.verify(known);
       for (let i = 0; i < 11; i++) await Promise.all(newTokens(1_000).map((token) => verifier.verify(token)));
-      const asked = lookup.statements.length;
+      const count = lookup.statements.length;
       expect(await verifier.verify(known)).toBeDefined();
-      expect(lookup.statements).toHaveLength(asked);
+      expect(lookup.statements).toHaveLength(count);
     });
   });
 
-  describe('asks', () => {
-    it('once for all who wait for one token', async () => {
+  describe('looks up', () => {
+    it('a token once for all concurrent requests', async () => {
       const token = lookup.add();
-      const principals = await Promise.all(Array.from({ length: 100 }, () => verifier.verify(token)));
-      expect(principals.every((caller) => caller?.id === 'id-0')).toBe(true);
+      const callers = await Promise.all(Array.from({ length: 100 }, () => verifier.verify(token)));
+      expect(callers.every((caller) => caller?.id === 'id-0')).toBe(true);
       expect(lookup.statements).toHaveLength(1);
     });
 
-    it('one statement at a time, for at most 500 tokens, each token once', async () => {
+    it('at most 500 tokens in a statement, one statement at a time, each token once', async () => {
       const tokens = newTokens(1_200);
       await Promise.all(tokens.map((token) => verifier.verify(token)));
-      expect(lookup.mostUnderWay).toBe(1);
+      expect(lookup.maxRunning).toBe(1);
       const sizes = lookup.statements.map(({ digests }) => digests.length);
       expect(Math.max(...sizes)).toBe(500);
       expect(sizes.length).toBeLessThanOrEqual(4);
-      const asked = lookup.statements.flatMap(({ digests }) =>
-        digests.map((digest) => digest.toString('hex')),
+      const digests = lookup.statements.flatMap((statement) =>
+        statement.digests.map((digest) => digest.toString('hex')),
       );
-      expect(asked.sort()).toEqual(tokens.map((token) => digestOf(token).toString('hex')).sort());
+      expect(digests.sort()).toEqual(tokens.map((token) => digestOf(token).toString('hex')).sort());
     });
 
-    it('and gives each its own verdict', async () => {
+    it('many tokens, and returns the caller of each', async () => {
       const known = Array.from({ length: 700 }, () => lookup.add());
       const mixed = known.flatMap((token) => [token, newToken()]);
-      const principals = await Promise.all(mixed.map((token) => verifier.verify(token)));
-      expect(principals.map((caller) => caller?.id)).toEqual(
+      const callers = await Promise.all(mixed.map((token) => verifier.verify(token)));
+      expect(callers.map((caller) => caller?.id)).toEqual(
         known.flatMap((_token, index) => [`id-${index}`, undefined]),
       );
     });
 
-    it('only so much at a time: beyond it answers SERVICE_UNAVAILABLE', async () => {
+    it('a limited number of tokens, and rejects others with SERVICE_UNAVAILABLE', async () => {
       lookup.answersAtOnce = false;
-      const begun = newTokens(5_001).map((token) => verifier.verify(token));
+      const pending = newTokens(5_001).map((token) => verifier.verify(token));
       await expect(verifier.verify(newToken())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       expect(await verifier.verify(DECLARED)).toBeDefined();
       lookup.answersAtOnce = true;
       lookup.statements[0]!.answer();
-      expect((await Promise.all(begun)).every((caller) => caller === undefined)).toBe(true);
+      expect((await Promise.all(pending)).every((caller) => caller === undefined)).toBe(true);
       expect(await verifier.verify(lookup.add())).toBeDefined();
     });
   });
 
-  it('tells how many verdicts it remembers, and how often one was and was not', async () => {
+  it('counts the cached verifications, the hits and the misses', async () => {
     const [known, unknown] = [lookup.add(), newToken()];
     await Promise.all([verifier.verify(known), verifier.verify(known), verifier.verify(unknown)]);
     expect(verifier.cache).toEqual({ size: 2, hits: 0, misses: 3 });
@@ -192,28 +192,28 @@ describe('AccessTokenVerifier', () => {
     expect(verifier.cache).toEqual({ size: 2, hits: 2, misses: 3 });
   });
 
-  it('remembers a bounded number of unknown tokens', async () => {
+  it('keeps a limited number of unknown tokens', async () => {
     verifier = new AccessTokenVerifier(lookup, new DeclaredTokens([], SCOPES), 1_000, () => now);
     const tokens = newTokens(2_000);
     for (let i = 0; i < tokens.length; i += 100) {
       await Promise.all(tokens.slice(i, i + 100).map((token) => verifier.verify(token)));
     }
-    const asked = lookup.statements.flatMap(({ digests }) => digests).length;
-    expect(asked).toBe(2_000);
-    // What is remembered is not asked for again.
+    const lookedUp = lookup.statements.flatMap(({ digests }) => digests).length;
+    expect(lookedUp).toBe(2_000);
+    // A cached verification needs no lookup.
     for (let i = tokens.length - 1; i >= 0; i -= 100) {
       await Promise.all(tokens.slice(i - 99, i + 1).map((token) => verifier.verify(token)));
     }
-    const askedAgain = lookup.statements.flatMap(({ digests }) => digests).length - asked;
-    expect(askedAgain).toBeGreaterThanOrEqual(1_000);
+    const lookedUpAgain = lookup.statements.flatMap(({ digests }) => digests).length - lookedUp;
+    expect(lookedUpAgain).toBeGreaterThanOrEqual(1_000);
   });
 
-  describe('where a lookup fails', () => {
+  describe('if a lookup fails', () => {
     beforeEach(() => {
       lookup.answersAtOnce = false;
     });
 
-    it('rejects those who wait for it, and nobody else', async () => {
+    it('rejects only the requests that wait for it', async () => {
       const first = verifier.verify(lookup.add());
       const second = verifier.verify(lookup.add());
       const failure = expect(first).rejects.toThrow('away');
@@ -223,7 +223,7 @@ describe('AccessTokenVerifier', () => {
       expect(await second).toBeDefined();
     });
 
-    it('remembers nothing', async () => {
+    it('caches nothing', async () => {
       const token = lookup.add();
       const failure = expect(verifier.verify(token)).rejects.toThrow('away');
       lookup.statements[0]!.fail(new Error('away'));
@@ -233,7 +233,7 @@ describe('AccessTokenVerifier', () => {
       expect(lookup.statements).toHaveLength(2);
     });
 
-    it('goes on where it throws at once', async () => {
+    it('continues after a synchronous error', async () => {
       const find = lookup.find.bind(lookup);
       lookup.find = () => {
         throw new Error('at once');

@@ -5,43 +5,44 @@ import { AccessTokenLookup } from './access-token.lookup.js';
 import { DeclaredTokens } from './declared-tokens.js';
 import { digestOf, hasTokenForm } from './token-text.js';
 
-/** Milliseconds that a verdict is kept: less than the 5 s within which a revocation must work everywhere. */
-const VERDICT_LIFETIME = 4_000;
-/** The most tokens in one statement, the most that wait for one, and for how many milliseconds. */
-const LOOKUPS = { batch: 500, queue: 5_000, wait: 5_000 };
+/** The lifetime of a verification. A revocation must take effect everywhere within 5 seconds. */
+const VERIFICATION_LIFETIME_MS = 4_000;
+/** The limits of a lookup: tokens in a statement, waiting tokens, and their waiting time in ms. */
+const LOOKUP_LIMITS = { batch: 500, queue: 5_000, wait: 5_000 };
 
-interface Asked {
+interface PendingLookup {
   readonly key: string;
   readonly digest: Buffer;
 }
 
 /**
- * Verifies access tokens. Only one statement is under way at a time, for many tokens. So a flood of unknown
- * tokens costs the database one connection, and the memory it takes has a limit.
+ * Verifies access tokens. It runs one statement at a time, for many tokens: so a flood of unknown
+ * tokens takes one connection of the database, and a limited amount of memory.
  */
 @Injectable()
 export class AccessTokenVerifier extends TokenVerifier {
-  private readonly good: VerificationCache;
-  private readonly bad: VerificationCache;
-  private readonly lookups = new Batcher((asked: readonly Asked[]) => this.lookUp(asked), LOOKUPS);
-  /** Lookups under way. All requests with the same token share one. */
-  private readonly answers = new Map<string, Promise<Caller | undefined>>();
+  private readonly accepted: VerificationCache;
+  private readonly rejected: VerificationCache;
+  private readonly lookups = new Batcher(
+    (pending: readonly PendingLookup[]) => this.lookUp(pending),
+    LOOKUP_LIMITS,
+  );
+  /** The pending lookups. All requests with the same token share one. */
+  private readonly pending = new Map<string, Promise<Caller | undefined>>();
   private hits = 0;
   private misses = 0;
 
   constructor(
     private readonly lookup: AccessTokenLookup,
     private readonly declared: DeclaredTokens,
-    /**
-     * The most verdicts in memory. Good and bad ones are kept apart: a flood of unknown tokens pushes out no known one.
-     */
+    /** The maximum number of accepted and of rejected tokens in memory. */
     capacity: number,
-    /** Milliseconds. */
+    /** Returns a monotonic time in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {
     super();
-    this.good = new VerificationCache(capacity);
-    this.bad = new VerificationCache(capacity);
+    this.accepted = new VerificationCache(capacity);
+    this.rejected = new VerificationCache(capacity);
   }
 
   override async verify(token: string): Promise<Caller | undefined> {
@@ -49,35 +50,36 @@ export class AccessTokenVerifier extends TokenVerifier {
     const declared = this.declared.find(digest);
     if (declared || !hasTokenForm(token)) return declared;
     const key = digest.toString('latin1');
-    const verdict = this.good.get(key, this.now()) ?? this.bad.get(key, this.now());
-    if (verdict) {
+    const verification = this.accepted.get(key, this.now()) ?? this.rejected.get(key, this.now());
+    if (verification) {
       this.hits++;
-      return verdict.caller;
+      return verification.caller;
     }
     this.misses++;
-    return this.answers.get(key) ?? this.ask({ key, digest });
+    return this.pending.get(key) ?? this.enqueue({ key, digest });
   }
 
-  /** Verdicts in memory, and how often one was found there, or not, since the start. */
+  /** The number of verifications in memory, and of hits and misses since the start. */
   get cache(): { readonly size: number; readonly hits: number; readonly misses: number } {
     const { hits, misses } = this;
-    return { size: this.good.size + this.bad.size, hits, misses };
+    return { size: this.accepted.size + this.rejected.size, hits, misses };
   }
 
-  private ask(asked: Asked): Promise<Caller | undefined> {
-    const answer = this.lookups.add(asked).finally(() => this.answers.delete(asked.key));
-    this.answers.set(asked.key, answer);
-    return answer;
+  private enqueue(lookup: PendingLookup): Promise<Caller | undefined> {
+    const result = this.lookups.add(lookup).finally(() => this.pending.delete(lookup.key));
+    this.pending.set(lookup.key, result);
+    return result;
   }
 
-  private async lookUp(asked: readonly Asked[]): Promise<(Caller | undefined)[]> {
-    // The lifetime counts from before the statement: a token may be revoked while it runs.
-    const begun = this.now();
-    const found = await this.lookup.find(asked.map(({ digest }) => digest));
-    return asked.map(({ key }) => {
+  private async lookUp(lookups: readonly PendingLookup[]): Promise<(Caller | undefined)[]> {
+    // The lifetime starts before the statement, because a token may be revoked while it runs.
+    const startedAt = this.now();
+    const found = await this.lookup.find(lookups.map(({ digest }) => digest));
+    return lookups.map(({ key }) => {
       const token = found.get(key);
-      const lifetime = Math.min(VERDICT_LIFETIME, token?.remaining ?? VERDICT_LIFETIME);
-      (token ? this.good : this.bad).set(key, { caller: token?.caller, validUntil: begun + lifetime });
+      const lifetime = Math.min(VERIFICATION_LIFETIME_MS, token?.remainingMs ?? VERIFICATION_LIFETIME_MS);
+      const cache = token ? this.accepted : this.rejected;
+      cache.set(key, { caller: token?.caller, validUntil: startedAt + lifetime });
       return token?.caller;
     });
   }

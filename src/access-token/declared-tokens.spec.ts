@@ -7,7 +7,7 @@ const SCOPES = ['logs:read', 'logs:write'];
 const idOf = (tokens: DeclaredTokens, token: string) => tokens.find(digestOf(token))?.id;
 
 describe('DeclaredTokens', () => {
-  it('finds every declared token, with the scopes that declared tokens have', () => {
+  it('finds every declared token, with the scopes of declared tokens', () => {
     const tokens = new DeclaredTokens([FIRST, SECOND], SCOPES);
     for (const token of [FIRST, SECOND]) {
       expect(tokens.find(digestOf(token))?.scopes).toEqual(SCOPES);
@@ -21,7 +21,7 @@ describe('DeclaredTokens', () => {
     expect(idOf(new DeclaredTokens([], SCOPES), FIRST)).toBeUndefined();
   });
 
-  it('gives a token an id that is its own, stays the same, and does not hold it', () => {
+  it('derives a stable, unique id from a token, without its text', () => {
     const tokens = new DeclaredTokens([FIRST, SECOND], SCOPES);
     const id = idOf(tokens, FIRST);
     expect(id).toMatch(/^declared:[0-9a-f]{16}$/);

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../../libs/auth/src/index.js';
 import { digestOf } from './token-text.js';
 
-/** The tokens that the deployment itself declares (`ACCESS_TOKEN`). They are only kept in memory. */
+/** The tokens of the setting `ACCESS_TOKEN`. They are kept only in memory. */
 export class DeclaredTokens {
   private readonly entries: readonly { digest: Buffer; caller: Caller }[];
 
@@ -13,7 +13,7 @@ export class DeclaredTokens {
     }));
   }
 
-  /** The caller of a declared token, else undefined. Takes the same time for every digest. */
+  /** Returns the caller of a declared token, in the same time for every digest. */
   find(digest: Buffer): Caller | undefined {
     let found: Caller | undefined;
     for (const entry of this.entries) {

@@ -9,8 +9,8 @@ import { digestOf } from './token-text.js';
 
 const SCOPES = ['logs:read', 'logs:write'];
 
-/** Tokens in memory. */
-class Tokens {
+/** A store of tokens in memory. */
+class InMemoryTokens {
   private readonly stored: AccessToken[] = [];
 
   async list(): Promise<AccessToken[]> {
@@ -18,8 +18,8 @@ class Tokens {
   }
 
   async store(token: string, { name, scopes }: Pick<AccessToken, 'name' | 'scopes'>): Promise<string> {
-    const none = { projects: null, expiresAt: null, revokedAt: null, lastUsedAt: null };
-    this.stored.push({ id: '1', digest: digestOf(token), name, scopes, createdAt: new Date(), ...none });
+    const unset = { projects: null, expiresAt: null, revokedAt: null, lastUsedAt: null };
+    this.stored.push({ id: '1', digest: digestOf(token), name, scopes, createdAt: new Date(), ...unset });
     return '1';
   }
 }
@@ -27,13 +27,13 @@ class Tokens {
 describe('ensureFirstToken', () => {
   let directory: string;
   let file: string;
-  let tokens: Tokens;
+  let tokens: InMemoryTokens;
   let warnings: unknown[];
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'time-logs-first-token-'));
     file = join(directory, 'access-token');
-    tokens = new Tokens();
+    tokens = new InMemoryTokens();
     warnings = [];
     const ignore = () => undefined;
     const warn = (message: unknown) => void warnings.push(message);
@@ -44,7 +44,7 @@ describe('ensureFirstToken', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('makes one token, in a file that only its owner can read', async () => {
+  it('creates one token, in a file that only its owner can read', async () => {
     expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(true);
     const token = await readFile(file, 'utf8');
     expect(token).toMatch(/^tl_[\w-]{43}\n$/);
@@ -55,7 +55,7 @@ describe('ensureFirstToken', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('writes through no link that lies in the way', async () => {
+  it('does not write through an existing link', async () => {
     const other = join(directory, 'other');
     await writeFile(other, 'mine');
     await symlink(other, `${file}.new`);

@@ -8,9 +8,10 @@ const NAME = 'first';
 const logger = new Logger('FirstToken');
 
 /**
- * Makes the first token of a database that has never had one, with these scopes, in a file that only its owner can
- * read. Returns whether the file holds a valid token. A first token that was revoked or removed is not made again. The
- * file is written before the row: after a crash in between the next start finds no first token, and makes one.
+ * Creates the first token of a new database, in a file that only its owner can read. Returns
+ * whether the file has a valid token. A first token that was revoked or deleted is not created
+ * again. The file is written before the row: after a crash in between, the next start creates
+ * another token.
  */
 export async function ensureFirstToken(
   tokens: Pick<AccessTokenService, 'list' | 'store'>,
@@ -54,15 +55,15 @@ async function readKept(file: string): Promise<string | undefined> {
 }
 
 async function writePrivately(file: string, text: string): Promise<void> {
-  const draft = `${file}.new`;
-  // Removes what a crash has left. It also keeps root from writing through a link that somebody has put there.
-  await rm(draft, { force: true });
-  const handle = await open(draft, 'wx', 0o600);
+  const temporaryFile = `${file}.new`;
+  // Removes the file of an earlier crash, or a link through which root would write.
+  await rm(temporaryFile, { force: true });
+  const handle = await open(temporaryFile, 'wx', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(draft, file);
+  await rename(temporaryFile, file);
 }

@@ -10,12 +10,12 @@ export { tokenTable } from './token-table.js';
 
 interface Settings {
   readonly declaredTokens: readonly string[];
-  /** The scopes of a token for which none are named. */
+  /** The scopes of a new token if none are specified. */
   readonly defaultScopes: readonly string[];
   readonly limits: { readonly tokenCache: number };
 }
 
-/** The module, as the service binds it. */
+/** The ServiceModule of access tokens. */
 export const accessTokens = {
   bind: ({ declaredTokens, defaultScopes, limits }: Settings) =>
     AccessTokenModule.forRoot({
@@ -23,8 +23,6 @@ export const accessTokens = {
       declaredScopes: defaultScopes,
       cacheSize: limits.tokenCache,
     }),
-  /** The entities that a DataSource needs to store access tokens. */
   entities: [AccessTokenSchema],
-  /** The migrations that make their table, in order. */
   migrations: [CreateAccessTokens1763683100000, BindAccessTokens1764806300000],
 };

@@ -20,7 +20,7 @@ function token(changes: Partial<AccessToken>): AccessToken {
 }
 
 describe('tokenTable', () => {
-  it('shows what there is to know, in columns and in UTC', () => {
+  it('shows the tokens in columns, with times in UTC', () => {
     const used = {
       name: 'a longer name',
       scopes: ['time-logs:read'],
@@ -35,7 +35,7 @@ describe('tokenTable', () => {
     );
   });
 
-  it('shows the projects of a bound token below it', () => {
+  it('shows the projects of a restricted token below it', () => {
     const [one, two] = ['3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43', '11111111-1111-1111-1111-111111111111'];
     const bound = [{ projects: [one, two] }, {}, { projects: [] }].map(token);
     expect(tokenTable(bound, NOW)).toBe(
@@ -50,7 +50,7 @@ describe('tokenTable', () => {
     );
   });
 
-  it('shows the heads alone where there is no token', () => {
+  it('shows only the header if there is no token', () => {
     expect(tokenTable([], NOW)).toBe('ID  NAME  SCOPES  CREATED  EXPIRES  LAST USED  STATE');
   });
 
@@ -60,7 +60,7 @@ describe('tokenTable', () => {
     ['expired', { expiresAt: NOW }],
     ['revoked', { revokedAt: NOW }],
     ['revoked', { revokedAt: NOW, expiresAt: NOW }],
-  ])('tells that a token is %s: %p', (state, changes) => {
+  ])('shows that a token is %s: %p', (state, changes) => {
     const [, row] = tokenTable([token(changes)], NOW).split('\n');
     expect(row).toMatch(new RegExp(`  ${state}$`));
   });

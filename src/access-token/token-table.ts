@@ -1,33 +1,33 @@
 import type { AccessToken } from './access-token.js';
 
-/** The tokens as a table for people. Times are in UTC. */
+/** Returns the tokens as a text table. Times are in UTC. */
 export function tokenTable(tokens: readonly AccessToken[], now: Date): string {
   const rows = tokens.map((token) => [
     token.id,
     token.name,
     token.scopes.join(' '),
-    minute(token.createdAt),
-    token.expiresAt ? minute(token.expiresAt) : 'never',
-    token.lastUsedAt ? minute(token.lastUsedAt) : 'never',
+    formatMinute(token.createdAt),
+    token.expiresAt ? formatMinute(token.expiresAt) : 'never',
+    token.lastUsedAt ? formatMinute(token.lastUsedAt) : 'never',
     stateOf(token, now),
   ]);
   const lines = [['ID', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'STATE'], ...rows];
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  const [heads, ...texts] = lines.map((line) =>
+  const [header, ...rowTexts] = lines.map((line) =>
     line
       .map((cell, column) => cell.padEnd(widths[column]!))
       .join('  ')
       .trimEnd(),
   );
-  return [heads, ...texts.flatMap((text, index) => [text, ...boundOf(tokens[index]!)])].join('\n');
+  return [header, ...rowTexts.flatMap((text, index) => [text, ...projectsLine(tokens[index]!)])].join('\n');
 }
 
-/** A line of its own, below that of a bound token: a column of 100 projects would make every line as wide. */
-function boundOf({ projects }: AccessToken): string[] {
+/** Returns a separate line for the projects: up to 100 would not fit into a column. */
+function projectsLine({ projects }: AccessToken): string[] {
   return projects === null ? [] : [`  bound to ${projects.join(' ') || 'no project'}`];
 }
 
-function minute(instant: Date): string {
+function formatMinute(instant: Date): string {
   return `${instant.toISOString().slice(0, 16).replace('T', ' ')}Z`;
 }
 

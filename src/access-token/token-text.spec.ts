@@ -9,7 +9,7 @@ describe('newToken', () => {
     expect(hasTokenForm(token)).toBe(true);
   });
 
-  it('is another one each time', () => {
+  it('is different each time', () => {
     expect(new Set(Array.from({ length: 1_000 }, newToken)).size).toBe(1_000);
   });
 });
@@ -23,7 +23,7 @@ describe('hasTokenForm', () => {
       [`tl_${random.slice(1)}=`, `tl_${random.slice(1)}+`, `tl_${random.slice(1)}é`, ` tl_${random}`],
       [`tl_${random}\n`],
     ].flat(),
-  )('refuses %p', (text) => {
+  )('rejects %p', (text) => {
     expect(hasTokenForm(text)).toBe(false);
   });
 });

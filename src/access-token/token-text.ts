@@ -1,19 +1,19 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** `tl_` and 256 random bits in base64url. */
-const FORM = /^tl_[A-Za-z0-9_-]{43}$/;
+/** Matches `tl_` and 256 bits in base64url. */
+const PATTERN = /^tl_[A-Za-z0-9_-]{43}$/;
 
-/** A new access token. */
+/** Returns a new random token. */
 export function newToken(): string {
   return `tl_${randomBytes(32).toString('base64url')}`;
 }
 
-/** True for a text that could be one of our tokens. Any other text costs no query. */
+/** Returns whether the text may be one of our tokens. Other texts are rejected without a query. */
 export function hasTokenForm(text: string): boolean {
-  return FORM.test(text);
+  return PATTERN.test(text);
 }
 
-/** SHA-256. It is enough for a token of 256 random bits; only a password would need a slow hash. */
+/** Returns the SHA-256 of a token. Only passwords need a slow hash; a token has 256 random bits. */
 export function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -113,8 +113,8 @@ async function life({ url }: TestDatabase): Promise<unknown> {
         typeof listed?.createdAt.getTime(),
         found?.caller.projects,
       ],
-      isFoundLong: found!.remaining! > 1e9,
-      relayed: await RelayLease.progressOf(database, 'sink'),
+      isFoundLong: found!.remainingMs! > 1e9,
+      relayed: await RelayLease.placeOf(database, 'sink'),
     };
   } finally {
     await dataSource.destroy();
