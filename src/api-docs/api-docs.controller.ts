@@ -7,9 +7,9 @@ import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { CONTENT_SECURITY_POLICY, FILES_PATH, ownFile, PAGE, swaggerUi } from './docs-files.js';
 import { encoded } from './encoded.js';
 
-const SCRIPT = 'text/javascript; charset=utf-8';
-const STYLE = 'text/css; charset=utf-8';
-/** A file of the page: its path changes with its content. No other answer of the service may be cached. */
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+/** Declares the route of a cacheable file of the page. Its path changes with its content. */
 const PageFile = (name: string, type: string) =>
   applyDecorators(
     Get(`${FILES_PATH}/${name}`),
@@ -18,7 +18,7 @@ const PageFile = (name: string, type: string) =>
     Header('Cache-Control', 'public, max-age=31536000, immutable'),
   );
 
-/** Serves the OpenAPI document and a page to read and try it, without a token. No part of a request names a file. */
+/** Serves the OpenAPI document and a page that shows it, without a token. */
 @Controller()
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
@@ -46,27 +46,27 @@ export class ApiDocsController {
     return PAGE;
   }
 
-  @PageFile('page.js', SCRIPT)
+  @PageFile('page.js', JAVASCRIPT)
   pageScript(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendPageScript(request, response);
   }
 
-  @PageFile('samples.js', SCRIPT)
+  @PageFile('samples.js', JAVASCRIPT)
   samples(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendSamples(request, response);
   }
 
-  @PageFile('page.css', STYLE)
+  @PageFile('page.css', CSS)
   pageStyle(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendPageStyle(request, response);
   }
 
-  @PageFile('swagger-ui-bundle.js', SCRIPT)
+  @PageFile('swagger-ui-bundle.js', JAVASCRIPT)
   bundle(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendBundle(request, response);
   }
 
-  @PageFile('swagger-ui.css', STYLE)
+  @PageFile('swagger-ui.css', CSS)
   style(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.sendStyle(request, response);
   }

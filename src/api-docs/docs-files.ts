@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { type Encoded, encoded } from './encoded.js';
+import { type SendEncoded, encoded } from './encoded.js';
 
 const require = createRequire(import.meta.url);
 const SWAGGER_UI = require.resolve('swagger-ui-dist/package.json');
@@ -14,25 +14,25 @@ const OWN_FILES = {
   'page.js': read('page.js'),
   'samples.js': read('samples.js'),
 };
-const own = hash('sha256', Buffer.concat(Object.values(OWN_FILES))).slice(0, 8);
+const digest = hash('sha256', Buffer.concat(Object.values(OWN_FILES))).slice(0, 8);
 
-/** The path of the page's files. It changes with them, so browsers may keep them for ever. */
-export const FILES_PATH = `docs/${version}-${own}`;
+/** The path of the page's files. It changes with their content, so that they can be cached. */
+export const FILES_PATH = `docs/${version}-${digest}`;
 
-/** The page. Paths of its files are absolute, since it may be opened with a trailing slash. */
+/** The page. The paths of its files are absolute: its own path may have a trailing slash. */
 export const PAGE = read('page.html').toString().replaceAll('{files}', FILES_PATH);
 
-/** A file of the page that is ours. */
-export function ownFile(name: keyof typeof OWN_FILES): Encoded {
+/** Returns the sender of one of our own files. */
+export function ownFile(name: keyof typeof OWN_FILES): SendEncoded {
   return encoded(() => OWN_FILES[name]);
 }
 
-/** A file of Swagger UI. */
-export function swaggerUi(name: string): Encoded {
+/** Returns the sender of a file of Swagger UI. */
+export function swaggerUi(name: string): SendEncoded {
   return encoded(() => readFileSync(join(dirname(SWAGGER_UI), name)));
 }
 
-/** Everything comes from the service itself, except the icons in Swagger UI's styles, which are `data:` URLs. */
+/** Allows only resources of the service, and `data:` URLs for the icons of Swagger UI. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,6 +1,6 @@
 import { ApiDocsModule } from './api-docs.module.js';
 
-/** The module, as the service binds it; a deployment can switch it off. */
+/** The ServiceModule of the API documentation. `API_DOCS` can disable it. */
 export const apiDocs = {
   bind: ({ apiDocs }: { readonly apiDocs: boolean }) => (apiDocs ? ApiDocsModule : undefined),
 };

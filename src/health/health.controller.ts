@@ -7,17 +7,17 @@ import { Database } from '../database/index.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 
-/** Tells whether the service is available: answers `OK`, or the error envelope. */
+/** Reports whether the service is available: answers `OK`, or the error envelope. */
 @Controller()
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)
 export class HealthController implements OnModuleDestroy {
   private isShuttingDown = false;
-  private pinging: Promise<unknown> | undefined;
+  private pendingPing: Promise<unknown> | undefined;
 
   constructor(private readonly database: Database) {}
 
-  /** The check of the contract. Needs a token, like every request, and a database that works. */
+  /** The health check of the contract. It needs a valid token and a working database. */
   @Get('health')
   @Unlimited()
   @Header('Content-Type', TEXT)
@@ -26,7 +26,7 @@ export class HealthController implements OnModuleDestroy {
     return 'OK';
   }
 
-  /** For orchestrators, without a token: the process runs. It never asks the database: no restart would mend that. */
+  /** For orchestrators, without a token or a query: a restart would not end an outage. */
   @Get('livez')
   @PublicRoute()
   @Header('Content-Type', TEXT)
@@ -34,7 +34,7 @@ export class HealthController implements OnModuleDestroy {
     return 'OK';
   }
 
-  /** For load balancers, without a token: like `health`, but it refuses from the start of a shutdown. */
+  /** For load balancers, without a token. It fails like `health`, and during a shutdown. */
   @Get('readyz')
   @PublicRoute()
   @Header('Content-Type', TEXT)
@@ -43,10 +43,10 @@ export class HealthController implements OnModuleDestroy {
     return this.health(request);
   }
 
-  /** All callers share one statement: a path without a token must not be a way to flood the database. */
+  /** Sends one statement for all concurrent requests, which may come without a token. */
   private async ping(): Promise<void> {
-    this.pinging ??= this.database.query('select 1').finally(() => (this.pinging = undefined));
-    await this.pinging;
+    this.pendingPing ??= this.database.query('select 1').finally(() => (this.pendingPing = undefined));
+    await this.pendingPing;
   }
 
   onModuleDestroy(): void {

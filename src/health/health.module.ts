@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../database/index.js';
 import { HealthController } from './health.controller.js';
 
-/** The health checks. Needs a DataSource and BearerAuthModule. */
+/** Provides the health checks. It needs a DataSource and BearerAuthModule. */
 @Module({ imports: [DatabaseModule], controllers: [HealthController] })
 export class HealthModule {}

@@ -1,4 +1,4 @@
 import { HealthModule } from './health.module.js';
 
-/** The module, as the service binds it. */
+/** The ServiceModule of the health checks. */
 export const health = { bind: () => HealthModule };

@@ -1,5 +1,5 @@
 import { MetricsModule } from './metrics.module.js';
 import { metricsScopes } from './metrics.scopes.js';
 
-/** The module, as the service binds it. */
+/** The ServiceModule of the metrics. */
 export const metrics = { bind: () => MetricsModule, scopes: metricsScopes };

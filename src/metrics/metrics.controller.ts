@@ -4,7 +4,7 @@ import { BearerAuthGuard, Scopes, Unlimited } from '../../libs/auth/src/index.js
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
 import { READ_METRICS } from './metrics.scopes.js';
 
-/** The metrics of this process, in the text format of Prometheus. They have a scope of their own. */
+/** Serves the metrics of this process in the text format of Prometheus. */
 @Controller('metrics')
 @UseGuards(BearerAuthGuard)
 @UseFilters(ErrorEnvelopeFilter)

@@ -6,7 +6,7 @@ import { MetricsController } from './metrics.controller.js';
 import { PrometheusMeter } from './prometheus.meter.js';
 import { RequestMetrics } from './request-metrics.js';
 
-/** `GET /metrics` for Prometheus: the process, its requests, and what other modules measure. Needs BearerAuthModule. */
+/** Provides `GET /metrics`, with the metrics of all modules. It needs BearerAuthModule. */
 @Module({
   imports: [DiscoveryModule],
   controllers: [MetricsController],

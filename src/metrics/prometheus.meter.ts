@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Meter } from '../../libs/measures/src/index.js';
 
-/** Puts measures into a registry of prom-client. Values that are read on request cost nothing in between. */
+/** Registers metrics with prom-client. Gauges and counters are read when they are collected. */
 export class PrometheusMeter implements Meter {
   constructor(private readonly registry: Registry) {}
 

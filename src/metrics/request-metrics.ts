@@ -3,12 +3,12 @@ import type { Request, Response } from 'express';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { RequestObserver } from '../../libs/http-edge/src/index.js';
 
-/** Methods with a value of their own in the label. All others (Node knows some 30) share one. */
+/** The methods with their own label value. Some 30 others share the value `other`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
-/** In seconds: from a list that is in memory to the time limit of a slow request. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From a list of cached rows to the timeout of a slow request. */
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts requests and measures how long they took. No label has a value that a client can make up. */
+/** Counts requests and measures their duration. Clients cannot choose the values of labels. */
 @Injectable()
 export class RequestMetrics extends RequestObserver {
   private readonly total: Counter<'method' | 'route' | 'status'>;
@@ -19,20 +19,20 @@ export class RequestMetrics extends RequestObserver {
     const registers = [registry];
     this.total = new Counter({
       name: 'http_requests_total',
-      help: 'Requests by method, route and status; aborted where the client did not get the whole answer.',
+      help: 'Requests by method, route and status; aborted if the client did not receive the whole response.',
       labelNames: ['method', 'route', 'status'],
       registers,
     });
     this.duration = new Histogram({
       name: 'http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer, whatever the status.',
+      help: 'Time from the headers of a request to the end of its response, for any status.',
       labelNames: ['method', 'route'],
-      buckets: BUCKETS,
+      buckets: BUCKETS_SECONDS,
       registers,
     });
   }
 
-  /** Counts a request whose answer is complete or given up. */
+  /** Counts a request whose response is complete or aborted. */
   override onResponse(request: Request, response: Response, milliseconds: number): void {
     const method = METHODS.has(request.method) ? request.method : 'other';
     const route = routeOf(request);
@@ -42,7 +42,7 @@ export class RequestMetrics extends RequestObserver {
   }
 }
 
-/** The declared path of a route. Wildcards are no known path, and some requests never reach the router. */
+/** Returns the declared path of a route; `other` for a wildcard or without a route. */
 function routeOf({ route }: { route?: { readonly path: string } }): string {
   return route === undefined || route.path.includes('*') ? 'other' : route.path;
 }

@@ -114,7 +114,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
         found?.caller.projects,
       ],
       isFoundLong: found!.remainingMs! > 1e9,
-      relayed: await RelayLease.placeOf(database, 'sink'),
+      relayed: await RelayLease.progressOf(database, 'sink'),
     };
   } finally {
     await dataSource.destroy();

@@ -1,10 +1,11 @@
 import { lines, requestOf, SAMPLES } from './samples.js';
 
-// Runs in the browser, after Swagger UI. Where Swagger UI's own parts are tall or say too much, ours stand in their
-// place, so that an opened operation fits one screen: its form on one side, samples and answers on the other.
+// Runs in the browser after Swagger UI, and replaces components of Swagger UI that are too tall or
+// too verbose. An open operation fits on one screen: its form on one side, samples and responses on
+// the other.
 
 const tokenField = document.getElementById('token');
-/** Only what is sent has the token: Swagger UI and the samples never see it. */
+/** Adds the token to a request that is being sent. Swagger UI and the samples never contain it. */
 function withToken(request) {
   const token = tokenField.value.trim();
   if (token !== '') request.headers.Authorization = `Bearer ${token}`;
@@ -16,14 +17,14 @@ const followScheme = () => document.documentElement.classList.toggle('dark-mode'
 scheme.addEventListener('change', followScheme);
 followScheme();
 
-/** The plugin of Swagger UI. Its components are functions of React, without JSX, since nothing builds this file. */
+/** The plugin of Swagger UI. It has no JSX, because this file has no build step. */
 function Page({ React: { createElement: h, useState } }) {
-  /** The form of an operation as a program, in three languages. */
+  /** Shows the form of an operation as a program in three languages. */
   function Samples(props) {
     const { path, method, specSelectors, getComponent } = props;
     const [language, setLanguage] = useState('curl');
     const operation = specSelectors.specResolvedSubtree(['paths', path, method]);
-    const [needs] = (operation.get('security') ?? specSelectors.security()).toJS();
+    const [requirement] = (operation.get('security') ?? specSelectors.security()).toJS();
     const tab = (name) =>
       h(
         'button',
@@ -32,7 +33,7 @@ function Page({ React: { createElement: h, useState } }) {
       );
     const sample = SAMPLES[language]({
       ...requestOf({ ...props, operation }),
-      needsToken: needs !== undefined,
+      needsToken: requirement !== undefined,
     });
     return h(
       'section',
@@ -41,7 +42,7 @@ function Page({ React: { createElement: h, useState } }) {
         'header',
         {},
         h('div', { role: 'tablist' }, Object.keys(SAMPLES).map(tab)),
-        h('span', {}, needs ? `needs ${needs.bearer[0] ?? 'any valid token'}` : 'needs no token'),
+        h('span', {}, requirement ? `needs ${requirement.bearer[0] ?? 'any valid token'}` : 'needs no token'),
       ),
       h(
         getComponent('HighlightCode', true),
@@ -51,8 +52,8 @@ function Page({ React: { createElement: h, useState } }) {
     );
   }
 
-  /** The answer that came. */
-  function Live({ response, getComponent, getConfigs }) {
+  /** Shows the response to a request. */
+  function LiveResponse({ response, getComponent, getConfigs }) {
     const headers = response.get('headers').toJS();
     const [status, duration] = [response.get('status'), response.get('duration')];
     const Markdown = getComponent('Markdown', true);
@@ -84,8 +85,8 @@ function Page({ React: { createElement: h, useState } }) {
     );
   }
 
-  /** What is answered on success: an example, and its schema behind a tab. */
-  function Success({ code, response, specPath, ...tools }) {
+  /** Shows an example of a successful response, and its schema in a tab. */
+  function SuccessResponse({ code, response, specPath, ...tools }) {
     const { getComponent } = tools;
     const Markdown = getComponent('Markdown', true);
     const [[type, content] = []] = response.get('content')?.entrySeq() ?? [];
@@ -114,10 +115,10 @@ function Page({ React: { createElement: h, useState } }) {
     );
   }
 
-  /** When each error comes. What all have in common stands once, in the description of the service. */
-  function Errors({ errors, getComponent }) {
+  /** Lists the errors. The description of the service explains their common format. */
+  function ErrorResponses({ errors, getComponent }) {
     const Markdown = getComponent('Markdown', true);
-    const told = ([code, response]) => [
+    const definition = ([code, response]) => [
       h('dt', { key: code }, code),
       h('dd', { key: `${code} when` }, h(Markdown, { source: response.get('description') })),
     ];
@@ -125,44 +126,44 @@ function Page({ React: { createElement: h, useState } }) {
       'details',
       { className: 'errors' },
       h('summary', {}, `Errors: ${errors.map(([code]) => code).join(' ')}`),
-      h('dl', {}, errors.map(told)),
+      h('dl', {}, errors.map(definition)),
     );
   }
 
-  function Answers({ responses, tryItOutResponse, path, method, specPath, ...all }) {
+  function Responses({ responses, tryItOutResponse, path, method, specPath, ...all }) {
     const { specSelectors, getComponent, getConfigs } = all;
     const tools = { specSelectors, getComponent, getConfigs };
     const isError = ([code]) => Number(code) >= 400;
-    const answers = responses.entrySeq().toArray();
+    const entries = responses.entrySeq().toArray();
     const success = ([code, response]) =>
-      h(Success, { key: code, code, response, specPath: specPath.push(code), ...tools });
+      h(SuccessResponse, { key: code, code, response, specPath: specPath.push(code), ...tools });
     return h(
       'div',
       { className: 'responses-wrapper' },
       h(getComponent('Samples', true), { path, method }),
       tryItOutResponse
-        ? h(Live, { response: tryItOutResponse, ...tools })
-        : answers.filter((answer) => !isError(answer)).map(success),
-      h(Errors, { errors: answers.filter(isError), getComponent }),
+        ? h(LiveResponse, { response: tryItOutResponse, ...tools })
+        : entries.filter((entry) => !isError(entry)).map(success),
+      h(ErrorResponses, { errors: entries.filter(isError), getComponent }),
     );
   }
 
   function Search({ layoutActions }) {
-    const label = 'Search the operations';
+    const label = 'Search operations';
     const onChange = ({ target }) => layoutActions.updateFilter(target.value);
     const field = { className: 'search', type: 'search', placeholder: label, 'aria-label': label, onChange };
     return h('div', { className: 'wrapper' }, h('input', field));
   }
 
-  const WhereFound = (Operations) => (props) =>
+  const OperationsOrMessage = (Operations) => (props) =>
     props.specSelectors.taggedOperations().size === 0
-      ? h('p', { className: 'wrapper' }, 'No operation has all these words.')
+      ? h('p', { className: 'wrapper' }, 'No operation contains all of these words.')
       : h(Operations, props);
 
   const Nothing = () => null;
   return {
     components: {
-      responses: Answers,
+      responses: Responses,
       Samples,
       FilterContainer: Search,
       TryItOutButton: Nothing,
@@ -170,21 +171,21 @@ function Page({ React: { createElement: h, useState } }) {
       AuthorizeBtnContainer: Nothing,
       ServersContainer: Nothing,
     },
-    wrapComponents: { operations: WhereFound },
+    wrapComponents: { operations: OperationsOrMessage },
     fn: { opsFilter },
   };
 }
 
-/** The operations that have all words in their tag, method, path, names or description. */
+/** Returns the operations that contain all words in their tag, method, path or texts. */
 function opsFilter(tags, phrase) {
   const words = phrase.toLowerCase().split(/\s+/);
-  const isMeant = (tag) => (found) => {
-    const told = ['operationId', 'summary', 'description'].map((name) => found.getIn(['operation', name]));
-    const text = [tag, found.get('method'), found.get('path'), ...told].join(' ').toLowerCase();
+  const matches = (tag) => (entry) => {
+    const texts = ['operationId', 'summary', 'description'].map((name) => entry.getIn(['operation', name]));
+    const text = [tag, entry.get('method'), entry.get('path'), ...texts].join(' ').toLowerCase();
     return words.every((word) => text.includes(word));
   };
   return tags
-    .map((tag, name) => tag.update('operations', (operations) => operations.filter(isMeant(name))))
+    .map((tag, name) => tag.update('operations', (operations) => operations.filter(matches(name))))
     .filter((tag) => tag.get('operations').size > 0);
 }
 
@@ -192,7 +193,7 @@ SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
-  // Its validator is a service on another host.
+  // The default is a validator on another host.
   validatorUrl: null,
   tryItOutEnabled: true,
   defaultModelsExpandDepth: -1,

@@ -1,21 +1,22 @@
-// A request as a program to paste into a terminal. Whatever the texts hold, the program sends exactly them.
+// Formats a request as a program to paste into a terminal. Values are quoted, so that they are sent
+// unchanged.
 
 export const lines = (separator, ...parts) => parts.flat().join(separator);
-const shellText = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
-const pythonText = (text) => `'''${text.replace(/[\\']/g, '\\$&')}'''`;
-/** `{ a: b }` in JavaScript and Python, one member a line. */
+const quoteShell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+const quotePython = (text) => `'''${text.replace(/[\\']/g, '\\$&')}'''`;
+/** Formats an object literal for JavaScript and Python, with one entry per line. */
 const literal = (entries) =>
   lines('\n', '{', ...entries.map(([name, value]) => `    "${name}": ${value},`), '  }');
 
-/** Each takes the token from the environment, so that none shows it. */
+/** The formatters by language. Their programs read the token from the environment. */
 export const SAMPLES = {
   curl: ({ method, url, headers, body, needsToken }) =>
     lines(
       ' \\\n  ',
-      `curl ${method === 'GET' ? '' : `-X ${method} `}${shellText(url)}`,
+      `curl ${method === 'GET' ? '' : `-X ${method} `}${quoteShell(url)}`,
       needsToken ? '-H "Authorization: Bearer $TOKEN"' : [],
-      headers.map(([name, value]) => `-H ${shellText(`${name}: ${value}`)}`),
-      body === undefined ? [] : `-d ${shellText(body)}`,
+      headers.map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`),
+      body === undefined ? [] : `-d ${quoteShell(body)}`,
     ),
   JavaScript: ({ method, url, headers, body, needsToken }) => {
     const all = [
@@ -44,7 +45,7 @@ export const SAMPLES = {
       `  ${JSON.stringify(url)},`,
       `  method="${method}",`,
       `  headers=${literal(all)},`,
-      body === undefined ? [] : `  data=${pythonText(body)}.encode(),`,
+      body === undefined ? [] : `  data=${quotePython(body)}.encode(),`,
       ')',
       'with urllib.request.urlopen(request) as response:',
       '  print(response.status, response.read().decode())',
@@ -52,32 +53,32 @@ export const SAMPLES = {
   },
 };
 
-/** What the form of an operation would send as it is filled in. */
+/** Returns the request that the form of an operation sends. */
 export function requestOf({ path, method, operation, specSelectors, oas3Selectors }) {
   const values = specSelectors.parameterValues([path, method]);
-  const given = operation
+  const parameters = operation
     .get('parameters')
     .toArray()
     .map((parameter) => {
-      const [place, name] = [parameter.get('in'), parameter.get('name')];
-      // A path is not complete without its values.
-      const example = place === 'path' ? parameter.getIn(['schema', 'examples', 0]) : '';
-      return { place, name, value: String(values.get(`${place}.${name}`) || example || '') };
+      const [location, name] = [parameter.get('in'), parameter.get('name')];
+      // A path needs a value for each parameter.
+      const example = location === 'path' ? parameter.getIn(['schema', 'examples', 0]) : '';
+      return { location, name, value: String(values.get(`${location}.${name}`) || example || '') };
     })
     .filter(({ value }) => value !== '');
-  const of = (wanted) =>
-    given.filter(({ place }) => place === wanted).map(({ name, value }) => [name, value]);
-  const target = of('path').reduce(
+  const parametersIn = (target) =>
+    parameters.filter(({ location }) => location === target).map(({ name, value }) => [name, value]);
+  const resolvedPath = parametersIn('path').reduce(
     (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)),
     path,
   );
-  const query = new URLSearchParams(of('query')).toString();
+  const query = new URLSearchParams(parametersIn('query')).toString();
   const body = oas3Selectors.requestBodyValue(path, method) ?? undefined;
   const type = oas3Selectors.requestContentType(path, method);
   return {
     method: method.toUpperCase(),
-    url: location.origin + target + (query && `?${query}`),
-    headers: [...of('header'), ...(body === undefined ? [] : [['Content-Type', type]])],
+    url: location.origin + resolvedPath + (query && `?${query}`),
+    headers: [...parametersIn('header'), ...(body === undefined ? [] : [['Content-Type', type]])],
     body,
   };
 }

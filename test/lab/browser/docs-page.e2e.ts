@@ -129,7 +129,7 @@ describeInChromium('the page of the documentation', () => {
 
   it('finds operations by words of their path, names and description', async () => {
     const page = await visit();
-    const search = page.getByLabel('Search the operations');
+    const search = page.getByLabel('Search operations');
     const found = () => page.locator('.opblock-summary-description').allInnerTexts();
     const last = page.locator('.opblock').nth(operationIds.length - 1);
     await last.waitFor();
@@ -144,7 +144,7 @@ describeInChromium('the page of the documentation', () => {
       expect(await found()).toEqual([summary]);
     }
     await search.fill('no such word');
-    await page.getByText('No operation has all these words.').waitFor();
+    await page.getByText('No operation contains all of these words.').waitFor();
     await search.fill('');
     await last.waitFor();
   });
