@@ -21,7 +21,7 @@ const [PROJECT, OTHER] = [randomUUID(), randomUUID()];
 const GONE = {
   code: 'GONE',
   status: 410,
-  message: 'the feed no longer reaches back to this event: begin anew with an empty copy',
+  message: 'the feed no longer reaches back to this event: start again with an empty copy',
 };
 /** The first day of which none of a test is. */
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);

@@ -221,7 +221,7 @@ describe('GET /api/v1/time-logs/events', () => {
   it('answers 410 for a place from before TRUNCATE, and never without a place', async () => {
     const [first] = eventsIn(await feed());
     await app.dataSource.query('truncate time_logs');
-    const gone = 'the feed no longer reaches back to this event: begin anew with an empty copy';
+    const gone = 'the feed no longer reaches back to this event: start again with an empty copy';
     for (const query of [`lastEventId=${first!.id}`, `lastEventId=${first!.id}&limit=1000`])
       expect(outcome(await feed(query))).toEqual([410, refusal('GONE', gone)]);
     expect(outcome(await feed())).toEqual([200, []]);

@@ -94,7 +94,9 @@ describe('the OpenAPI document', () => {
     const open = operations
       .filter(([, { security }]) => security?.length === 0)
       .map(([name]) => `\`${name.split(' ')[1]}\``);
-    expect(openApiDocument.info.description).toContain(`Open are only ${open.join(', ')} and \`/docs\`.`);
+    expect(openApiDocument.info.description).toContain(
+      `Only ${open.join(', ')} and \`/docs\` need no token.`,
+    );
   });
 
   it('has the limits of a deployment without settings', () => {
@@ -265,14 +267,14 @@ describe('the OpenAPI document', () => {
     const { get, post } = openApiDocument.paths['/api/v1/time-logs']!;
     expect(get!.description).toContain('from=2026-01-01T00:00Z&to=2026-02-01T00:00Z` includes 1 February');
     expect(get!.description).toContain('`date`, which leads the order, is not in the item');
-    expect(get!.description).toContain('A token that may read sees every log');
-    expect(post!.description).toContain('The unit of `duration` is the caller’s');
+    expect(get!.description).toContain('A token gives access to every log');
+    expect(post!.description).toContain('The client chooses the unit of `duration`');
     const text = JSON.stringify(openApiDocument);
     const durations = text.match(/"duration":\{"type":"number"[^}]*\}/g)!;
     expect(durations.length).toBeGreaterThan(1);
     for (const duration of durations) {
       expect(duration).toContain('"format":"double"');
-      expect(duration).toContain('beyond 15 digits it may be answered rounded');
+      expect(duration).toContain('beyond 15 digits it may be returned rounded');
     }
     const { ExactSum: sum } = openApiDocument.components.schemas;
     expect(sum).not.toHaveProperty('format');

@@ -13,23 +13,23 @@ export interface paths {
         };
         /**
          * List time logs
-         * @description One page of the logs that match all filters, and how many match in all. A token that may read sees every log of the deployment, or those of the projects that it is bound to.
+         * @description Returns one page of the logs that match all filters, and their total number. A token gives access to every log of the deployment, or to those of the projects to which it is restricted.
          *
          *     **Order.** Newest work first: by `date` descending, then newest created first, then by `id` descending. `date`, which leads the order, is not in the item. The order is total: the pages of an unchanged set hold each log exactly once.
          *
          *     **Period.** `from` and `to` compare with the `date` of the log, both ends included. A timestamp counts as the whole day that it names: `from=2026-01-01T00:00Z&to=2026-02-01T00:00Z` includes 1 February. The `Link` header shows the days that were applied.
          *
-         *     **Strictness.** A filter is never ignored: an unknown or repeated parameter is refused and named.
+         *     **Strictness.** A filter is never ignored: an unknown or repeated parameter is rejected, and the message names it.
          */
         get: operations["listTimeLogs"];
         put?: never;
         /**
          * Record a time log
-         * @description Records a finished piece of work. `201` is answered only after the log is durably stored; a correction and a deletion are operations of their own.
+         * @description Records a finished piece of work. `201` is returned only after the log is durably stored. Corrections and deletions are separate operations.
          *
-         *     **Unit.** The unit of `duration` is the caller’s: the number is stored and answered as the double that it is.
+         *     **Unit.** The client chooses the unit of `duration`. The number is stored and returned as a double.
          *
-         *     **Retries.** With an `Idempotency-Key` a request can be repeated safely, for 24 hours: the same key with the same values makes no second log and gets the first answer again, with `Idempotency-Replayed: true`; with other values it is refused with `422`. Of concurrent requests with one key, one makes the log and all get its answer. Keys belong to their token; a request that failed validation uses up none.
+         *     **Retries.** With an `Idempotency-Key`, a request can be repeated safely for 24 hours: the same key with the same values creates no second log and returns the first response again, with `Idempotency-Replayed: true`; with other values the response is `422`. Of concurrent requests with one key, one creates the log and all get its response. A key belongs to its token. A request that fails validation does not use its key.
          */
         post: operations["recordTimeLog"];
         delete?: never;
@@ -47,15 +47,15 @@ export interface paths {
         };
         /**
          * Sum time logs
-         * @description How many logs match all filters, and the sum of their durations: of all in `meta`, and of each group in `data`, where `by` says what the groups are. All of it is of one moment. Groups without logs are left out. A token that may read sees every log of the deployment, or those of the projects that it is bound to.
+         * @description Returns the number of logs that match all filters and the sum of their durations: of all logs in `meta`, and of each group in `data`. `by` selects the groups. All values come from one snapshot. Groups without logs are omitted. A token gives access to every log of the deployment, or to those of the projects to which it is restricted.
          *
-         *     **Sums** are exact decimals: 0.1 and 0.2 make 0.3. The unit is the caller’s.
+         *     **Sums** are exact decimals: 0.1 and 0.2 make 0.3. The client chooses the unit.
          *
          *     **Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first.
          *
-         *     **Period.** `from` and `to` are those of the list. A week is that of ISO 8601, from Monday. Days are those of `date`, whatever the time zone. The first and the last group are cut to the period: their `from` and `to` say so.
+         *     **Period.** `from` and `to` have the same meaning as in the list. A week starts on Monday (ISO 8601). Days are those of `date`, without a time zone. The first and the last group are limited to the period, as their `from` and `to` show.
          *
-         *     **Cost.** It does not grow with the number of logs. `by=project` costs the more, the more projects there are: with 100,000 and a year, about a second. One such sum is made at a time; what would take too long, or wait too long for its turn, is answered with `503`.
+         *     **Cost.** The cost does not depend on the number of logs. That of `by=project` grows with the number of projects: a year of 100,000 projects takes about a second. One such sum is computed at a time. If it takes too long, or waits too long, the response is `503`.
          */
         get: operations["totalTimeLogs"];
         put?: never;
@@ -75,13 +75,13 @@ export interface paths {
         };
         /**
          * Follow what is recorded, corrected and deleted
-         * @description The feed: what happened to logs, as CloudEvents 1.0, oldest first, after `lastEventId`. Ask again and again with the id of the last event that you got; an empty page means that there is nothing new.
+         * @description Returns the events of the feed after `lastEventId`, as CloudEvents 1.0, oldest first. Poll with the id of the last event that you received. An empty page means that there are no new events.
          *
-         *     **A copy.** Whoever goes on like that, and sets each log under its id, or removes it where it was deleted, has the logs of the service. Whoever begins at the start gets every log once, as it is, and the deletions that are kept. What is corrected moves to the end, as an event with a new `id`. Over SQL too: nobody need call this service. Whoever reads only one project is not told that a log has left it.
+         *     **A copy.** A consumer that stores each log under its id, and removes it when it is deleted, has a copy of all logs. From the beginning, the feed has every log once, with its current values, and the deletions that are kept. A corrected log moves to the end, as an event with a new `id`. Changes by SQL are included. A consumer of one project receives no event when a log moves to another project.
          *
-         *     **Order.** It never changes and is the same for all, whoever commits when. It is the order of positions, not of `time`. An event appears at the latest when every transaction of the database server has ended that had written something and was open when the log was stored.
+         *     **Order.** The order never changes and is the same for all consumers. It is the order of positions, not of `time`. An event appears at the latest when every transaction has ended that was open on the database server, and had written something, when the log was stored.
          *
-         *     **Begin anew.** Old deletions may be forgotten, or old logs, or all, be removed at once. Then a `lastEventId` of before is answered with `410`: read on without it, into an empty copy. It needs a token for all projects.
+         *     **Starting again.** An operator may remove old deletions from the feed, or drop old logs or all logs. Then the response to an earlier `lastEventId` is `410`: start again without it, with an empty copy. The feed needs a token for all projects.
          */
         get: operations["listTimeLogEvents"];
         put?: never;
@@ -101,20 +101,20 @@ export interface paths {
         };
         /**
          * Get a time log
-         * @description One log, as it was answered to whoever recorded it, or corrected it last. A token that may read sees every log of the deployment, or those of the projects that it is bound to.
+         * @description Returns one log with its current values. A token gives access to every log of the deployment, or to those of the projects to which it is restricted.
          */
         get: operations["getTimeLog"];
         /**
          * Correct a time log
-         * @description Replaces all values of a log: without a `description` it becomes empty. `id` and `createdAt` stay. It never makes a log. Counts and sums follow at once.
+         * @description Replaces all values of a log: without a `description` it becomes empty. `id` and `createdAt` do not change. It never creates a log. Counts and sums are updated at once.
          *
-         *     **Retries.** `200` is answered only after the correction is durably stored. It can be repeated safely. Of two who correct one log at once the later commit counts. Retries of the create with its `Idempotency-Key` still bring the first answer.
+         *     **Retries.** `200` is returned only after the correction is durably stored. The request can be repeated safely. If two requests correct a log at once, the later commit counts. Retries of the create with its `Idempotency-Key` still return the first response.
          */
         put: operations["correctTimeLog"];
         post?: never;
         /**
          * Delete a time log
-         * @description Removes a log. `204` is answered only after that is durable. It can be repeated safely: the second time there is no log, so the answer is `404`. Counts and sums follow at once. Retries of the create with its `Idempotency-Key` still bring the first answer, and make no log.
+         * @description Deletes a log. `204` is returned only after the deletion is durable. The request can be repeated safely: the second time the log does not exist, so the response is `404`. Counts and sums are updated at once. Retries of the create with its `Idempotency-Key` still return the first response and create no log.
          */
         delete: operations["deleteTimeLog"];
         options?: never;
@@ -131,7 +131,7 @@ export interface paths {
         };
         /**
          * Is the service available?
-         * @description `OK` while the service can use its database. Takes any valid token, whatever its scopes.
+         * @description `OK` while the service can use its database. It accepts any valid token, with any scopes.
          */
         get: operations["checkHealth"];
         put?: never;
@@ -151,7 +151,7 @@ export interface paths {
         };
         /**
          * Does the process run?
-         * @description Open, for orchestrators: never looks at the database, whose outage no restart would mend.
+         * @description For orchestrators, without a token. It does not use the database, because a restart would not end an outage.
          */
         get: operations["checkLiveness"];
         put?: never;
@@ -171,7 +171,7 @@ export interface paths {
         };
         /**
          * May requests be sent here?
-         * @description Open, for load balancers: `OK` while the service can use its database; `503` without it, and from the moment that the shutdown begins.
+         * @description For load balancers, without a token: `OK` while the service can use its database; `503` without it, and from the start of a shutdown.
          */
         get: operations["checkReadiness"];
         put?: never;
@@ -191,7 +191,7 @@ export interface paths {
         };
         /**
          * This document
-         * @description Open. `/docs` shows it as a page. A deployment can switch both off.
+         * @description Needs no token. `/docs` shows it as a page. A deployment can disable both.
          */
         get: operations["getOpenApiDocument"];
         put?: never;
@@ -211,7 +211,7 @@ export interface paths {
         };
         /**
          * The metrics of this process
-         * @description In the text format of Prometheus. No limit of requests counts it.
+         * @description In the text format of Prometheus. The request limit does not apply to it.
          */
         get: operations["readMetrics"];
         put?: never;
@@ -230,14 +230,14 @@ export interface components {
         TimeLog: {
             /**
              * Format: uuid
-             * @description Made by the service: a UUIDv7, whose time part is the instant of `createdAt`.
+             * @description Assigned by the service: a UUIDv7 with the time of `createdAt`.
              */
             id: string;
-            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. The service does not check whether the project exists. Returned in lower case. */
             projectId: string;
             /**
              * Format: double
-             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be answered rounded. The unit is the caller’s.
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be returned rounded. The client chooses the unit.
              */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. */
@@ -249,11 +249,11 @@ export interface components {
             createdAt: string;
         };
         PageMeta: {
-            /** @description How many logs match the filters, on all pages. */
+            /** @description The number of logs that match the filters, on all pages. */
             total: number;
-            /** @description Number of this page, 1 for the first. */
+            /** @description The number of this page; the first is 1. */
             page: number;
-            /** @description The most that a page holds. */
+            /** @description The maximum number of items on a page. */
             limit: number;
         };
         TimeLogList: {
@@ -263,7 +263,7 @@ export interface components {
             data: components["schemas"]["TimeLog"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description The body of every answer that is not a success. */
+        /** @description The body of every error response. */
         ErrorBody: {
             /** @constant */
             success: false;
@@ -311,18 +311,18 @@ export interface components {
             /** @constant */
             error: "SERVICE_UNAVAILABLE";
         };
-        /** @description A log as it is answered to whoever recorded it. */
+        /** @description A log as it is returned to the client that recorded it. */
         RecordedTimeLog: {
             /**
              * Format: uuid
-             * @description Made by the service: a UUIDv7, whose time part is the instant of `createdAt`.
+             * @description Assigned by the service: a UUIDv7 with the time of `createdAt`.
              */
             id: string;
-            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. The service does not check whether the project exists. Returned in lower case. */
             projectId: string;
             /**
              * Format: double
-             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be answered rounded. The unit is the caller’s.
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be returned rounded. The client chooses the unit.
              */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. */
@@ -355,13 +355,13 @@ export interface components {
             /** @constant */
             error: "IDEMPOTENCY_KEY_REUSED";
         };
-        /** @description The sum of their durations: the exact decimal, written out without exponent and never rounded. Whoever reads it as a double gets the nearest one. After durations such as 1e300 it has hundreds of digits. */
+        /** @description The sum of their durations: an exact decimal without an exponent, never rounded. A client that parses it as a double gets the nearest one. After durations such as 1e300 it has hundreds of digits. */
         ExactSum: number;
         /** @description The logs of one project. */
         ProjectTotal: {
             /** @description The project, in lower case. */
             projectId: string;
-            /** @description How many logs there are. */
+            /** @description The number of logs. */
             count: number;
             duration: components["schemas"]["ExactSum"];
         };
@@ -377,20 +377,20 @@ export interface components {
              * @description The last day, not after that of the filter.
              */
             to: string;
-            /** @description How many logs there are. */
+            /** @description The number of logs. */
             count: number;
             duration: components["schemas"]["ExactSum"];
         };
-        /** @description `count` and `duration` are of all logs that match, on whatever page. */
+        /** @description `count` and `duration` are those of all matching logs, on every page. */
         TotalsMeta: {
-            /** @description How many logs there are. */
+            /** @description The number of logs. */
             count: number;
             duration: components["schemas"]["ExactSum"];
-            /** @description How many groups there are, on all pages. */
+            /** @description The number of groups on all pages. */
             total: number;
-            /** @description Number of this page, 1 for the first. */
+            /** @description The number of this page; the first is 1. */
             page: number;
-            /** @description The most that a page holds. */
+            /** @description The maximum number of items on a page. */
             limit: number;
         };
         Totals: {
@@ -400,11 +400,11 @@ export interface components {
             data: (components["schemas"]["ProjectTotal"] | components["schemas"]["PeriodTotal"])[];
             meta: components["schemas"]["TotalsMeta"];
         };
-        /** @description A log was recorded, or corrected: `data` has it as it is (CloudEvents 1.0, JSON format). */
+        /** @description A log was recorded or corrected: `data` has its current values (CloudEvents 1.0, JSON format). */
         TimeLogStored: {
             /** @constant */
             specversion: "1.0";
-            /** @description Never changes, and says where to go on: give it as `lastEventId`. */
+            /** @description Never changes. Send it as `lastEventId` to get the next events. */
             id: string;
             /** @constant */
             source: "/api/v1/time-logs";
@@ -414,28 +414,28 @@ export interface components {
             subject: string;
             /**
              * Format: date-time
-             * @description When that happened. The order of events is another.
+             * @description The time of the change. Events are not in this order.
              */
             time: string;
             /** @constant */
             datacontenttype: "application/json";
             data: components["schemas"]["RecordedTimeLog"];
         };
-        /** @description What is left of a log that was deleted. */
+        /** @description The remaining fields of a deleted log. */
         DeletedTimeLog: {
             /**
              * Format: uuid
-             * @description Made by the service: a UUIDv7, whose time part is the instant of `createdAt`.
+             * @description Assigned by the service: a UUIDv7 with the time of `createdAt`.
              */
             id: string;
-            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. The service does not check whether the project exists. Returned in lower case. */
             projectId: string;
         };
         /** @description A log was deleted (CloudEvents 1.0, JSON format). */
         TimeLogDeleted: {
             /** @constant */
             specversion: "1.0";
-            /** @description Never changes, and says where to go on: give it as `lastEventId`. */
+            /** @description Never changes. Send it as `lastEventId` to get the next events. */
             id: string;
             /** @constant */
             source: "/api/v1/time-logs";
@@ -445,16 +445,16 @@ export interface components {
             subject: string;
             /**
              * Format: date-time
-             * @description When the log was deleted. The order of events is another.
+             * @description The time of the deletion. Events are not in this order.
              */
             time: string;
             /** @constant */
             datacontenttype: "application/json";
             data: components["schemas"]["DeletedTimeLog"];
         };
-        /** @description What happened to a log: set it in your copy under its id, or remove it. */
+        /** @description A change of a log: store it in your copy under its id, or remove it. */
         TimeLogEvent: components["schemas"]["TimeLogStored"] | components["schemas"]["TimeLogDeleted"];
-        /** @description The events in the order of the feed; empty where there is nothing new. */
+        /** @description The events in the order of the feed; empty if there are no new ones. */
         TimeLogEvents: components["schemas"]["TimeLogEvent"][];
         GoneBody: components["schemas"]["ErrorBody"] & {
             /** @constant */
@@ -468,13 +468,13 @@ export interface components {
             /** @constant */
             error: "METHOD_NOT_ALLOWED";
         };
-        /** @description A log to be recorded. A member that is not named here is refused. */
+        /** @description A log to record. Other fields are rejected. */
         NewTimeLog: {
-            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. Projects live elsewhere: whether it exists is not checked. Answered in lower case. */
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. The service does not check whether the project exists. Returned in lower case. */
             projectId: string;
             /**
              * Format: double
-             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be answered rounded. The unit is the caller’s.
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be returned rounded. The client chooses the unit.
              */
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. Missing, it is empty. */
@@ -507,10 +507,10 @@ export interface components {
                 "application/json": components["schemas"]["NotFoundBody"];
             };
         };
-        /** @description The path takes other methods: see `Allow`. */
+        /** @description The path has other methods: see `Allow`. */
         MethodNotAllowed: {
             headers: {
-                /** @description The methods that the path takes. */
+                /** @description The methods of the path. */
                 Allow: string;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -529,7 +529,7 @@ export interface components {
                 "application/json": components["schemas"]["RequestTimeoutBody"];
             };
         };
-        /** @description The `Expect` header asks for something else than `100-continue`. */
+        /** @description The `Expect` header has another value than `100-continue`. */
         ExpectationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -549,7 +549,7 @@ export interface components {
                 "application/json": components["schemas"]["HeadersTooLargeBody"];
             };
         };
-        /** @description The token is missing, malformed, unknown, expired or revoked. Precedes every other look at the request. */
+        /** @description The token is missing, malformed, unknown, expired or revoked. It is checked before the rest of the request. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
@@ -560,7 +560,7 @@ export interface components {
                 "application/json": components["schemas"]["UnauthorizedBody"];
             };
         };
-        /** @description The token lacks the scope of the operation, or is bound to other projects. */
+        /** @description The token lacks the scope of the operation, or is restricted to other projects. */
         Forbidden: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
@@ -571,7 +571,7 @@ export interface components {
                 "application/json": components["schemas"]["ForbiddenBody"];
             };
         };
-        /** @description The token has made more requests than it may; answered only where the deployment has set a limit. */
+        /** @description The token has exceeded the request limit, if the deployment has set one. */
         TooManyRequests: {
             headers: {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -584,7 +584,7 @@ export interface components {
                 "application/json": components["schemas"]["RateLimitedBody"];
             };
         };
-        /** @description A fault of the service; the details are in its log. */
+        /** @description An error of the service. The details are in its log. */
         InternalServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -594,7 +594,7 @@ export interface components {
                 "application/json": components["schemas"]["InternalErrorBody"];
             };
         };
-        /** @description The database is away, the service is overloaded or shuts down. */
+        /** @description The database is unavailable, or the service is overloaded or shutting down. */
         ServiceUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -635,7 +635,7 @@ export interface components {
                 "application/json": components["schemas"]["IdempotencyKeyReusedBody"];
             };
         };
-        /** @description What came after this event is forgotten in part. */
+        /** @description Some events after this one are no longer kept. */
         Gone: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -657,28 +657,28 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Only logs of this project: any UUID, in upper or lower case. One without logs is no error. */
+        /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
         projectId: string;
-        /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+        /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
         from: string;
-        /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+        /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
         to: string;
         /** @description Number of the page. A page past the end is empty. */
         page: number;
-        /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+        /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
         "X-Request-Id": string;
         /** @description The `id` of the log, in upper or lower case. */
         id: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Where the deployment has set a limit: the requests `q` that a token may make in `w` seconds. */
+        /** @description If the deployment has set a limit: the number of requests `q` that a token may send in `w` seconds. */
         "RateLimit-Policy": string;
-        /** @description With it: the requests `r` that the token has left, for `t` seconds. */
+        /** @description With it: the remaining requests `r` of the token, for `t` seconds. */
         RateLimit: string;
-        /** @description Names the request in the log of the service: the id that the caller sent, else a new one. */
+        /** @description Identifies the request in the log of the service: the id that the client sent, or a new one. */
         "X-Request-Id": string;
-        /** @description What is asked for (RFC 6750, section 3): with `error="invalid_token"` where a bearer token was sent, with `error="insufficient_scope"` where it allows too little, and the scope where it lacks one. */
+        /** @description The required authentication (RFC 6750, section 3): with `error="invalid_token"` if a bearer token was sent, or `error="insufficient_scope"` if it does not allow the request, with the scope that it lacks. */
         "WWW-Authenticate": string;
         /** @description Seconds after which to try again. */
         "Retry-After": number;
@@ -690,19 +690,19 @@ export interface operations {
     listTimeLogs: {
         parameters: {
             query?: {
-                /** @description Only logs of this project: any UUID, in upper or lower case. One without logs is no error. */
+                /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
-                /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+                /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
                 from?: components["parameters"]["from"];
-                /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+                /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
                 to?: components["parameters"]["to"];
                 /** @description Number of the page. A page past the end is empty. */
                 page?: components["parameters"]["page"];
-                /** @description The most logs that a page holds. */
+                /** @description The maximum number of logs on a page. */
                 limit?: number;
             };
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -740,15 +740,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names this attempt to record one log, so that it can be repeated: 1 to 255 printable ASCII characters, such as a random UUID. */
+                /** @description Identifies this attempt to record one log, so that it can be repeated: 1 to 255 printable ASCII characters, such as a random UUID. */
                 "Idempotency-Key"?: string;
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. Of a member that is given twice the last one counts. */
+        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewTimeLog"];
@@ -758,7 +758,7 @@ export interface operations {
             /** @description The log, durably stored. */
             201: {
                 headers: {
-                    /** @description Present where nothing was recorded: this is the first answer to the `Idempotency-Key`, once more. */
+                    /** @description Present if nothing was recorded, and the first response to the `Idempotency-Key` is repeated. */
                     "Idempotency-Replayed"?: "true";
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
@@ -769,7 +769,7 @@ export interface operations {
                     "application/json": components["schemas"]["TimeLogRecorded"];
                 };
             };
-            /** @description A member is missing, malformed or unknown, or the JSON or the HTTP is malformed. */
+            /** @description A field is missing, malformed or unknown, or the JSON or the HTTP is malformed. */
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -781,28 +781,28 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
-            /** @description The database is away, the service is overloaded or shuts down. The log may have been recorded: repeat the request with its `Idempotency-Key`. */
+            /** @description The database is unavailable, or the service is overloaded or shutting down. The log may have been recorded: repeat the request with its `Idempotency-Key`. */
             503: components["responses"]["ServiceUnavailable"];
         };
     };
     totalTimeLogs: {
         parameters: {
             query?: {
-                /** @description Only logs of this project: any UUID, in upper or lower case. One without logs is no error. */
+                /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
-                /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+                /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
                 from?: components["parameters"]["from"];
-                /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. Compared with the `date` of the log. */
+                /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
                 to?: components["parameters"]["to"];
-                /** @description What makes a group. Without it there are none. */
+                /** @description The kind of groups. Without it there are none. */
                 by?: "project" | "day" | "week" | "month";
                 /** @description Number of the page. A page past the end is empty. */
                 page?: components["parameters"]["page"];
-                /** @description The most groups that a page holds. */
+                /** @description The maximum number of groups on a page. */
                 limit?: number;
             };
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -839,13 +839,13 @@ export interface operations {
     listTimeLogEvents: {
         parameters: {
             query?: {
-                /** @description The `id` of an event: those after it are answered, also where its log is gone. Without it, from the beginning. */
+                /** @description The `id` of an event: the response has the events after it, even if its log no longer exists. Without it, the response starts at the beginning. */
                 lastEventId?: string;
-                /** @description The most events of the answer. */
+                /** @description The maximum number of events in the response. */
                 limit?: number;
             };
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -856,7 +856,7 @@ export interface operations {
             /** @description The next events. */
             200: {
                 headers: {
-                    /** @description The next page (RFC 8288): from the last event of this one, or from the same place where there was nothing new. */
+                    /** @description The next page (RFC 8288): after the last event of this one, or after the same event if there are no new ones. */
                     Link: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
@@ -884,7 +884,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -925,7 +925,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -934,7 +934,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. Of a member that is given twice the last one counts. */
+        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewTimeLog"];
@@ -953,7 +953,7 @@ export interface operations {
                     "application/json": components["schemas"]["TimeLogRecorded"];
                 };
             };
-            /** @description The id is malformed, there is a query, a member is missing, malformed or unknown, or the JSON or the HTTP is malformed. */
+            /** @description The id is malformed, there is a query, a field is missing, malformed or unknown, or the JSON or the HTTP is malformed. */
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -966,7 +966,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
-            /** @description The database is away, the service is overloaded or shuts down. The log may have been changed: repeat the request. */
+            /** @description The database is unavailable, or the service is overloaded or shutting down. The log may have been changed: repeat the request. */
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -974,7 +974,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {
@@ -985,7 +985,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The log is gone, durably. */
+            /** @description The log is durably deleted. */
             204: {
                 headers: {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -1006,7 +1006,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
-            /** @description The database is away, the service is overloaded or shuts down. The log may have been changed: repeat the request. */
+            /** @description The database is unavailable, or the service is overloaded or shutting down. The log may have been changed: repeat the request. */
             503: components["responses"]["ServiceUnavailable"];
         };
     };
@@ -1014,7 +1014,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -1036,7 +1036,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -1055,7 +1055,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -1076,7 +1076,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;
@@ -1104,7 +1104,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is answered and logged; one in any other form is replaced, not refused. */
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path?: never;

@@ -15,7 +15,7 @@ export const FEED_REFUSED = 'the feed needs a token for all projects';
 export const FEED_GONE: ErrorKind = {
   code: 'GONE',
   status: 410,
-  message: 'the feed no longer reaches back to this event: begin anew with an empty copy',
+  message: 'the feed no longer reaches back to this event: start again with an empty copy',
 };
 
 /** A place in the feed: right after the event of this log, whether or not the log is still there. */
