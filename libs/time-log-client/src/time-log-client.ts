@@ -158,9 +158,10 @@ export class TimeLogClient implements TimeLogs {
   }
 
   /**
-   * Yields what happened to logs, each event once, in an order that never changes: to the end, or for ever where `wait`
-   * is given. Leave the loop, and take it up again with the `id` of the last event as `after`. Rejects with
-   * TimeLogError GONE where the feed no longer reaches back to it: start again with an empty copy.
+   * Yields the events of logs, each once, in an order that never changes: to the end of the feed
+   * or, with `wait`, without end. To continue later, pass the `id` of the last event as `after`.
+   * Rejects with TimeLogError GONE if the feed no longer reaches back to that event: start again
+   * with an empty copy.
    */
   events({ after, wait, pageSize = EVENTS_PAGE_SIZE, signal }: EventsOptions = {}): AsyncGenerator<
     TimeLogEvent,

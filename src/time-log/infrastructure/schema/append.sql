@@ -1,16 +1,17 @@
--- The rows that each statement appends when it changes logs. It updates no row of counts, so that writers never wait for
--- each other.
+-- The triggers that record each change of logs. A statement appends rows and updates no row of
+-- counts, so that writers never wait for each other.
 
 create or replace function {{time_log_decade}}(day date) returns date immutable parallel safe language sql as $$
   select make_date(greatest(extract(year from day)::integer / 10 * 10, 1), 1, 1)
 $$;
 
--- Adds values to the array of a month, each at its day; the days ascend. Day 0 has no place.
+-- Adds values to the array of a month, each at its day. The days must be ascending. Day 0 is
+-- ignored.
 create or replace function {{add_to_time_log_days}}(sums anyarray, days integer[], added anyarray) returns anyarray
   immutable strict parallel safe language plpgsql as $$
 begin
   if cardinality(sums) < days[cardinality(days)] then
-    -- added[0] is the null of its type.
+    -- added[0] is a null of the element type.
     sums := sums || array_fill(added[0], array[days[cardinality(days)] - cardinality(sums)]);
   end if;
   for i in 1 .. cardinality(days) loop
@@ -20,8 +21,9 @@ begin
   return sums;
 end $$;
 
--- For triggers after a statement, with the sign as their argument. A statement that changed more than 4096 logs inserts
--- month rows under a part number of its own: readers find them by key, and no fold has to wait for its transaction.
+-- Called by statement triggers, with the sign as their argument. A statement that changed more than
+-- 4096 logs inserts rows of months under a part number of its own. Readers find them by key, and a
+-- fold need not wait for its transaction.
 create or replace function {{count_time_logs}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set jit = off
   language plpgsql as $$
@@ -45,7 +47,8 @@ begin
      group by piece;
     return null;
   end if;
-  -- A sequence would repeat numbers of rows that came from another server.
+  -- Random, because a sequence could repeat a number of rows that were restored from another
+  -- server.
   own_part := 1 + (hashtextextended(gen_random_uuid()::text, 0) & 9223372036854775806);
   with each_day as (
     select grouping(project_id) = 1 as of_all,
@@ -65,7 +68,7 @@ begin
   return null;
 end $$;
 
--- For a trigger after TRUNCATE, which locks the table: no writer and no fold is in progress.
+-- Called by a trigger after TRUNCATE, which locks the table: no writer and no fold is in progress.
 create or replace function {{forget_time_log_counts}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 begin
@@ -79,10 +82,12 @@ begin
   return null;
 end $$;
 
--- Drops a row that was not written by the counting itself, for example by a data-only restore: the triggers count its logs.
+-- Skips rows that the counting itself has not written, for example those of a data-only restore,
+-- whose logs are counted by the triggers.
 create or replace function {{refuse_time_log_counts}}() returns trigger language plpgsql as 'begin return null; end';
 
--- They run with the rights of the owner, so no other role may bind them to a table of its own.
+-- These functions run with the rights of the owner, so no other role may use them in triggers of
+-- its own tables.
 revoke execute on function {{count_time_logs}}(), {{forget_time_log_counts}}() from public;
 
 create or replace trigger count_inserted after insert on {{time_logs}} referencing new table as changed

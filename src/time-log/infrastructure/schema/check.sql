@@ -1,7 +1,7 @@
 -- Verifies counts against the logs, and repairs them.
 
--- Returns what must be added to the rows of months and decades to correct them: no row if all are correct. It reads all
--- logs in one snapshot and blocks no writer.
+-- Returns the values to add to the rows of months and decades to correct them; no row if all are
+-- correct. It reads all logs in one snapshot and blocks no writer.
 create or replace function {{time_log_count_faults}}()
   returns table (of_all boolean, project_id uuid, month date, decade date, total bigint, duration numeric, days integer[], durations numeric[])
   stable language sql as $$
@@ -43,8 +43,9 @@ create or replace function {{time_log_count_faults}}()
    group by 1, 2, 4 having sum(n) <> 0 or sum(duration) <> 0
 $$;
 
--- Adds to each wrong row what it lacks, as a part of its own, while others may write. Returns the number of wrong rows.
--- Two rebuilds at once would add it twice.
+-- Corrects the counts by inserting the differences as a part of its own. Other transactions may
+-- write meanwhile. Returns the number of wrong rows. Two rebuilds at once would add the differences
+-- twice.
 create or replace function {{rebuild_time_log_counts}}() returns bigint
   language plpgsql as $$
 declare
@@ -59,7 +60,8 @@ begin
   if not pg_try_advisory_xact_lock('{{time_logs'}}'::regclass::oid::integer, -1) then
     raise exception 'another rebuild of the counts of time logs is under way: wait for its end' using errcode = 'object_in_use';
   end if;
-  -- Readers then read every change, also one that another server has numbered.
+  -- Without a fold, readers read every change, including changes with transaction numbers of
+  -- another server.
   delete from {{time_log_folds}};
   own_part := 1 + (hashtextextended(gen_random_uuid()::text, 0) & 9223372036854775806);
   perform set_config('time_logs.counting', 'on', true);

@@ -1,4 +1,5 @@
--- Functions that instances of version 0.2 call while they are replaced. The next release drops them.
+-- Functions that instances of version 0.2 call during a rolling update. The next release drops
+-- them.
 
 create or replace function {{time_log_sum}}(project uuid, oldest date, newest date) returns table (n bigint, duration numeric)
   stable language sql as $$ select * from {{sum_time_logs}}(case when project is not null then array[project] end, oldest, newest) $$;

@@ -1,4 +1,5 @@
--- Moves the counts of version 0.2, blocks of 32 days in slots, to months and decades. Logs are not read.
+-- Converts the counts of version 0.2, blocks of 32 days in slots, to months and decades. It reads
+-- no logs.
 insert into {{time_log_months}} (of_all, project_id, month, total, duration, days, durations)
 select of_all, project_id, date_trunc('month', day::timestamp)::date, sum(n), sum(duration),
        {{add_to_time_log_days}}('{}'::integer[], array_agg(extract(day from day)::integer order by day), array_agg(n::integer order by day)),
@@ -12,7 +13,7 @@ insert into {{time_log_decades}} (of_all, project_id, decade, total, duration)
 select of_all, project_id, {{time_log_decade}}(month), sum(total), sum(duration) from {{time_log_months}} group by 1, 2, 3;
 analyze {{time_log_months}};
 analyze {{time_log_decades}};
--- A role that could read the earlier counts can read these.
+-- Grants select on the new tables to each role that could read the earlier counts.
 do $$
 declare
   reader text;

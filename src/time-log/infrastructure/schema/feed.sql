@@ -1,8 +1,10 @@
--- The feed: logs in the order of their transactions, with their corrections and deletions. See src/feed/README.md.
--- Triggers have the shift as their argument: by how much positions are ahead of the numbers of transactions.
+-- The feed: logs in the order of their transactions, with their corrections and deletions. See
+-- ../feed/README.md. The argument of the triggers is the shift: the difference between positions
+-- and transaction ids.
 
--- Before the update of a log: the row moves to the end of the feed if a value changes. Nobody may put it before a
--- place that readers have passed.
+-- Called before the update of a log. If a value changes, the row moves to the end of the feed. A
+-- position that the statement sets must not be earlier, because readers have passed earlier
+-- positions.
 create or replace function {{tell_time_log_correction}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 declare
@@ -15,7 +17,7 @@ begin
     if new.id <> old.id then
       new.corrected_at := null;
     elsif old."position" <> here then
-      -- What this transaction has recorded itself stays created.
+      -- A log that this transaction has recorded itself stays an event of type created.
       new.corrected_at := clock_timestamp();
     end if;
     new."position" := here;
@@ -24,16 +26,16 @@ begin
     new."position" := greatest(asked, here);
   end if;
   if new."position" <> old."position" then
-    -- It has the id of an event that was told of the log.
+    -- Removes a deletion with the event id that the log has had so far.
     delete from {{time_log_deletions}} where "position" = old."position" and id = old.id and project_id is not null;
   end if;
   return new;
 end $$;
 
--- After a statement that deletes logs, after the update of a log that changes its id, and after TRUNCATE, which only
--- leaves the mark. It reads the logs of a statement into arrays, at most 10 MB at a time. A log that is deleted twice
--- in one transaction leaves one row. If the mark is later than this transaction, nobody would be told, and it writes
--- none.
+-- Called after a statement that deletes logs, after an update that changes the id of a log, and
+-- after TRUNCATE, which only writes the truncation mark. It reads the logs of a statement into
+-- arrays of at most 10 MB. A log that is deleted twice in one transaction has one row. Deletions
+-- before the mark are not published, so it writes none of them.
 create or replace function {{tell_time_log_deletions}}() returns trigger
   security definer set search_path = pg_catalog, pg_temp language plpgsql as $$
 #variable_conflict use_column
@@ -55,7 +57,7 @@ begin
         from (select id, project_id, "position", (row_number() over () - 1) / 100000 as part from changed) numbered
        group by part
     loop
-      -- A log that was stored again after its deletion: that has the id of an event that was told of the log.
+      -- Removes the deletion of a log that was stored again: it has the event id of the log.
       delete from {{time_log_deletions}} deletion using unnest(positions, ids) as gone ("position", id)
        where deletion."position" = gone."position" and deletion.id = gone.id and deletion.project_id is not null;
       insert into {{time_log_deletions}} ("position", id, project_id, deleted_at)
@@ -71,24 +73,26 @@ begin
   else
     delete from {{time_log_deletions}};
     insert into {{time_log_deletions}} ("position", id, project_id, deleted_at)
-    -- Logs from before it are told one position further: no log of this transaction is there.
+    -- Earlier logs are published at the position after the mark, which no log of this transaction
+    -- has.
     values (here - 2, 'ffffffff-ffff-ffff-ffff-ffffffffffff', null, clock_timestamp());
   end case;
   return null;
 end $$;
 
--- What happened after a place in the feed (null: its beginning): logs as they are, and deletions, of each the one or
--- the other, in their order. From before the mark no deletion is known: places there raise TL410, and logs from there
--- have the position after the mark, so that whoever begins now has another place than whoever began before. STABLE:
--- the shift, the horizon and the rows are those of one snapshot, that of the statement that calls it. With another
--- snapshot for one of them, a log that is committed in between would be passed over.
+-- Returns the events after a position in the feed (null is the start), in order: for each log
+-- either its current values or its deletion. Deletions before the mark are unknown. A position
+-- before the mark raises TL410, and logs before the mark get the position after it, so that a
+-- consumer that starts now differs from one that started earlier. It is STABLE, so that the shift,
+-- the horizon and the rows have the snapshot of the calling statement. With different snapshots, it
+-- would miss a log that is committed in between.
 create or replace function {{time_log_events}}(after_position bigint, after_id uuid, event_limit integer)
   returns table ("position" bigint, log {{time_logs}}, deletion {{time_log_deletions}}) stable language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
 #variable_conflict use_column
 declare
   shift bigint := {{time_log_shift}}();
-  -- From here on there may still come events: of transactions that are under way, or have not begun.
+  -- Transactions that are in progress or have not started may still add events from here on.
   horizon bigint := pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift;
   begun_position bigint := coalesce(after_position, 0);
   begun_id uuid := coalesce(after_id, '00000000-0000-0000-0000-000000000000');
@@ -98,7 +102,7 @@ begin
   select "position", id into mark_position, mark_id from {{time_log_deletions}}
    where project_id is null order by "position" desc, id desc limit 1;
   if mark_position + 1 = after_position then
-    -- A log from before the mark, or what happened at this position.
+    -- The consumer has read a log from before the mark, or an event at this position.
     select min(place."position") into begun_position
       from (select "position" from {{time_logs}} where id = after_id and "position" <= after_position
             union all select "position" from {{time_log_deletions}} where "position" = after_position and id = after_id) place;
@@ -108,12 +112,13 @@ begin
   if begun_position is null then
     raise exception 'the feed of % no longer reaches back to this event', '{{time_logs'}}' using errcode = 'TL410';
   end if;
-  -- What is before the mark is told at one position: all of it must be final.
+  -- All logs before the mark are published at one position, so all of them must be committed.
   if mark_position + 1 >= horizon then
     return;
   end if;
   return query
-    -- Where a log was stored again in the transaction that deleted it, both are at one place: the log is told.
+    -- A log that was stored again in the transaction that deleted it has two events at one
+    -- position: the log wins.
     select distinct on (place, id)
            case when (place, id) < (mark_position, mark_id) then mark_position + 1 else place end as told, log, deletion
       from ((select log."position" as place, log.id, log, null::{{time_log_deletions}} as deletion from {{time_logs}} log
@@ -127,7 +132,8 @@ begin
      order by place, id, deletion is not null limit event_limit;
 end $$;
 
--- Forgets the deletions of before a day (UTC): the last of them becomes the mark. Returns how many.
+-- Forgets the deletions made before a day (UTC). The last of them becomes the mark. Returns their
+-- number.
 create or replace function {{forget_time_log_deletions}}(before date) returns bigint language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -151,13 +157,14 @@ begin
   return forgotten;
 end $$;
 
--- Drops the next logs whose date is before a day, after a place in the order of (date, id): at most so many, and none
--- that others hold. Returns how many, and the place of the last one. With `following`, the number of a transaction
--- that is open and has begun later than this one, the feed does not tell that they are gone. It gets a mark right
--- before the place of that transaction instead. So whoever has read any of them begins anew, and gets nothing before
--- that transaction has ended: a chain of such transactions, each open when the one before commits, drops any number
--- of logs, and readers begin anew once. Deletions from before the mark are never told, so as many of them are removed
--- too.
+-- Drops up to `most` logs whose date is before a day, in the order of (date, id) after a given one.
+-- It skips locked logs. Returns the number of dropped logs, the number of removed deletions, and
+-- the date and id of the last log. `following` is the id of an open transaction that started later
+-- than this one. With it, the feed has no deletions of these logs, but a mark right before the
+-- position of that transaction. A consumer that has read any of the logs must start again, and
+-- receives nothing until that transaction has ended. In a chain of such transactions, each open
+-- when the previous one commits, consumers start again once for any number of logs. Deletions
+-- before the mark are never published, so it also removes up to `most` of them.
 create or replace function {{drop_time_logs}}(before date, after_date date, after_id uuid, most integer, following bigint)
   returns table (dropped integer, removed integer, last_date date, last_id uuid) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
@@ -190,5 +197,6 @@ begin
   return next;
 end $$;
 
--- With the rights of the owner: nobody else may bind them to a table of their own.
+-- These functions run with the rights of the owner, so no other role may use them in triggers of
+-- its own tables.
 revoke execute on function {{tell_time_log_correction}}(), {{tell_time_log_deletions}}() from public;

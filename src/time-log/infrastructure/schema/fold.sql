@@ -1,10 +1,10 @@
--- Changes that wait, and the fold that adds them to the counts.
+-- The waiting changes, and the fold that adds them to the counts.
 
--- Returns the changes that wait in the snapshot of the caller's statement. It is inlined into that statement.
+-- Returns the waiting changes in the snapshot of the calling statement, into which it is inlined.
 create or replace function {{waiting_time_log_changes}}() returns setof {{time_log_changes}} stable language sql as $$
   with bounds as materialized (
     select coalesce(fold.next_xid, 0) as first_xid,
-           -- An old snapshot does not see later rows; without this limit it would step over each of them.
+           -- An old snapshot does not see later rows. Without this bound it would scan them.
            case when fold.next_xid is null then 9223372036854775807 else snapshot.next_xid end as end_xid,
            case when fold.next_xid is not null
                 then array_append(fold.in_progress, case when snapshot.xid >= snapshot.next_xid then snapshot.xid end)
@@ -21,7 +21,7 @@ create or replace function {{waiting_time_log_changes}}() returns setof {{time_l
   select change.* from {{time_log_changes}} change where xid = any ((select in_progress from bounds)::bigint[])
 $$;
 
--- Returns the logs of changes that wait, one by one, for some projects or for all (null).
+-- Returns the logs of the waiting changes, for some projects or for all (null).
 create or replace function {{waiting_time_logs}}(some_projects uuid[])
   returns table (project_id uuid, day date, n integer, duration numeric) stable language sql as $$
   select log.project, log.day, change.sign, change.sign * log.duration
@@ -31,7 +31,8 @@ create or replace function {{waiting_time_logs}}(some_projects uuid[])
      and (some_projects is null or some_projects[1] = any (change.projects))
      and (some_projects is null or some_projects[1] = log.project)
   union all
-  -- A join looks up each log; = any would compare it with each project.
+  -- A join looks up the project of each log. With = any, each log would be compared with each
+  -- project.
   select log.project, log.day, change.sign, change.sign * log.duration
     from {{waiting_time_log_changes}}() change
    cross join unnest(change.projects, change.days, change.durations) log (project, day, duration)
@@ -39,9 +40,10 @@ create or replace function {{waiting_time_logs}}(some_projects uuid[])
    where cardinality(some_projects) > 1
 $$;
 
--- Adds the changes of about `most` logs, and at most the same number of rows of parts, to the counts. Returns how many it
--- added: fewer than `most` if nothing remains. Every sum stays the same in every snapshot. One fold runs at a time; it
--- waits for no other transaction and blocks none. Every role may call it: the role of a service that owns nothing must.
+-- Adds the changes of about `most` logs, and at most the same number of rows of parts, to the
+-- counts. Returns the number of logs or rows: less than `most` if none remain. Every sum stays the
+-- same in every snapshot. One fold runs at a time; it waits for no other transaction and blocks
+-- none. Every role may call it, because the service may own no tables.
 create or replace function {{fold_time_log_counts}}(most integer) returns integer
   security definer set search_path = pg_catalog, pg_temp set jit = off
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off language plpgsql as $$
@@ -53,30 +55,31 @@ declare
   of_all_flags boolean[];
   projects uuid[];
   months date[];
-  -- Only a superuser may set it for a function.
+  -- Only a superuser may add this setting to a function.
   counting constant text := coalesce(current_setting('time_logs.counting', true), '');
 begin
-  -- A fold of nothing would record that everything is folded.
+  -- An empty fold would record that all changes are folded.
   most := greatest(most, 1);
   if current_setting('transaction_read_only')::boolean
-     -- The changes of a subscriber are those of its publisher, which folds them.
+     -- On a subscriber, the changes come from the publisher, which folds them.
      or exists (select from pg_subscription_rel where srrelid = '{{time_log_changes'}}'::regclass)
      or not pg_try_advisory_xact_lock('{{time_logs'}}'::regclass::oid::integer, -3) then
     return 0;
   end if;
   begin
-    -- TRUNCATE would not see what is moved.
+    -- Concurrently, TRUNCATE would not see the rows that a fold moves.
     lock table {{time_logs}} in access share mode nowait;
   exception when lock_not_available then
     return 0;
   end;
-  -- The newest fold, if readers may rely on it. Only folds write this table, and only one runs at a time.
+  -- Reads the newest fold, if readers may rely on it. Only folds write this table, one at a time.
   select next_xid, in_progress into first_xid, in_progress_xids
     from (select next_xid, in_progress, xmin::text::bigint = xid % 4294967296 as is_local
             from {{time_log_folds}} order by id desc limit 1) fold
    where is_local and next_xid <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
   first_xid := coalesce(first_xid, 0);
-  -- A snapshot older than the last fold keeps replaced rows from being removed: fold more at a time.
+  -- A snapshot older than the last fold prevents the removal of replaced rows. Folds then wait for
+  -- more changes.
   if exists (select from pg_stat_activity, (select xid, xmin::text::bigint = xid % 4294967296 as is_local
                                              from {{time_log_folds}} order by id desc limit 1) fold
               where is_local and datname = current_database() and backend_type = 'client backend'
@@ -86,7 +89,8 @@ begin
     return 0;
   end if;
   perform set_config('time_logs.counting', 'on', true);
-  -- It reads by key, and no more changes than it takes: a fold costs the same however long the backlog is.
+  -- It reads by key, and only the changes that it folds, so that its cost does not depend on the
+  -- backlog.
   with next as materialized (
     select xid, id, logs
       from (select xid, id, abs(total) as logs, sum(abs(total)) over (order by xid, id) as logs_so_far
@@ -121,7 +125,7 @@ begin
               from part_months, unnest(days, durations) with ordinality by_day (n, summed, day)
              where n is not null or summed is not null
             union all
-            -- A rebuild may correct a total and no day.
+            -- A rebuild may correct the total of a month without a day.
             select of_all, project_id, month, 0, total - of_days.n, duration - of_days.summed
               from part_months, lateral (select coalesce(sum(n), 0) as n, coalesce(sum(summed), 0) as summed
                                            from unnest(days, durations) by_day (n, summed)) of_days
@@ -154,7 +158,8 @@ begin
     on conflict (of_all, project_id, decade, part) do update
        set total = row.total + excluded.total, duration = row.duration + excluded.duration
   ), new_fold as (
-    -- Its id follows those of another server, which the sequence of this one does not know.
+    -- The id follows the largest one, which may come from another server that the local sequence
+    -- does not know.
     insert into {{time_log_folds}} (id, xid, next_xid, in_progress)
     select coalesce((select max(id) from {{time_log_folds}}), 0) + 1, xid, next_xid,
            array(select other.xid from (select snapshot.xid union all select xip::text::bigint from pg_snapshot_xip(pg_current_snapshot()) xip) other
@@ -163,13 +168,15 @@ begin
                    case when exists (select from {{time_log_changes}}
                                       where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
                                         and xid <> pg_current_xact_id()::text::bigint)
-                        -- Some came from a server with higher numbers: readers read all changes until the next fold.
+                        -- Some changes came from a server with higher ids: readers read all until
+                        -- the next fold.
                         then 9223372036854775807
-                        -- The rest may begin with the transaction of the last change that was taken. After the
-                        -- snapshot others may be in progress that it does not list, also before this transaction.
+                        -- The rest may start with the transaction of the last folded change.
+                        -- Transactions after the snapshot may be in progress without being listed,
+                        -- even with a lower id than this one.
                         else least((select max(xid) from next having sum(logs) >= most),
                                    pg_snapshot_xmax(pg_current_snapshot())::text::bigint) end as next_xid) snapshot
-    -- Under REPEATABLE READ a fold that this one does not see fails it with 40001.
+    -- Under REPEATABLE READ, this fails with 40001 if this fold does not see the last one.
     on conflict (id) do nothing
   )
   select greatest((select coalesce(sum(logs), 0) from next), (select count(*) from part_months), (select count(*) from part_decades)),
@@ -178,10 +185,10 @@ begin
     from (select of_all, project_id, month from sums where has_decreased
           union all select of_all, project_id, decade from part_decades) decreased;
   perform set_config('time_logs.counting', counting, true);
-  -- A rebuild in progress has deleted the previous fold: it need not be waited for.
+  -- Skips a row that a rebuild in progress is deleting, so as not to wait for it.
   delete from {{time_log_folds}} where id in (
     select id from {{time_log_folds}} where id < (select max(id) from {{time_log_folds}}) for update skip locked);
-  -- Removes rows that have become zero.
+  -- Deletes rows that have become zero.
   delete from {{time_log_months}} row using unnest(of_all_flags, projects, months) decreased (of_all, project_id, month)
    where row.of_all = decreased.of_all and row.project_id = decreased.project_id and row.month = decreased.month and part = 0
      and total = 0 and duration = 0 and array_remove(days, null) = '{}' and array_remove(durations, null) = '{}';

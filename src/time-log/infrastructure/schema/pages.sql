@@ -1,7 +1,8 @@
--- Pages of logs, newest first by (date, id): of all (projects is null) or of some.
+-- Pages of logs, newest first by (date, id), of some projects or of all (projects is null).
 
--- The total, then the logs. It walks decades, months and days, of what is folded and what waits, to the day that holds
--- the first log of the page, and goes on by an offset within that day, from its nearer end.
+-- Returns a row with the total, then the logs. It walks the counts of decades, months and days,
+-- including waiting changes, to the day of the first log of the page, and continues with an offset
+-- within that day, from its nearer end.
 create or replace function {{page_time_logs}}(projects uuid[], oldest date, newest date, skipped bigint, page_limit integer)
   returns table (total bigint, log {{time_logs}}) stable language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
@@ -9,12 +10,12 @@ create or replace function {{page_time_logs}}(projects uuid[], oldest date, newe
 declare
   is_of_all boolean;
   keys uuid[];
-  -- How many logs stand before the page: in all days, then in what the walk has reached.
+  -- The number of logs before the page: in all days, then in the period that the walk has reached.
   rank bigint;
   waiting_days date[];
   waiting_counts bigint[];
   bucket record;
-  -- The decade in which it walks by month, and the last month there.
+  -- The decade that it walks by month, and the last month to read there.
   begins date;
   last_month date;
   reached date;
@@ -30,7 +31,8 @@ begin
   if skipped > 0 then
     is_of_all := projects is null;
     keys := coalesce(projects, '{00000000-0000-0000-0000-000000000000}');
-    -- Of all projects only the days of the changes are opened, and those after the period not at all.
+    -- For all projects, it unnests only the days of the changes, and skips changes after the
+    -- period.
     select array_agg(day), array_agg(n) into waiting_days, waiting_counts
       from (select day, sum(n) as n
               from (select day, sign as n from {{waiting_time_log_changes}}(), unnest(days) day
@@ -40,7 +42,8 @@ begin
              group by 1) by_day;
     rank := skipped;
     if newest is not null then
-      -- It begins in the month of the last day, whose later days stand before the period.
+      -- Starts in the month of the last day, and adds the logs of later days of that month to the
+      -- rank.
       begins := {{time_log_decade}}(newest);
       last_month := date_trunc('month', newest::timestamp);
       rank := rank + (
@@ -112,7 +115,8 @@ begin
       return; -- Counts are wrong: the page has no logs.
     end if;
   end if;
-  -- Conditions are written with their defaults: each variable that is set costs some microseconds.
+  -- The conditions contain the defaults, because each assignment to a variable takes some
+  -- microseconds.
   if projects is null then
     return query
       select null::bigint, log from {{time_logs}} log
@@ -137,16 +141,18 @@ begin
                ) place
                order by 1 desc, 2 desc limit page_limit) page
        cross join lateral (
-         -- A whole row by its key; with = a session could have planned it when there were few logs.
+         -- Reads the row by its key. With =, a session could keep a plan from when there were few
+         -- logs.
          select log from {{time_logs}} log where log.id >= page.id and log.id <= page.id order by log.id limit 1
        ) whole
        order by page.date desc, page.id desc;
   end if;
 end $$;
 
--- The id of the log before which `rank` of the `n` logs of a day stand, from the nearer end. Where it orders, bounds
--- are >= and <=, and the order is by day and id: with = the order of ids alone would do, and a session that has
--- planned it when there were few logs may take that from the primary key, through all of them.
+-- Returns the id of the log that `rank` of the `n` logs of a day precede. It reads from the nearer
+-- end. Ordered queries use >= and <= on the date, and order by date and id. With =, ordering by id
+-- alone would be enough, and a session that has planned the query with few logs may then scan the
+-- whole primary key.
 create or replace function {{nth_time_log}}(projects uuid[], day date, rank bigint, n bigint) returns uuid stable language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -170,10 +176,10 @@ begin
     select id into nth_id from {{time_logs}} where project_id = only_project and date >= day and date <= day
      order by date, id offset n - 1 - rank limit 1;
   else
-    -- Narrows the time in which these logs were created, by the first 48 bits of their ids, until few are left: to
-    -- merge the lists of all projects up to the place would sort half of the day. It guesses where the place is, as
-    -- if they were created evenly, or in the middle each third time, leaves some room around the place, and counts
-    -- the smaller side.
+    -- Narrows the creation time of the logs, which is in the first 48 bits of their ids, until few
+    -- logs remain: merging the lists of all projects up to the target would sort half of the day.
+    -- Each step guesses the time of the target by interpolation with a margin, every third time by
+    -- bisection, and counts the smaller side.
     select min(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint),
            max(('x' || left(place.id::text, 8) || substr(place.id::text, 10, 4))::bit(48)::bigint)
       into oldest, newest

@@ -1,16 +1,18 @@
--- Positions in the feed go on from server to server, although each numbers its own transactions. See
--- src/feed/README.md.
+-- Keeps positions in the feed ascending from server to server, although each server has its own
+-- transaction ids. See ../feed/README.md.
 
--- By how much positions are ahead of the numbers of transactions: it stands in the default of the column.
+-- Returns the shift, the difference between positions and transaction ids. It is in the default of
+-- the column.
 create or replace function {{time_log_shift}}() returns bigint stable language sql as $$
   select coalesce((select substring(pg_get_expr(adbin, adrelid) from '[+] ''([0-9]+)''')::bigint
                      from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
                     where adrelid = '{{time_logs'}}'::regclass and attname = 'position'), 0)
 $$;
 
--- Gives the triggers of the feed the shift of the default. Whatever the snapshot of a transaction, it runs a trigger
--- with the argument that holds now, as it takes the default of now. The first runs after all others of its kind, in
--- the order of their names: a host's may change values too.
+-- Creates the triggers of the feed with the shift of the default as their argument. A transaction
+-- uses the current arguments of triggers, like the current default, whatever its snapshot. Triggers
+-- run in the order of their names: zz_tell_correction runs after those of a host, which may change
+-- values too.
 create or replace function {{attach_time_log_triggers}}() returns void language plpgsql as $$
 begin
   execute replace('
@@ -24,11 +26,14 @@ begin
       for each statement execute function {{tell_time_log_deletions'}}(''(shift)'')', '(shift)', {{time_log_shift}}()::text);
 end $$;
 
--- The newest position of logs and deletions, and of the mark (null: none); the first that no row which is visible
--- here can have, by its transaction (our own has not ended yet); what was noted last: where, when that server had
--- started, when it was noted, and a position that none had reached; and one that none has reached, neither here nor
--- on a server that has gone on from what was noted, from the same files or the same dump. No server gives out 4194304
--- in a second.
+-- Returns the bounds of positions:
+-- newest: the newest position of logs, deletions and the mark; null if there are none.
+-- next: the first position that is higher than those of all visible transactions, including the
+-- current one.
+-- noted: the values that the last start recorded: the server, its start time, the time of
+-- recording, and a position that none had reached.
+-- unreached: a position that none has reached, neither on this server nor on another one that has
+-- continued from the same files or the same dump. No server assigns 4194304 positions in a second.
 create or replace function {{time_log_position_bounds}}()
   returns table (newest bigint, next bigint, noted text[], unreached numeric) stable language sql as $$
   select newest, next, noted,
@@ -37,15 +42,15 @@ create or replace function {{time_log_position_bounds}}()
     from (select greatest((select max("position") from {{time_logs}}), (select max("position") from {{time_log_deletions}})) as newest,
                  {{time_log_shift}}() + greatest(pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
                                                  pg_current_xact_id_if_assigned()::text::bigint + 1) as next,
-                 -- The comment on the function that is called at a start.
+                 -- They are recorded in the comment on the function that each start calls.
                  regexp_match((select obj_description(oid, 'pg_proc') from pg_proc where oid = to_regprocedure('{{keep_time_log_positions'}}()')),
                    '^On (.+), up since ([0-9.]+)[.] At ([0-9.]+) no position had reached ([0-9]+)[.]$') as noted) found
 $$;
 
--- Sees to it that new positions come after all that were ever given out, also elsewhere, and returns by how much it
--- has moved them. It is called where rows have come from elsewhere; `after` is a position that none had reached
--- there. With null it is called at a start: then it looks whether the server, or the table, is another than that of
--- the last start.
+-- Moves new positions after all earlier ones, including those of other servers, and returns the
+-- distance. A restore calls it with `after`, a position that none had reached on the other server.
+-- A start calls it with null: it then moves positions only if the server or the table has changed
+-- since the last start.
 create or replace function {{move_time_log_positions}}("after" bigint default 0) returns bigint
   language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -63,35 +68,36 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'positions can be moved in a READ COMMITTED transaction alone: others may not see the last move';
   end if;
-  -- One caller at a time: two that have read the table would wait for each other to lock it.
+  -- One caller at a time: two that have read the table would deadlock when they lock it.
   perform pg_advisory_xact_lock('{{time_logs'}}'::regclass::oid::integer, -2);
   begin
-    -- Not the timeline of the control file: after a promotion that is late.
+    -- The control file also has a timeline, but it is outdated right after a promotion.
     here := format('%s of server %s on timeline %s', here, (select system_identifier from pg_control_system()),
                    left(pg_walfile_name(pg_current_wal_lsn()), 8));
   exception when others then
-    null; -- A managed server may refuse to tell (Aurora: 55000).
+    null; -- A managed server may reject these functions (Aurora: 55000).
   end;
   select bounds.noted, bounds.newest, bounds.next into noted, newest, next from {{time_log_position_bounds}}() bounds;
   if is_start and noted is null and newest is null then
-    -- Nobody has a place in this feed yet.
+    -- The feed has no events yet.
     first := next;
   else
-    -- Positions that are ahead are of elsewhere; or the default was set back.
+    -- Positions that are ahead come from another server, or the default was reset.
     is_moved := not is_start or noted[1] is distinct from here
       or coalesce(newest >= next, false) or noted[4]::bigint > next;
     if not is_moved and noted[2] = up_since then
       return 0;
     end if;
-    -- A table cannot be changed while triggers of rows of this transaction wait for its end.
+    -- A table cannot be altered while deferred triggers of this transaction are pending.
     set constraints all immediate;
     begin
-      -- A start waits as long as its statement may take, and less where the server has only started again.
+      -- A start waits for up to two thirds of its statement_timeout, and shorter if the server has
+      -- only been restarted.
       if is_start then
         perform set_config('lock_timeout', least(case when is_moved then 10000 else 500 end,
           (select nullif(setting::integer, 0) from pg_settings where name = 'statement_timeout') * 2 / 3)::text, true);
       end if;
-      -- Writers must not have begun with the old default.
+      -- No writer may be using the old default.
       lock table {{time_logs}} in access exclusive mode;
     exception when lock_not_available then
       if is_moved then
@@ -105,7 +111,7 @@ begin
       raise exception 'there is no room for new positions after %: run update % set "position" = default where "position" > 8900000000000000000 in the database where that was set by mistake, and try again',
         greatest(newest, next), '{{time_logs'}}';
     end if;
-    -- Every transaction that has yet to write has at least this number.
+    -- Every transaction that can still write has at least the id xmin.
     ahead := first - pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
     moved_by := ahead - {{time_log_shift}}();
     execute format('alter table %s alter column "position" set default ((pg_current_xact_id())::text)::bigint + %L::bigint',
@@ -118,8 +124,9 @@ begin
   return moved_by;
 end $$;
 
--- Moves positions at a start if that is due, and returns by how much. Anybody may call it: it moves what would be
--- wrong otherwise, and nothing else. On a standby, and where changes are refused, it leaves that to a later start.
+-- Moves positions at a start if necessary, and returns the distance. Every role may call it,
+-- because it makes only necessary moves. On a read-only server it does nothing: a later start does
+-- it.
 create or replace function {{keep_time_log_positions}}() returns bigint
   security definer set search_path = pg_catalog, pg_temp set lock_timeout = '10s' language plpgsql as $$
 begin

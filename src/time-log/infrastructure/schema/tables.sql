@@ -1,4 +1,5 @@
--- The tables of time logs. A column here has its meaning in the domain; what only SQL needs is explained here.
+-- The tables of time logs. The domain explains the columns; comments here explain those that only
+-- SQL uses.
 
 create table {{time_logs}} (
   id uuid not null constraint time_logs_pkey primary key,
@@ -6,7 +7,7 @@ create table {{time_logs}} (
   duration numeric not null,
   description text not null,
   date date not null,
-  -- The place in the feed: see feed.sql.
+  -- The position in the feed: see feed.sql.
   "position" bigint not null default ((pg_current_xact_id())::text)::bigint,
   corrected_at timestamptz(3),
   attributes jsonb,
@@ -15,7 +16,7 @@ create table {{time_logs}} (
   constraint time_logs_description_is_short check (char_length(description) <= 5000),
   constraint time_logs_date_has_four_digit_year check (date between '0001-01-01' and '9999-12-31')
 );
--- Not valid, so that the restore of a backup takes what older versions have stored.
+-- Not valid, so that a backup with rows of older versions can be restored.
 alter table {{time_logs}} add constraint time_logs_duration_is_within_double
   check (duration between 5e-324 and 1.7976931348623157e308) not valid;
 create index time_logs_project_id_date_id_idx on {{time_logs}} (project_id, date, id);
@@ -32,7 +33,8 @@ create table {{time_log_keys}} (
 );
 create index time_log_keys_created_at_idx on {{time_log_keys}} (created_at);
 
--- Deleted logs, for the feed. Without a project: the mark, before which nothing is known.
+-- Deleted logs, for the feed. The row without a project is the truncation mark: earlier deletions
+-- are unknown.
 create table {{time_log_deletions}} (
   "position" bigint not null,
   id uuid not null,

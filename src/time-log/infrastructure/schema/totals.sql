@@ -1,8 +1,9 @@
 -- Sums of any logs. These functions are STABLE: they see the snapshot of the calling statement.
 
--- Rows that add up to the sums by project of a period: of all together (then project_id says nothing), of some, or of
--- each (null). It reads whole decades, whole months at both ends, the days of the two outermost months, and what
--- waits. The functions that call it set how it is planned.
+-- Returns rows that add up to the sums of a period: of all projects together (project_id then has
+-- no meaning), of some, or of each (null). It reads whole decades, whole months at both ends, the
+-- days of the two outermost months, and the waiting changes. The settings of the calling functions
+-- determine its plans.
 create or replace function {{time_log_sums}}(is_of_all boolean, some_projects uuid[], oldest date, newest date)
   returns table (project_id uuid, n bigint, duration numeric) stable language plpgsql as $$
 #variable_conflict use_column
@@ -10,13 +11,13 @@ declare
   begins date;
   ends date;
   keys uuid[];
-  -- Whole months, from the first to before the second, and within them whole decades.
+  -- The whole months and, within them, the whole decades. The upper bounds are exclusive.
   month_from date;
   month_to date;
   decade_from date;
   decade_to date;
 begin
-  -- Most calls are for all days. Each expression costs some microseconds in each transaction.
+  -- Most calls are for all days. Each expression takes some microseconds in each transaction.
   if oldest is null and newest is null and is_of_all then
     return query
       select project_id, total, duration from {{time_log_decades}}
@@ -62,7 +63,7 @@ begin
          and month in (select date_trunc('month', begins::timestamp)::date where begins < month_from
                        union select date_trunc('month', ends::timestamp)::date where ends >= month_to);
   else
-    -- A condition on variables alone skips the look into the index for each project.
+    -- The conditions that compare only variables avoid an index lookup for each project.
     return query
       select project_id, total, duration from {{time_log_decades}}
        where of_all = is_of_all and project_id = any (keys) and decade >= decade_from and decade < decade_to
@@ -103,7 +104,7 @@ begin
   end if;
 end $$;
 
--- The number of logs of a period, and the sum of their durations.
+-- Returns the number of logs of a period, and the sum of their durations.
 create or replace function {{sum_time_logs}}(projects uuid[], oldest date, newest date)
   returns table (n bigint, duration numeric) stable language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
@@ -113,7 +114,8 @@ begin
       from {{time_log_sums}}(projects is null, projects, oldest, newest) part;
 end $$;
 
--- The sum of a period and the number of its projects with logs; then the projects of a page, the largest sum first.
+-- Returns a row with the sum of a period and the number of projects with logs; then the projects of
+-- a page, by descending sum.
 create or replace function {{page_time_log_project_sums}}(projects uuid[], oldest date, newest date, skipped bigint, page_limit integer)
   returns table (n bigint, duration numeric, groups bigint, project_id uuid) stable language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
@@ -129,9 +131,9 @@ begin
     (select n, duration, null, project_id from sums order by duration desc, project_id offset skipped limit page_limit);
 end $$;
 
--- The sum of a period and the number of its days, weeks or months with logs; then those of a page, newest first, cut
--- to the period. Groups by month need no days, but for the outermost months. Weeks begin on Monday, as 0001-01-01 was
--- one.
+-- Returns a row with the sum of a period and the number of days, weeks or months with logs; then
+-- those of a page, newest first, limited to the period. Groups by month read days only for the
+-- outermost months. Weeks start on Monday, and 0001-01-01 was a Monday.
 create or replace function {{page_time_log_period_sums}}(projects uuid[], oldest date, newest date, grouping_by text, skipped bigint, page_limit integer)
   returns table (n bigint, duration numeric, groups bigint, first_day date, last_day date) stable language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
