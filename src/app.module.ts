@@ -20,12 +20,9 @@ import { metrics } from './metrics/index.js';
 import { timeLogs } from './time-log/composition.js';
 import { TimeLogRepository } from './time-log/index.js';
 import { PACKAGES } from './packages.js';
-import type { ModuleSettings, Notes, ServiceModule } from './service-module.js';
+import type { BackupMetadata, ModuleSettings, ServiceModule } from './service-module.js';
 
-/**
- * The modules of the service, one line each, in the order in which the router tries them. Everything else follows from
- * them.
- */
+/** The modules of the service, in the order in which the router tries them. */
 export const MODULES: readonly ServiceModule[] = [
   accessTokens,
   timeLogs,
@@ -35,30 +32,31 @@ export const MODULES: readonly ServiceModule[] = [
   metrics,
 ];
 
-/** The Nest modules that the settings ask for, each over the one that it needs. */
-function bindAll(settings: ModuleSettings) {
-  const bound = new Map<ServiceModule, Type | DynamicModule>();
-  for (const brings of MODULES) {
-    const module = brings.bind(settings, brings.over ? bound.get(brings.over)! : AppModule);
-    if (module) bound.set(brings, module);
+/** Builds the Nest modules that the settings enable. */
+function buildModules(settings: ModuleSettings) {
+  const built = new Map<ServiceModule, Type | DynamicModule>();
+  for (const definition of MODULES) {
+    const { bind, dependsOn } = definition;
+    const module = bind(settings, dependsOn ? built.get(dependsOn)! : AppModule);
+    if (module) built.set(definition, module);
   }
-  return bound;
+  return built;
 }
 
 export const entities = MODULES.flatMap(({ entities = [] }) => entities);
 export const migrations = MODULES.flatMap(({ migrations = [] }) => migrations);
-export const note = async (runner: QueryRunner) => {
-  const notes: Notes = {};
-  for (const module of MODULES) Object.assign(notes, await module.note?.(runner));
-  return notes;
+export const backupMetadata = async (runner: QueryRunner) => {
+  const metadata: BackupMetadata = {};
+  for (const module of MODULES) Object.assign(metadata, await module.backupMetadata?.(runner));
+  return metadata;
 };
-export const afterRestore = async (runner: QueryRunner, notes: Notes) => {
-  for (const module of MODULES) await module.afterRestore?.(runner, notes);
+export const afterRestore = async (runner: QueryRunner, metadata: BackupMetadata) => {
+  for (const module of MODULES) await module.afterRestore?.(runner, metadata);
 };
 export const scopes = MODULES.flatMap(({ scopes = [] }) => scopes);
 export const defaultScopes = scopes.filter(({ isDefault }) => isDefault).map(({ name }) => name);
-export const firstScopes = scopes
-  .filter(({ isDefault, isOfFirstToken }) => isDefault === true || isOfFirstToken === true)
+export const firstTokenScopes = scopes
+  .filter(({ isDefault, isForFirstToken }) => isDefault === true || isForFirstToken === true)
   .map(({ name }) => name);
 const headers = [AUTH_HEADERS, ...MODULES.map(({ headers = {} }) => headers)];
 
@@ -66,17 +64,17 @@ export interface AppOptions {
   readonly config: Config;
   readonly databaseUrl: string;
   readonly migrationUrl: string;
-  /** The name of the setting that holds the latter. */
+  /** The name of the setting that holds `migrationUrl`. */
   readonly migrationSetting?: string;
-  /** Aborts the wait for the database. */
+  /** Stops waiting for the database when it aborts. */
   readonly signal?: AbortSignal;
-  /** The access log of messages. */
+  /** Called after each message, for the access log. */
   readonly onMessage?: ModuleSettings['onMessage'];
-  /** The access log of requests. */
+  /** Called after each request, for the access log. */
   readonly onClose?: HttpEdgeOptions['onClose'];
 }
 
-/** The composition root: the service as it runs by itself. */
+/** The composition root of the standalone service. */
 @Module({})
 export class AppModule {
   static forRoot({
@@ -89,14 +87,14 @@ export class AppModule {
     onClose,
   }: AppOptions): DynamicModule {
     const { limits } = config;
-    // An operator knows the disk of DATA_DIR.
+    // An operator knows which disk holds DATA_DIR.
     const durability = new Durability(config.databaseUrl === undefined ? 'debug' : 'log');
-    const bound = bindAll({ ...config, defaultScopes, onMessage });
-    const routes = [...bound].flatMap(([{ prefix: path }, module]) =>
+    const modules = buildModules({ ...config, defaultScopes, onMessage });
+    const routes = [...modules].flatMap(([{ prefix: path }, module]) =>
       path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
     );
-    // The modules that verify tokens of other issuers.
-    const issuers = [...bound].flatMap(([{ verifier }, module]) =>
+    // The modules that verify the tokens of other issuers.
+    const issuers = [...modules].flatMap(([{ verifier }, module]) =>
       verifier ? [{ ...verifier, module }] : [],
     );
     return {
@@ -109,7 +107,7 @@ export class AppModule {
           }),
           dataSourceFactory: async (options) => {
             const done = await migrate({ url: migrationUrl, setting, migrations, signal });
-            // A new database runs all of them, which is no news.
+            // A new database runs all migrations, so that is not worth a line.
             const level = done.length === migrations.length ? 'debug' : 'log';
             if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
             const dataSource = await openDataSource(options!);
@@ -124,16 +122,16 @@ export class AppModule {
             verifier: issuers.reduce<TokenVerifier | undefined>(
               (others, { accepts }, index) =>
                 others ? new DelegatingVerifier(accepts, verifiers[index]!, others) : verifiers[index],
-              config.takesAccessTokens ? accessTokens : undefined,
+              config.acceptsAccessTokens ? accessTokens : undefined,
             )!,
             realm: 'time-logs',
             ...(config.rateLimit && { admit: rateLimit(config.rateLimit) }),
           }),
         }),
         DatabaseModule,
-        ...bound.values(),
+        ...modules.values(),
         RouterModule.register(routes),
-        // Must be last: its controller answers everything that no other controller does.
+        // Must be last: its controller matches every path that no other controller matches.
         HttpEdgeModule.forRoot({
           ...(config.corsOrigins.length > 0 && {
             cors: {

@@ -1,25 +1,26 @@
 import { setFlagsFromString } from 'node:v8';
 import { asksForHelp, refuseArguments, UsageError } from './commands/command-line.js';
 import { loadProcessConfig } from './process/config.js';
-import type { Note } from './process/serving.js';
+import type { StartupMessage } from './process/serve.js';
 
 const USAGE = `Usage:
   npm start
 
-Serves until Ctrl-C or SIGTERM. Settings are variables of the environment; .env.example has every one with its default.`;
-/** The most milliseconds that the end may take after the shutdown delay. */
-const END_LIMIT = 9_500;
+Serves until Ctrl-C or SIGTERM. Settings are environment variables; .env.example lists all of them with their defaults.`;
+/** The time after the shutdown delay at which the process exits in any case. */
+const SHUTDOWN_TIMEOUT_MS = 9_500;
 
-// By default the heap grows to four times its live data before it is swept. With twice, and a young generation of 16 MB
-// (which only the command line can set: npm start, docker/Dockerfile), the service stays below 256 MB. A smaller one is
-// collected more often, and each time costs what the requests under way keep alive.
+// By default the heap grows to four times its live data before a major collection. With a factor of
+// two and a young generation of 16 MB (only the command line can set it: npm start,
+// docker/Dockerfile), the service stays below 256 MB. A smaller young generation is collected more
+// often, and each collection copies what open requests use.
 setFlagsFromString('--heap-growing-percent=100');
-// Little of a young generation survives. Waking other threads to collect it costs a seventh of a list's CPU.
+// Little of the young generation survives. Parallel collection costs a seventh of a list.
 setFlagsFromString('--no-parallel-scavenge');
 
 const stop = new AbortController();
-// This comes first, so that no signal during the start is lost. A second signal does nothing:
-// npm repeats what the terminal has sent already.
+// Registered first, so that no signal during the start is lost. A second signal does nothing: npm
+// repeats the signal that the terminal has already sent.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
 
 try {
@@ -27,15 +28,15 @@ try {
   if (asksForHelp(args)) console.log(USAGE);
   else {
     refuseArguments(args);
-    const notes: Note[] = [];
-    const config = loadProcessConfig((line, level) => notes.push({ line, level }));
-    const limit = END_LIMIT + config.shutdownDelay * 1_000;
+    const startupMessages: StartupMessage[] = [];
+    const config = loadProcessConfig((line, level) => startupMessages.push({ line, level }));
+    const timeout = SHUTDOWN_TIMEOUT_MS + config.shutdownDelay * 1_000;
     stop.signal.addEventListener('abort', () => {
-      setTimeout(() => process.exit(isAbort(stop.signal.reason) ? 0 : 1), limit).unref();
+      setTimeout(() => process.exit(isAbort(stop.signal.reason) ? 0 : 1), timeout).unref();
     });
-    // Loading the service takes a second: help, and what is wrong with the settings, comes without it.
-    const { serve } = await import('./process/serving.js');
-    await serve({ config, notes, say: console.error, stop });
+    // Loading the service takes a second. The help text and errors in the settings do not need it.
+    const { serve } = await import('./process/serve.js');
+    await serve({ config, startupMessages, print: console.error, stop });
   }
 } catch (error) {
   if (!isAbort(error) || !stop.signal.aborted) {
@@ -46,7 +47,7 @@ try {
 }
 process.exit(0);
 
-/** True for the end that a signal has asked for. Any other end is a failure. */
+/** Returns whether a signal has ended the process. Any other reason is a failure. */
 function isAbort(reason: unknown): boolean {
   return reason instanceof Error && reason.name === 'AbortError';
 }

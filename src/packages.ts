@@ -5,8 +5,8 @@ import type { EmbeddedDatabases } from './database/setup/index.js';
 import type { ServiceModule } from './service-module.js';
 import { timeLogMessages } from './time-log/messages/composition.js';
 
-/** What the service contains besides its core, which compiles and runs without each of them. */
+/** The optional modules. The core compiles and runs without each of them. */
 export const PACKAGES: readonly ServiceModule[] = [timeLogMessages, eventRelay, jwts];
 
-/** The database that is started if no other is configured. Undefined: the service needs `DATABASE_URL`. */
+/** Starts a database if none is configured. If undefined, the service needs `DATABASE_URL`. */
 export const EMBEDDED_DATABASES: EmbeddedDatabases | undefined = EmbeddedPostgres;

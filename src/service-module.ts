@@ -3,54 +3,60 @@ import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm
 import type { TokenVerifier } from '../libs/auth/src/index.js';
 import type { CorsHeaders } from '../libs/http-edge/src/index.js';
 import type { Config } from './process/config.js';
-import type { LoggedMessage, ServiceLogger } from './process/logging.js';
+import type { LoggedMessage, ServiceLogger } from './process/service-logger.js';
 import type { Tracing } from './process/tracing.js';
 
-/** What a module passes from a backup to its restore, by names of its own. */
-export type Notes = Record<string, string>;
+/** Values that a module passes from a backup to its restore, under its own keys. */
+export type BackupMetadata = Record<string, string>;
 
-/** The settings that a module is bound with. */
+/** The settings from which a module is built. */
 export interface ModuleSettings extends Config {
-  /** The scopes of a token for which none are named. */
+  /** The scopes of a new token if none are specified. */
   readonly defaultScopes: readonly string[];
-  /** The access log of messages. */
+  /** Called after each message, for the access log. */
   readonly onMessage?: ((message: LoggedMessage) => void) | undefined;
 }
 
-/** A module of the service: its Nest module, and what other parts of the service need to know about it. */
+/** A module of the service: its Nest module and its contributions to other parts. */
 export interface ServiceModule {
-  /** Returns its Nest module, over that of `over`; undefined if the settings do not enable it. */
-  readonly bind: (settings: ModuleSettings, over: Type | DynamicModule) => Type | DynamicModule | undefined;
-  /** The module that it stands over, which comes before it. */
-  readonly over?: ServiceModule;
-  /** The start of its paths, such as `api/v1`. */
+  /**
+   * Returns its Nest module, which may import `dependency`, the Nest module of `dependsOn`.
+   * Returns undefined if the settings do not enable it.
+   */
+  readonly bind: (
+    settings: ModuleSettings,
+    dependency: Type | DynamicModule,
+  ) => Type | DynamicModule | undefined;
+  /** A module that this one builds on. It comes earlier in MODULES. */
+  readonly dependsOn?: ServiceModule;
+  /** The prefix of its paths, such as `api/v1`. */
   readonly prefix?: string;
   /** Its entities, for the DataSource. */
   readonly entities?: Extract<DataSourceOptions['entities'], unknown[]>;
-  /** The migrations that make its tables, in order. */
+  /** The migrations that create its tables, in order. */
   readonly migrations?: readonly Type<MigrationInterface & { readonly name: string }>[];
-  /** Returns what a backup must contain in addition to its rows, in the transaction of the runner. */
-  readonly note?: (runner: QueryRunner) => Promise<Notes>;
-  /** Adapts rows that came from another server, in the transaction of a restore. */
-  readonly afterRestore?: (runner: QueryRunner, notes: Notes) => Promise<void>;
-  /** The scopes that a token can have. New tokens get the default ones unless others are named. */
+  /** Returns the values that a backup stores in addition to its rows. */
+  readonly backupMetadata?: (runner: QueryRunner) => Promise<BackupMetadata>;
+  /** Adapts restored rows to this server, in the transaction of the restore. */
+  readonly afterRestore?: (runner: QueryRunner, metadata: BackupMetadata) => Promise<void>;
+  /** The scopes that a token can have. A new token gets the default ones. */
   readonly scopes?: readonly {
     readonly name: string;
     readonly isDefault?: boolean;
-    /** The first token of an embedded database has it too: it belongs to the operator. */
-    readonly isOfFirstToken?: boolean;
+    /** Whether the first token of an embedded database, which is the operator's, has it too. */
+    readonly isForFirstToken?: boolean;
   }[];
-  /** The names of the headers of its routes that pages of other origins may send and read. */
+  /** The headers that web pages of other origins may send to its routes and read from them. */
   readonly headers?: Partial<CorsHeaders>;
-  /** The verifier of bearer tokens that its Nest module exports, and which tokens it gets. */
+  /** The token verifier that its Nest module exports, and the tokens that it verifies. */
   readonly verifier?: { readonly provide: Type<TokenVerifier>; readonly accepts: (token: string) => boolean };
-  /** Connects it to the outside once the service listens for HTTP. Throws an Error with one line that says what to do. */
+  /** Connects it to a broker once the service listens. Throws a one-line Error. */
   readonly connect?: (app: INestApplication, settings: Config, process: ServiceProcess) => Promise<void>;
-  /** Says in a few words whether and where it is connected, without a password. */
+  /** Returns whether and where it is connected, for the log. It never contains a password. */
   readonly describeConnection?: (settings: Config) => string;
 }
 
-/** What the process provides to its modules. */
+/** The services of the process for its modules. */
 interface ServiceProcess {
   readonly logger: ServiceLogger;
   readonly tracing: Tracing | undefined;

@@ -1,28 +1,28 @@
-import { entities, migrations, note } from '../app.module.js';
+import { backupMetadata, entities, migrations } from '../app.module.js';
 import { backup } from '../../libs/backup/src/index.js';
-import { fileOf } from './command-line.js';
+import { parseFile } from './command-line.js';
 import { type Command, runAsProgram, withDatabase } from './run-command.js';
 
 export const backupCommand: Command = {
   usage: `Usage:
   npm run backup -- FILE
 
-Saves the data of the configured database to FILE, which must not exist, whether the service runs or not.`,
+Saves the data of the configured database to FILE, which must not exist. The service may be running.`,
   interrupted: 'interrupted: nothing was saved',
-  run: (call) => {
-    const file = fileOf(call.args);
-    const report = (text: string) => call.progress.show(text);
-    return withDatabase(call, async (database) => {
+  run: (context) => {
+    const file = parseFile(context.args);
+    const report = (text: string) => context.progress.show(text);
+    return withDatabase(context, async (database) => {
       const { migrationUrl: url, migrationSetting: setting } = database;
       const counts = await backup({
         url,
         setting,
         entities,
         migrations,
-        backupMetadata: note,
+        backupMetadata,
         file,
         report,
-        signal: call.signal,
+        signal: context.signal,
       });
       await database.keepOwner(file);
       const rows = Object.entries(counts).map(([table, count]) => `${table} ${count} rows`);

@@ -1,17 +1,17 @@
-/** A command line that is wrong; the message says why. */
+/** An invalid command line. The message says why. */
 export class UsageError extends Error {}
 
 export function asksForHelp(args: readonly string[]): boolean {
   return args[0] === 'help' || args.includes('--help') || args.includes('-h');
 }
 
-/** For a command that takes no arguments. Throws UsageError where there is one. */
+/** Throws a UsageError if there are arguments. */
 export function refuseArguments(args: readonly string[]): void {
   if (args.length > 0) throw new UsageError('this command takes no arguments');
 }
 
-/** The one file that a command line must name. Throws UsageError for anything else. */
-export function fileOf([file, ...more]: readonly string[]): string {
-  if (!file || file.startsWith('-') || more.length > 0) throw new UsageError('say which FILE');
+/** Returns the only argument, the path of a file. Throws a UsageError for other arguments. */
+export function parseFile([file, ...more]: readonly string[]): string {
+  if (!file || file.startsWith('-') || more.length > 0) throw new UsageError('specify one FILE');
   return file;
 }

@@ -1,34 +1,34 @@
 import { TimeLogCounts } from '../time-log/index.js';
 import { UsageError } from './command-line.js';
-import { type BadNews, type Command, runAsProgram } from './run-command.js';
-import { withFunctions } from './with-functions.js';
+import { type Command, type FailedResult, runAsProgram } from './run-command.js';
+import { withOwnerDatabase } from './with-owner-database.js';
 
-type Act = (counts: TimeLogCounts) => Promise<string | BadNews>;
+type CountsAction = (counts: TimeLogCounts) => Promise<string | FailedResult>;
 
-const ACTS: Record<string, Act> = {
+const ACTIONS: Record<string, CountsAction> = {
   verify: async (counts) => {
     const { logs, wrong } = await counts.verify();
-    if (wrong === 0) return `the counts are right: ${logs} logs`;
-    return { badNews: `${wrong} counts are wrong: npm run counts -- rebuild mends them` };
+    if (wrong === 0) return `the counts are correct: ${logs} logs`;
+    return { failure: `${wrong} counts are wrong: run npm run counts -- rebuild to correct them` };
   },
-  rebuild: async (counts) => `mended ${await counts.rebuild()} counts`,
+  rebuild: async (counts) => `corrected ${await counts.rebuild()} counts`,
 };
 
 export const countsCommand: Command = {
   usage: `Usage:
-  npm run counts -- verify    holds the counts of logs, and the sums of their durations, against the logs; exits
-                              with 1 where they differ
-  npm run counts -- rebuild   mends them
+  npm run counts -- verify    compares the counts of logs, and the sums of their durations, with the logs; exits
+                              with 1 if they differ
+  npm run counts -- rebuild   corrects them
 
-Both read every log, and nobody waits for them: the service may run and write.`,
-  run: (call) => {
-    const [name = '', ...more] = call.args;
-    const act = more.length === 0 && Object.hasOwn(ACTS, name) ? ACTS[name] : undefined;
-    if (act === undefined) throw new UsageError('say verify or rebuild');
-    return withFunctions(call, 'counts', (database) => {
-      // Each is one statement, of which PostgreSQL does not tell how far it is.
-      call.progress.show(`${name}: reads all logs`);
-      return act(new TimeLogCounts(database));
+Both read every log and block no other transaction: the service may be running.`,
+  run: (context) => {
+    const [name = '', ...more] = context.args;
+    const action = more.length === 0 && Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+    if (action === undefined) throw new UsageError('specify verify or rebuild');
+    return withOwnerDatabase(context, 'counts', (database) => {
+      // Each action is a single statement, and PostgreSQL does not report its progress.
+      context.progress.show(`${name}: reading all logs`);
+      return action(new TimeLogCounts(database));
     });
   },
 };

@@ -1,19 +1,19 @@
 import { TimeLogDeletions } from '../feed/index.js';
 import { UsageError } from './command-line.js';
 import { type Command, runAsProgram } from './run-command.js';
-import { withFunctions } from './with-functions.js';
+import { withOwnerDatabase } from './with-owner-database.js';
 
 export const forgetCommand: Command = {
   usage: `Usage:
-  npm run forget -- DAY   forgets deletions, which the feed tells, up to the last one made before this day (YYYY-MM-DD, UTC)
+  npm run forget -- DAY   removes the deletions made before this day (YYYY-MM-DD, UTC) from the feed
 
-Whoever follows the feed, and has not read so far, must begin anew with an empty copy. The service may run and write.`,
-  run: (call) => {
-    const [day, ...more] = call.args;
+A consumer that has not yet read these deletions must start again with an empty copy. The service may be running.`,
+  run: (context) => {
+    const [day, ...more] = context.args;
     if (more.length > 0 || !TimeLogDeletions.isDay(day))
-      throw new UsageError('say which DAY, such as 2026-01-31');
-    return withFunctions(
-      call,
+      throw new UsageError('specify a DAY, such as 2026-01-31');
+    return withOwnerDatabase(
+      context,
       'deletions',
       async (database) => `forgot ${await new TimeLogDeletions(database).forget(day)} deletions`,
     );

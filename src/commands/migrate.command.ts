@@ -8,9 +8,9 @@ export const migrateCommand: Command = {
   npm run migrate
 
 Brings the schema of the configured database up to date.`,
-  run: async (call) => {
-    refuseArguments(call.args);
-    return withDatabase(call, async ({ migrationUrl: url, migrationSetting: setting }) => {
+  run: async (context) => {
+    refuseArguments(context.args);
+    return withDatabase(context, async ({ migrationUrl: url, migrationSetting: setting }) => {
       const done = await migrate({ url, setting, migrations });
       return done.length === 0 ? 'nothing to migrate' : done.map((name) => `migrated ${name}`).join('\n');
     });

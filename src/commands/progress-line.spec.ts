@@ -9,8 +9,8 @@ function streamOf(more: { isTTY?: true; columns?: number } = {}) {
   return { written, write: (text: string) => written.push(text) > 0, ...more };
 }
 
-describe('the line of progress at a terminal', () => {
-  it('is rewritten in place with the newest text, cut to the width, and is gone at the end', () => {
+describe('ProgressLine on a terminal', () => {
+  it('rewrites one line with the latest text, truncated to the width, and removes it at the end', () => {
     const stream = streamOf({ isTTY: true, columns: 20 });
     const line = new ProgressLine(stream);
     line.show('1 of 9');
@@ -27,18 +27,18 @@ describe('the line of progress at a terminal', () => {
     expect(stream.written.slice(2)).toEqual(['\r\x1b[K']);
   });
 
-  it('makes room for a line that stays', () => {
+  it('prints a line that is not rewritten', () => {
     const stream = streamOf({ isTTY: true });
     const line = new ProgressLine(stream);
-    line.show('under way');
+    line.show('in progress');
     jest.advanceTimersByTime(2_000);
-    line.note('something is done');
+    line.printLine('something is done');
     expect(stream.written.slice(1)).toEqual(['\r\x1b[K', '    2 s  something is done\n']);
   });
 });
 
-describe('the line of progress elsewhere', () => {
-  it('is a line every 5 seconds, with the time that goes by', () => {
+describe('ProgressLine on another stream', () => {
+  it('writes a line with the elapsed time every 5 seconds', () => {
     const stream = streamOf();
     const line = new ProgressLine(stream);
     line.show('reading');
@@ -48,7 +48,7 @@ describe('the line of progress elsewhere', () => {
   });
 });
 
-it('says nothing of what is over soon', () => {
+it('writes nothing about a short action', () => {
   for (const stream of [streamOf(), streamOf({ isTTY: true })]) {
     const line = new ProgressLine(stream);
     line.show('reading');

@@ -1,43 +1,43 @@
-/** Milliseconds before the first word, for what is over sooner needs none, and between two. */
-const AT_TERMINAL = { first: 2_000, pause: 200 };
-const ELSEWHERE = { first: 5_000, pause: 5_000 };
+/** The time before the first output, which a short action does not need, and between updates. */
+const TERMINAL_TIMING = { delayMs: 2_000, intervalMs: 200 };
+const FILE_TIMING = { delayMs: 5_000, intervalMs: 5_000 };
 
-const ERASE = '\r\x1b[K';
-/** Columns of a terminal that does not tell. */
-const NARROW = 80;
+const ERASE_LINE = '\r\x1b[K';
+/** The width of a terminal that does not report its own. */
+const DEFAULT_COLUMNS = 80;
 
-/** Such as `process.stderr`. */
-interface Stream {
+/** The part of `process.stderr` that is used here. */
+interface OutputStream {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   write(text: string): boolean;
 }
 
-/** Says how far something is, and since when: at a terminal in one line that is rewritten, elsewhere now and then. */
+/** Shows progress and elapsed time. A terminal has one line that is rewritten. */
 export class ProgressLine {
   #text = '';
   #timer: NodeJS.Timeout | undefined;
-  #isThere = false;
+  #isShown = false;
   readonly #startedAt = performance.now();
-  readonly #rhythm: typeof AT_TERMINAL;
+  readonly #timing: typeof TERMINAL_TIMING;
 
-  constructor(private readonly stream: Stream) {
-    this.#rhythm = stream.isTTY ? AT_TERMINAL : ELSEWHERE;
+  constructor(private readonly stream: OutputStream) {
+    this.#timing = stream.isTTY ? TERMINAL_TIMING : FILE_TIMING;
   }
 
-  /** Tells what is under way from now on. May be called as often as one likes: a text that comes too early waits. */
+  /** Sets the text to show. It may be called at any rate: the next update shows the latest text. */
   show(text: string): void {
     this.#text = text;
-    this.#timer ??= setTimeout(() => this.#write(), this.#rhythm.first).unref();
+    this.#timer ??= setTimeout(() => this.#write(), this.#timing.delayMs).unref();
   }
 
-  /** Writes a line that stays. */
-  note(text: string): void {
+  /** Writes a line that is not rewritten. */
+  printLine(text: string): void {
     this.#erase();
     this.stream.write(`${this.#line(text)}\n`);
   }
 
-  /** Nothing is under way any more: stderr is free for others. */
+  /** Stops the updates and removes the line, so that other output can follow. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -48,15 +48,15 @@ export class ProgressLine {
     const line = this.#line(this.#text);
     const { isTTY, columns = 0 } = this.stream;
     if (isTTY) {
-      this.stream.write(`${ERASE}${line.slice(0, (columns > 0 ? columns : NARROW) - 1)}`);
-      this.#isThere = true;
+      this.stream.write(`${ERASE_LINE}${line.slice(0, (columns > 0 ? columns : DEFAULT_COLUMNS) - 1)}`);
+      this.#isShown = true;
     } else this.stream.write(`${line}\n`);
-    this.#timer = setTimeout(() => this.#write(), this.#rhythm.pause).unref();
+    this.#timer = setTimeout(() => this.#write(), this.#timing.intervalMs).unref();
   }
 
   #erase(): void {
-    if (this.#isThere) this.stream.write(ERASE);
-    this.#isThere = false;
+    if (this.#isShown) this.stream.write(ERASE_LINE);
+    this.#isShown = false;
   }
 
   #line(text: string): string {

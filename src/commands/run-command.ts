@@ -14,41 +14,41 @@ import { ProgressLine } from './progress-line.js';
 
 export interface Command {
   readonly usage: string;
-  /** The message after SIGTERM or SIGINT has ended the command. Without it a signal ends the process at once. */
+  /** The message after SIGTERM or SIGINT. Without it, a signal ends the process at once. */
   readonly interrupted?: string;
-  /** Resolves with the text to print. An error is told in one line, and the exit code is 1. */
-  readonly run: (call: Call) => Promise<string | BadNews>;
+  /** Resolves with the text to print. A rejection is printed too, with the exit code 1. */
+  readonly run: (context: CommandContext) => Promise<string | FailedResult>;
 }
 
-/** What a command is called with. */
-export interface Call {
+/** The arguments and services of a running command. */
+export interface CommandContext {
   readonly args: readonly string[];
-  /** Reads the settings. Throws ConfigError. */
+  /** Reads the settings. Throws a ConfigError if they are invalid. */
   readonly settings: () => Config;
-  /** Aborts what can be interrupted. */
+  /** Aborts when the command is interrupted. */
   readonly signal: AbortSignal;
   readonly progress: ProgressLine;
-  /** Writes a line that is no result. */
-  readonly say: (line: string) => void;
+  /** Writes a line to standard error. */
+  readonly printError: (line: string) => void;
 }
 
-/** A result that is printed like any other, with the exit code 1. */
-export interface BadNews {
-  readonly badNews: string;
+/** A result that is printed like a text, but with the exit code 1. */
+export interface FailedResult {
+  readonly failure: string;
 }
 
-/** Where a command reads its settings, and where it writes to. */
-export interface Surroundings extends Omit<Call, 'progress'> {
+/** The input and output of a command. */
+export interface CommandEnvironment extends Omit<CommandContext, 'progress'> {
   readonly print: (text: string) => void;
   readonly stderr: ConstructorParameters<typeof ProgressLine>[0];
 }
 
-/** Runs a command where its file is the program of this process. Tests call commands as they are. */
+/** Runs a command if its file is the main program. Tests use `execute` instead. */
 export async function runAsProgram(file: string, command: Command): Promise<void> {
-  // Node tells this from version 24 on (import.meta.main).
+  // Node 24 has import.meta.main for this.
   if (realpathSync(process.argv[1]!) !== file) return;
   const stop = new AbortController();
-  // npm repeats the signal that the terminal has sent already. So a second signal does nothing.
+  // A second signal does nothing: npm repeats the signal that the terminal has already sent.
   if (command.interrupted !== undefined)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   process.exitCode = await execute(command, {
@@ -56,44 +56,47 @@ export async function runAsProgram(file: string, command: Command): Promise<void
     settings: loadProcessConfig,
     signal: stop.signal,
     print: console.log,
-    say: console.error,
+    printError: console.error,
     stderr: process.stderr,
   });
 }
 
 /** Runs a command. Resolves with its exit code. */
-export async function execute(command: Command, { print, stderr, ...call }: Surroundings): Promise<number> {
+export async function execute(
+  command: Command,
+  { print, stderr, ...environment }: CommandEnvironment,
+): Promise<number> {
   const { usage, interrupted, run } = command;
-  const { args, signal, say } = call;
+  const { args, signal, printError } = environment;
   const progress = new ProgressLine(stderr);
-  const note = (line: string) => progress.note(line);
-  // Errors are told once, at the end.
-  Logger.overrideLogger({ log: note, warn: note, error: () => undefined });
+  const log = (line: string) => progress.printLine(line);
+  // An error is printed once, at the end.
+  Logger.overrideLogger({ log, warn: log, error: () => undefined });
   try {
-    const result = asksForHelp(args) ? usage : await run({ ...call, progress });
+    const result = asksForHelp(args) ? usage : await run({ ...environment, progress });
     progress.end();
-    print(typeof result === 'string' ? result : result.badNews);
+    print(typeof result === 'string' ? result : result.failure);
     return typeof result === 'string' ? 0 : 1;
   } catch (error) {
     progress.end();
-    say(signal.aborted && interrupted ? interrupted : `${messageOf(error)}${adviceFor(error)}`);
-    if (error instanceof UsageError) say(`\n${usage}`);
+    printError(signal.aborted && interrupted ? interrupted : `${messageOf(error)}${adviceFor(error)}`);
+    if (error instanceof UsageError) printError(`\n${usage}`);
     return 1;
   }
 }
 
 function adviceFor(error: unknown): string {
   if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) return '';
-  return ': set MIGRATION_DATABASE_URL (DATABASE_URL, where there is none) to the role that owns the tables';
+  return ': set MIGRATION_DATABASE_URL (or DATABASE_URL, if that is not set) to the role that owns the tables';
 }
 
-/** Opens the configured database for an action. An embedded one that runs already is used and left running. */
+/** Opens the configured database for an action. It may attach to a running embedded one. */
 export async function withDatabase<T>(
-  { settings, say, signal }: Call,
-  act: (database: OpenDatabase, config: Config) => Promise<T>,
+  { settings, printError, signal }: CommandContext,
+  action: (database: OpenDatabase, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = settings();
-  const onNew = (dataDir: string) => say(`made a new database in ${dataDir}, where there was none`);
+  const onNew = (dataDir: string) => printError(`created a new database in ${dataDir}`);
   const database = await openDatabaseForCommand(EMBEDDED_DATABASES, {
     ...config,
     log: () => undefined,
@@ -101,7 +104,7 @@ export async function withDatabase<T>(
     signal,
   });
   try {
-    return await act(database, config);
+    return await action(database, config);
   } finally {
     await database.close();
   }

@@ -6,19 +6,19 @@ import { accessTokens, AccessTokenService, tokenTable } from '../access-token/in
 import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
 import { UsageError } from './command-line.js';
-import { type Call, type Command, runAsProgram, withDatabase } from './run-command.js';
+import { type Command, type CommandContext, runAsProgram, withDatabase } from './run-command.js';
 
 const SCOPES = scopes.map(({ name }) => name);
-/** What to do, by SQLSTATE: there are no tables, or they lack a column, or the role may not use them. */
-const REMEDIES: Record<string, string> = {
-  '42P01': 'the database has no tables yet: npm run migrate makes them',
-  '42703': 'the tables of the database are of an older version: npm run migrate brings them up to date',
+/** The messages for a missing table, a missing column and a missing privilege, by SQLSTATE. */
+const MESSAGES: Record<string, string> = {
+  '42P01': 'the database has no tables yet: run npm run migrate to create them',
+  '42703': 'the tables of the database are from an older version: run npm run migrate to update them',
   '42501':
     'the role of DATABASE_URL may not do this: grant it what docker/DATABASE.md lists under Rights, or name the owner',
 };
-const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** PostgreSQL and JavaScript both know this instant. */
-const LATEST = Date.UTC(9999, 11, 31);
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** The latest expiry. PostgreSQL and JavaScript can both represent it. */
+const LATEST_EXPIRY = Date.UTC(9999, 11, 31);
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export const tokenCommand: Command = {
@@ -28,20 +28,20 @@ export const tokenCommand: Command = {
   npm run --silent token -- revoke ID
 
 SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
---project binds the token to a project, or to several (at most ${MAX_PROJECTS}); without it a token has all.
+--project restricts the token to a project, or to several (at most ${MAX_PROJECTS}); without it a token has access to all.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
-create prints the token as its last line: it is shown only this once.`,
-  run: (call) => withTokens(call, parse(call.args)),
+create prints the token as its last line. It cannot be shown again.`,
+  run: (context) => withTokens(context, parse(context.args)),
 };
 
-type Act = (tokens: AccessTokenService) => Promise<string>;
+type TokenAction = (tokens: AccessTokenService) => Promise<string>;
 
-/** The action that the command line asks for. It is checked before the database is touched. */
-function parse(args: readonly string[]): Act {
+/** Returns the action of a command line, after checking all of its arguments. */
+function parse(args: readonly string[]): TokenAction {
   const { values, positionals } = parseOptions(args);
   const [verb, id, ...more] = positionals;
   if (verb !== 'create' && (values.name ?? values.scope ?? values.project ?? values.expires) !== undefined) {
-    throw new UsageError('--name, --scope, --project and --expires go with create');
+    throw new UsageError('--name, --scope, --project and --expires are only for create');
   }
   if (verb === 'create' && id === undefined) return create(values);
   if (verb === 'list' && id === undefined)
@@ -68,39 +68,39 @@ function parseOptions(args: readonly string[]) {
   }
 }
 
-interface Wanted {
+interface TokenOptions {
   name?: string;
   scope?: string[];
   project?: string[];
   expires?: string;
 }
 
-function create({ name, scope, project, expires }: Wanted): Act {
-  if (!name?.trim()) throw new UsageError('create needs --name NAME, which says who the token is for');
+function create({ name, scope, project, expires }: TokenOptions): TokenAction {
+  if (!name?.trim()) throw new UsageError('create needs --name NAME, the name of its holder');
   if (!/^[\P{Cc}]{1,200}$/u.test(name))
     throw new UsageError('--name takes at most 200 characters, without control characters');
-  const unknown = scope?.find((given) => !SCOPES.includes(given));
+  const unknown = scope?.find((name) => !SCOPES.includes(name));
   if (unknown !== undefined) throw new UsageError(`there is no scope ${JSON.stringify(unknown)}`);
-  const wanted = scope ?? defaultScopes;
-  const projects = project && projectsOf(project);
-  const expiresAt = expires === undefined ? undefined : instantAfter(expires);
+  const requested = scope ?? defaultScopes;
+  const projects = project && parseProjects(project);
+  const expiresAt = expires === undefined ? undefined : parseExpiry(expires);
   return async (tokens) => {
     const { id, token } = await tokens.create({
       name,
-      scopes: SCOPES.filter((known) => wanted.includes(known)),
+      scopes: SCOPES.filter((known) => requested.includes(known)),
       projects,
       expiresAt,
     });
-    return `Token ${id} for ${name}, shown only this once:\n${token}`;
+    return `Token ${id} for ${name}, shown only once:\n${token}`;
   };
 }
 
-function projectsOf(given: readonly string[]): readonly string[] {
-  if (!given.every((project) => UUID.test(project)))
+function parseProjects(values: readonly string[]): readonly string[] {
+  if (!values.every((project) => UUID.test(project)))
     throw new UsageError(
       '--project takes the UUID of a project, such as 3f2b8c1e-9d4a-4c57-8f16-0a7e5b2d9c43',
     );
-  const projects = new Set(given.map((project) => project.toLowerCase()));
+  const projects = new Set(values.map((project) => project.toLowerCase()));
   if (projects.size > MAX_PROJECTS)
     throw new UsageError(
       `a token can be bound to at most ${MAX_PROJECTS} projects; these are ${projects.size}`,
@@ -108,26 +108,27 @@ function projectsOf(given: readonly string[]): readonly string[] {
   return [...projects];
 }
 
-function instantAfter(lifetime: string): Date {
+function parseExpiry(lifetime: string): Date {
   const [, amount, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(lifetime) ?? [];
-  const instant = Date.now() + Number(amount) * UNITS[unit as keyof typeof UNITS];
-  if (Number.isNaN(instant) || instant > LATEST)
+  const instant = Date.now() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  if (Number.isNaN(instant) || instant > LATEST_EXPIRY)
     throw new UsageError('--expires takes a number and d, h or m, such as 90d');
   return new Date(instant);
 }
 
-function revoke(id: string): Act {
+function revoke(id: string): TokenAction {
   if (!UUID.test(id)) throw new UsageError('revoke takes the id of a token, as list shows it');
   return async (tokens) => {
-    if (!(await tokens.revoke(id))) throw new Error(`there is no token ${id}; list shows those there are`);
-    return `revoked ${id}; the service refuses it within 5 seconds`;
+    if (!(await tokens.revoke(id))) throw new Error(`there is no token ${id}: list shows the existing ones`);
+    return `revoked ${id}; the service rejects it within 5 seconds`;
   };
 }
 
-function withTokens(call: Call, act: Act): Promise<string> {
-  return withDatabase(call, async (database, config) => {
-    if (!config.takesAccessTokens) call.say('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken');
-    // Only the service and `npm run migrate` change the schema of an external database.
+function withTokens(context: CommandContext, action: TokenAction): Promise<string> {
+  return withDatabase(context, async (database, config) => {
+    if (!config.acceptsAccessTokens)
+      context.printError('note: AUTH_ACCESS_TOKENS=off, so these tokens are not accepted');
+    // The schema of an external database is changed only by the service and `npm run migrate`.
     if (config.databaseUrl === undefined) await migrate({ url: database.url, migrations });
     const app = await NestFactory.createApplicationContext(
       {
@@ -147,10 +148,10 @@ function withTokens(call: Call, act: Act): Promise<string> {
       { logger: false, abortOnError: false },
     );
     try {
-      return await act(app.get(AccessTokenService));
+      return await action(app.get(AccessTokenService));
     } catch (error) {
-      const remedy = REMEDIES[codeOf(error)];
-      throw remedy ? new Error(remedy, { cause: error }) : error;
+      const message = MESSAGES[codeOf(error)];
+      throw message ? new Error(message, { cause: error }) : error;
     } finally {
       await app.close();
     }

@@ -12,10 +12,10 @@ const JWT = {
 };
 
 const DOTTED = `${TOKEN}.${TOKEN}.${TOKEN}`;
-/** What a setting of JWTs needs beside it. */
+/** Returns the settings that a JWT setting needs. */
 const withJwt = (name: string) => (name.startsWith('AUTH_') ? JWT : {});
 
-function faultsOf(env: NodeJS.ProcessEnv): string[] {
+function errorsOf(env: NodeJS.ProcessEnv): string[] {
   try {
     loadConfig(env, false);
   } catch (error) {
@@ -25,12 +25,12 @@ function faultsOf(env: NodeJS.ProcessEnv): string[] {
   return [];
 }
 
-/** Pairs of a setting and a value. */
-const valuesOf = (all: Record<string, readonly string[]>) =>
+/** Returns a pair of name and value for each value of each setting. */
+const pairsOf = (all: Record<string, readonly string[]>) =>
   Object.entries(all).flatMap(([name, values]) => values.map((value) => [name, value] as const));
 
 describe('loadConfig', () => {
-  it('has a default for everything', () => {
+  it('has a default for every setting', () => {
     const config = loadConfig({}, true);
     expect(config).toEqual({
       port: 3000,
@@ -43,7 +43,7 @@ describe('loadConfig', () => {
       declaredTokens: [],
       corsOrigins: [],
       rateLimit: undefined,
-      takesAccessTokens: true,
+      acceptsAccessTokens: true,
       jwt: undefined,
       shutdownDelay: 0,
       apiDocs: true,
@@ -63,7 +63,7 @@ describe('loadConfig', () => {
     expect(isAbsolute(config.dataDir)).toBe(true);
   });
 
-  it('takes what is given', () => {
+  it('uses the values of the environment', () => {
     const config = loadConfig(
       {
         PORT: '8080',
@@ -107,7 +107,7 @@ describe('loadConfig', () => {
       declaredTokens: [TOKEN],
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       rateLimit: { requests: 600, seconds: 60 },
-      takesAccessTokens: true,
+      acceptsAccessTokens: true,
       jwt: {
         jwksUrl: JWT.AUTH_JWKS_URL,
         issuer: JWT.AUTH_ISSUER,
@@ -131,12 +131,12 @@ describe('loadConfig', () => {
     });
   });
 
-  it('takes a variable that is set to nothing as absent', () => {
+  it('treats an empty variable as missing', () => {
     const empty = Object.fromEntries(SETTINGS.map((name) => [name, '']));
     expect(loadConfig(empty, true)).toEqual(loadConfig({}, true));
   });
 
-  it('ignores variables that are not its own', () => {
+  it('ignores other variables', () => {
     expect(loadConfig({ PATH: '/bin', PGPORT: 'x' }, true)).toEqual(loadConfig({}, true));
   });
 
@@ -145,12 +145,12 @@ describe('loadConfig', () => {
     [true, 'production', true],
     [false, undefined, true],
     [false, 'development', true],
-  ])('with a terminal %p and NODE_ENV %p it logs as JSON: %p', (isTerminal, NODE_ENV, expected) => {
+  ])('with terminal %p and NODE_ENV %p sets logAsJson to %p', (isTerminal, NODE_ENV, expected) => {
     expect(loadConfig({ NODE_ENV }, isTerminal).logAsJson).toBe(expected);
   });
 
   it.each(
-    valuesOf({
+    pairsOf({
       PORT: ['0', '65535'],
       LOG_LEVEL: ['silent', 'fatal'],
       CORS_ORIGINS: [
@@ -166,50 +166,50 @@ describe('loadConfig', () => {
       AUTH_ISSUER: ['any-text'],
       AUTH_AUDIENCE: ['api://6e74172b-be56-4843-9ff4-e66a39bb12e3', 'x'.repeat(255)],
     }),
-  )('takes %s=%s', (name, value) => {
-    expect(faultsOf({ ...withJwt(name), [name]: value })).toEqual([]);
+  )('accepts %s=%s', (name, value) => {
+    expect(errorsOf({ ...withJwt(name), [name]: value })).toEqual([]);
   });
 
   it.each<[NodeJS.ProcessEnv, string[]]>([
     [
       { MIGRATION_DATABASE_URL: 'postgres://a@b/c' },
-      ['MIGRATION_DATABASE_URL: goes with DATABASE_URL; the embedded database needs neither'],
+      ['MIGRATION_DATABASE_URL: needs DATABASE_URL; the embedded database needs neither'],
     ],
     [
       { HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '19' },
-      ['REQUEST_TIMEOUT: must not be below HEADERS_TIMEOUT, which is a part of it'],
+      ['REQUEST_TIMEOUT: must not be less than HEADERS_TIMEOUT, which it includes'],
     ],
     [{ HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '20' }, []],
     [
       { AUTH_PROJECTS_CLAIM: 'projects' },
-      ['AUTH_PROJECTS_CLAIM: is of JWTs; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE'],
+      ['AUTH_PROJECTS_CLAIM: applies only to JWTs; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE'],
     ],
     [
       { AUTH_ACCESS_TOKENS: 'off' },
       [
-        'AUTH_ACCESS_TOKENS: off leaves no token that is good; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE',
+        'AUTH_ACCESS_TOKENS: off means that no token is valid; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE',
       ],
     ],
     [
       { ...JWT, AUTH_ACCESS_TOKENS: 'off', ACCESS_TOKEN: TOKEN },
-      ['ACCESS_TOKEN: is not taken with AUTH_ACCESS_TOKENS=off; leave out one of the two'],
+      ['ACCESS_TOKEN: is not accepted with AUTH_ACCESS_TOKENS=off; remove one of the two'],
     ],
     [{ ACCESS_TOKEN: DOTTED }, []],
     [{ ...JWT, ACCESS_TOKEN: `${TOKEN}.${TOKEN},${TOKEN}` }, []],
     ...[DOTTED, `${TOKEN},${DOTTED}`].map((ACCESS_TOKEN): [NodeJS.ProcessEnv, string[]] => [
       { ...JWT, ACCESS_TOKEN },
-      ['ACCESS_TOKEN: must not have two dots beside AUTH_JWKS_URL: it would be taken for a JWT'],
+      ['ACCESS_TOKEN: must not contain two dots with AUTH_JWKS_URL: it would be treated as a JWT'],
     ]),
     ...Object.keys(JWT).map((name): [NodeJS.ProcessEnv, string[]] => [
       { ...JWT, [name]: '' },
-      [`${name}: is missing; AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE go together`],
+      [`${name}: is missing; set all of AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE or none`],
     ]),
-  ])('refuses settings that do not go together: %j', (env, faults) => {
-    expect(faultsOf(env)).toEqual(faults);
+  ])('rejects settings that contradict each other: %j', (env, errors) => {
+    expect(errorsOf(env)).toEqual(errors);
   });
 
   it.each(
-    valuesOf({
+    pairsOf({
       PORT: ['65536', '-1', '80.5', '0x50', ' 80', 'http', '99999999999999999999'],
       DATABASE_URL: ['localhost:5432'],
       MIGRATION_DATABASE_URL: ['x'],
@@ -251,19 +251,19 @@ describe('loadConfig', () => {
         ...[`${TOKEN} ${TOKEN}`, `${TOKEN}=${TOKEN}`, `${TOKEN}é`, `${TOKEN}\n${TOKEN}`, `"${TOKEN}"`],
       ],
     }),
-  )('refuses %s=%j in one line that names it, without the value', (name, value) => {
-    const faults = faultsOf({ ...withJwt(name), [name]: value });
-    expect(faults).toEqual([expect.stringMatching(`^${name}: must be `)]);
-    expect(faults.join()).not.toContain(TOKEN.slice(1));
+  )('rejects %s=%j with one line that contains its name but not its value', (name, value) => {
+    const errors = errorsOf({ ...withJwt(name), [name]: value });
+    expect(errors).toEqual([expect.stringMatching(`^${name}: must be `)]);
+    expect(errors.join()).not.toContain(TOKEN.slice(1));
   });
 
-  it('lists every fault at once, and repeats no value', () => {
+  it('lists every error at once, without the values', () => {
     const settings = `ACCESS_TOKEN ACCESS_TOKEN_FILE AUTH_ACCESS_TOKENS AUTH_AUDIENCE AUTH_ISSUER AUTH_JWKS_URL
       AUTH_PROJECTS_CLAIM CORS_ORIGINS DATABASE_URL LOG_LEVEL MIGRATION_DATABASE_URL PORT RATE_LIMIT SHUTDOWN_DELAY`;
     const names = settings.split(/\s+/);
-    const faults = faultsOf(Object.fromEntries(names.map((name, index) => [name, `secret ${index}`])));
-    expect(new Set(faults.map((fault) => fault.split(':')[0]))).toEqual(new Set(names));
-    expect(faults.join('\n')).not.toContain('secret');
+    const errors = errorsOf(Object.fromEntries(names.map((name, index) => [name, `secret ${index}`])));
+    expect(new Set(errors.map((error) => error.split(':')[0]))).toEqual(new Set(names));
+    expect(errors.join('\n')).not.toContain('secret');
   });
 });
 
@@ -273,23 +273,23 @@ describe('ACCESS_TOKEN', () => {
     [`${TOKEN}==`, [`${TOKEN}==`]],
     [`${TOKEN},-._~+/${TOKEN}`, [TOKEN, `-._~+/${TOKEN}`]],
     [` ${TOKEN} , ${TOKEN}9 `, [TOKEN, `${TOKEN}9`]],
-  ])('takes %p', (ACCESS_TOKEN, tokens) => {
+  ])('accepts %p', (ACCESS_TOKEN, tokens) => {
     expect(loadConfig({ ACCESS_TOKEN }, false).declaredTokens).toEqual(tokens);
   });
 });
 
 describe('the settings of JWTs', () => {
-  it('are all missing where one comes alone', () => {
-    const faults = faultsOf({ AUTH_ISSUER: JWT.AUTH_ISSUER });
-    expect(faults.map((fault) => fault.split(';')[0])).toEqual([
+  it('are all required if one is set', () => {
+    const errors = errorsOf({ AUTH_ISSUER: JWT.AUTH_ISSUER });
+    expect(errors.map((error) => error.split(';')[0])).toEqual([
       'AUTH_JWKS_URL: is missing',
       'AUTH_AUDIENCE: is missing',
     ]);
   });
 
-  it('bind no caller to projects by themselves, and can switch off access tokens', () => {
-    const { takesAccessTokens, jwt } = loadConfig({ ...JWT, AUTH_ACCESS_TOKENS: 'off' }, false);
-    expect([takesAccessTokens, jwt?.audience, jwt?.projectsClaim]).toEqual([false, 'time-logs', undefined]);
+  it('do not restrict callers to projects by default, and allow access tokens to be off', () => {
+    const { acceptsAccessTokens, jwt } = loadConfig({ ...JWT, AUTH_ACCESS_TOKENS: 'off' }, false);
+    expect([acceptsAccessTokens, jwt?.audience, jwt?.projectsClaim]).toEqual([false, 'time-logs', undefined]);
   });
 });
 
@@ -307,26 +307,26 @@ describe('ACCESS_TOKEN_FILE', () => {
   }
 
   it.each([TOKEN, `${TOKEN}\n`, `\n ${TOKEN} \r\n`, `${TOKEN},${TOKEN}9\n`])(
-    'takes the tokens of the file %p',
+    'accepts the tokens in the file %p',
     async (text) => {
       const ACCESS_TOKEN_FILE = await fileWith(text);
       expect(loadConfig({ ACCESS_TOKEN_FILE }, false).declaredTokens).toEqual(text.trim().split(','));
     },
   );
 
-  it.each(['', '\n', 'short'])('refuses the file %p, without its text', async (text) => {
-    const faults = faultsOf({ ACCESS_TOKEN_FILE: await fileWith(text) });
-    expect(faults).toEqual([expect.stringMatching(/^ACCESS_TOKEN(_FILE)?: must /)]);
-    expect(faults.join()).not.toContain('short');
+  it.each(['', '\n', 'short'])('rejects the file %p, without its content', async (text) => {
+    const errors = errorsOf({ ACCESS_TOKEN_FILE: await fileWith(text) });
+    expect(errors).toEqual([expect.stringMatching(/^ACCESS_TOKEN(_FILE)?: must /)]);
+    expect(errors.join()).not.toContain('short');
   });
 
-  it('refuses a directory', () => {
-    expect(faultsOf({ ACCESS_TOKEN_FILE: directory })).toHaveLength(1);
+  it('rejects a directory', () => {
+    expect(errorsOf({ ACCESS_TOKEN_FILE: directory })).toHaveLength(1);
   });
 });
 
 describe('the secrets', () => {
-  it('may come from files, each by a variable of its own', async () => {
+  it('may come from files', async () => {
     const urls = { DATABASE_URL: 'postgres://a:b@c/d', MIGRATION_DATABASE_URL: 'postgres://e:f@g/h' };
     const files: NodeJS.ProcessEnv = {};
     for (const [name, url] of Object.entries(urls)) {
@@ -337,13 +337,13 @@ describe('the secrets', () => {
   });
 
   it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'])(
-    'are refused where %s comes twice, or from no file',
+    'are rejected if %s is set twice, or its file is missing',
     (name) => {
-      const faults = faultsOf({ [name]: 'x', [`${name}_FILE`]: join(directory, 'missing') });
-      expect(faults).toEqual(
+      const errors = errorsOf({ [name]: 'x', [`${name}_FILE`]: join(directory, 'missing') });
+      expect(errors).toEqual(
         expect.arrayContaining([
-          `${name}_FILE: give it or ${name}, not both`,
-          `${name}_FILE: must be the path of a file that can be read`,
+          `${name}_FILE: set either it or ${name}, not both`,
+          `${name}_FILE: must be the path of a readable file`,
         ]),
       );
     },
@@ -351,7 +351,7 @@ describe('the secrets', () => {
 });
 
 describe('the table of docker/SETTINGS.md', () => {
-  it('names every variable, and its default', async () => {
+  it('lists every variable with its default', async () => {
     const settings = await readFile(join(import.meta.dirname, '..', '..', 'docker', 'SETTINGS.md'), 'utf8');
     const table = /^\| variable \|.*\n\|[-|]+\|\n((?:\|.*\n)+)/m.exec(settings)?.[1] ?? '';
     const rows = table
@@ -360,7 +360,7 @@ describe('the table of docker/SETTINGS.md', () => {
       .map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
     const named = rows.flatMap(([, names = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
     expect(named.toSorted()).toEqual(SETTINGS.toSorted());
-    // Where the row gives plain values, they are those of the code: set to them, nothing changes.
+    // A default in the table equals the default in the code: setting it changes nothing.
     for (const [, names = '', , defaults = ''] of rows) {
       const values = defaults.split(', ');
       for (const [index, [, name]] of [...names.matchAll(/`(\w+)`/g)].entries()) {
@@ -373,12 +373,12 @@ describe('the table of docker/SETTINGS.md', () => {
 });
 
 describe('.env.example', () => {
-  it('has every variable, and changes nothing', async () => {
+  it('has every variable, and does not change the settings', async () => {
     const text = await readFile(join(import.meta.dirname, '..', '..', '.env.example'), 'utf8');
-    const given = Object.fromEntries(
+    const variables = Object.fromEntries(
       [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!] as const),
     );
-    expect(Object.keys(given).toSorted()).toEqual(SETTINGS.toSorted());
-    expect(loadConfig(given, true)).toEqual(loadConfig({}, true));
+    expect(Object.keys(variables).toSorted()).toEqual(SETTINGS.toSorted());
+    expect(loadConfig(variables, true)).toEqual(loadConfig({}, true));
   });
 });

@@ -1,37 +1,38 @@
 import type { Span } from '@opentelemetry/api';
 
-/** What lines of the log are found by, together with the spans of a trace. */
+/** The ids that connect a log line to a span of a trace. */
 interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** Traces of a deployment that has loaded OpenTelemetry. */
+/** Access to OpenTelemetry, if the deployment has loaded it. */
 export interface Tracing {
-  /** The ids of what is being worked on; undefined where that belongs to no trace. */
+  /** Returns the ids of the active span; undefined if there is none. */
   ids(): TraceIds | undefined;
-  /** Handles a message in a span of its own, below the span that its headers name. */
+  /** Handles a message in a span of its own, a child of the span that its headers name. */
   begin<T>(message: TracedMessage, handle: () => T): T;
   /** Ends the span of a message. */
   end(context: object): void;
 }
 
 interface TracedMessage {
-  /** Nest's context of the message: one object, from beginning to end. */
+  /** Nest's context of the message: the same object from start to end. */
   readonly context: object;
   readonly pattern: string;
   readonly headerOf: (name: string) => string | undefined;
 }
 
-/** Under this name copies of OpenTelemetry's API find what was registered, whichever of them did it. */
-const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+/** The global key of the implementation, which all copies of the OpenTelemetry API share. */
+const REGISTRY_KEY = Symbol.for('opentelemetry.js.api.1');
 
 /**
- * OpenTelemetry, if it was loaded before the service (docker/LOGS.md); else undefined, and nothing is loaded. Our
- * copy of its API must not be newer than the one that was loaded: a newer copy would not find it.
+ * Returns access to OpenTelemetry if it was loaded before the service (docker/LOGS.md), else
+ * undefined. Our copy of its API must not be newer than the loaded one: a newer copy would not find
+ * it.
  */
 export async function findTracing(): Promise<Tracing | undefined> {
-  if (!(REGISTERED in globalThis)) return undefined;
+  if (!(REGISTRY_KEY in globalThis)) return undefined;
   const { context, propagation, SpanKind, trace } = await import('@opentelemetry/api');
   const spans = new WeakMap<object, Span>();
   return {
@@ -42,7 +43,7 @@ export async function findTracing(): Promise<Tracing | undefined> {
     begin: (message, handle) => {
       const active = context.active();
       const carrier = { get: (_message: unknown, name: string) => message.headerOf(name), keys: () => [] };
-      // Where somebody has made a span for this message already, that is the parent.
+      // An instrumentation may have started a span for this message: that is the parent.
       const parent = trace.getSpan(active) ? active : propagation.extract(active, message, carrier);
       const span = trace.getTracer('time-logs').startSpan(message.pattern, { kind: SpanKind.SERVER }, parent);
       spans.set(message.context, span);

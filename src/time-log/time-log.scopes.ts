@@ -10,5 +10,5 @@ export const CORRECT = 'time-logs:correct';
 export const timeLogScopes = [
   { name: READ, isDefault: true },
   { name: WRITE, isDefault: true },
-  { name: CORRECT, isOfFirstToken: true },
+  { name: CORRECT, isForFirstToken: true },
 ];

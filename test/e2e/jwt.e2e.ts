@@ -217,7 +217,7 @@ describe('a JWT beside access tokens', () => {
 });
 
 describe('a JWT instead of access tokens', () => {
-  const app = useTestApp(() => ({ jwt: issuer.settings, takesAccessTokens: false }));
+  const app = useTestApp(() => ({ jwt: issuer.settings, acceptsAccessTokens: false }));
 
   it('is good, and access tokens are not', async () => {
     const answers = await askEverywhere(app, await issuer.sign());

@@ -88,7 +88,7 @@ async function traceRequests() {
   execFileSync(process.execPath, ['libs/build/run.mjs'], { stdio: 'inherit' });
   register('./traced.hooks.mjs', import.meta.url);
   const { loadConfig } = await import('../../dist/src/process/config.js');
-  const { serve } = await import('../../dist/src/process/serving.js');
+  const { serve } = await import('../../dist/src/process/serve.js');
   const ACCESS_TOKEN = 'structure'.repeat(4);
   const dataDir = mkdtempSync(join(tmpdir(), 'time-logs-structure-'));
   const env = { HOST: '127.0.0.1', PORT: '0', ACCESS_TOKEN, DATA_DIR: dataDir, NODE_ENV: 'production' };
@@ -96,9 +96,9 @@ async function traceRequests() {
   const output = new PassThrough();
   const served = serve({
     config: loadConfig(env, false),
-    notes: [],
+    startupMessages: [],
     log: output,
-    say: () => undefined,
+    print: () => undefined,
     stop,
   });
   const port = async () => {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { addOddRows, withSql } from '../support/backup-rows.js';
-import { backup, checkBackup, entities, migrations, note } from '../support/compiled.js';
+import { backup, backupMetadata, checkBackup, entities, migrations } from '../support/compiled.js';
 import { isFull } from '../support/extent.js';
 import { useFolder, useTestDatabase } from '../support/fixtures.js';
 
@@ -23,7 +23,7 @@ describe('a file that is restored', () => {
   beforeAll(async () => {
     file = inFolder('file');
     await withSql(database.url, addOddRows);
-    await backup({ url: database.url, entities, migrations, backupMetadata: note, file, report });
+    await backup({ url: database.url, entities, migrations, backupMetadata, file, report });
     sound = await readFile(file);
     text = gunzipSync(sound).toString();
     lines = text.trimEnd().split('\n');

@@ -115,7 +115,7 @@ describe('backup and restore on the embedded database', () => {
     expect(await run('restore', [file], { DATA_DIR: target })).toEqual({
       code: 0,
       stdout: `restored ${file}: ${rows}\n`,
-      stderr: `made a new database in ${target}, where there was none\n`,
+      stderr: `created a new database in ${target}\n`,
     });
     expect(before.time_logs).toHaveLength(total);
     await withSqlIn(target, async (sql) => {
@@ -391,7 +391,7 @@ describe('backup and restore by DATABASE_URL', () => {
     );
     expect([saved?.length, restored.length]).toEqual([46, 46]);
     expect(await run('counts', ['verify'], { DATABASE_URL: target })).toMatchObject({
-      stdout: 'the counts are right: 23 logs\n',
+      stdout: 'the counts are correct: 23 logs\n',
     });
   });
 

@@ -80,7 +80,7 @@ describe('the token command', () => {
       ['create', '--name', 'x', ...uuids(101).flatMap((project) => ['--project', project])],
       'a token can be bound to at most 100 projects; these are 101',
     ],
-    [['list', '--project', uuids(1)[0]!], '--name, --scope, --project and --expires go with create'],
+    [['list', '--project', uuids(1)[0]!], '--name, --scope, --project and --expires are only for create'],
     [['revoke', 'x'], 'revoke takes the id of a token'],
     [['crate'], 'there is no command crate: say create, list or revoke ID'],
     [['revoke'], 'say create, list or revoke ID'],
@@ -96,13 +96,15 @@ describe('the token command', () => {
   it('says what to do where the database is of an older version', async () => {
     await migrate({ url: older.url, migrations: accessTokens.migrations.slice(0, 1) });
     expect(await run('token', ['list'], { DATABASE_URL: older.url })).toEqual(
-      refused('the tables of the database are of an older version: npm run migrate brings them up to date'),
+      refused('the tables of the database are from an older version: run npm run migrate to update them'),
     );
   });
 
   it('says so where there is no token of an id', async () => {
     const id = uuids(1)[0]!;
-    expect(await token('revoke', id)).toEqual(refused(`there is no token ${id}; list shows those there are`));
+    expect(await token('revoke', id)).toEqual(
+      refused(`there is no token ${id}: list shows the existing ones`),
+    );
   });
 });
 
@@ -112,7 +114,7 @@ describe('the commands on the embedded database', () => {
 
   it('migrates once', async () => {
     const { code, stdout, stderr } = await run('migrate', [], env());
-    const told = `made a new database in ${inFolder()}, where there was none\n`;
+    const told = `created a new database in ${inFolder()}\n`;
     expect([code, stderr]).toEqual([0, told]);
     expect(stdout).toMatch(/^migrated CreateTimeLogs\d+$/m);
     expect(await run('migrate', [], env())).toEqual(printed('nothing to migrate'));
@@ -138,7 +140,7 @@ describe('the counts command', () => {
 
   it('says what to do where there is nothing to count', async () => {
     expect(await counts('verify')).toEqual(
-      refused('the database has no counts yet: npm run migrate makes them'),
+      refused('the database has no counts yet: run npm run migrate to create them'),
     );
   });
 
@@ -147,14 +149,14 @@ describe('the counts command', () => {
     await query(
       `insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', gen_random_uuid(), 1, '', '2026-01-31')`,
     );
-    expect(await counts('verify')).toEqual(printed('the counts are right: 1 logs'));
+    expect(await counts('verify')).toEqual(printed('the counts are correct: 1 logs'));
     await query('delete from time_log_changes');
     const wrong = await counts('verify');
     expect([wrong.code, wrong.stdout]).toEqual([
       1,
-      '4 counts are wrong: npm run counts -- rebuild mends them\n',
+      '4 counts are wrong: run npm run counts -- rebuild to correct them\n',
     ]);
-    expect((await counts('rebuild')).stdout).toBe('mended 4 counts\n');
+    expect((await counts('rebuild')).stdout).toBe('corrected 4 counts\n');
     expect((await counts('verify')).code).toBe(0);
   });
 
@@ -163,7 +165,7 @@ describe('the counts command', () => {
     await query(`create role ${role} login`, database.superuserUrl);
     const env = { DATABASE_URL: database.superuserUrl.replace('//postgres@', `//${role}@`) };
     const owns =
-      'set MIGRATION_DATABASE_URL (DATABASE_URL, where there is none) to the role that owns the tables';
+      'set MIGRATION_DATABASE_URL (or DATABASE_URL, if that is not set) to the role that owns the tables';
     const denied = (what: string) => refused(`permission denied for ${what}: ${owns}`);
     expect(await run('counts', ['rebuild'], env)).toEqual(denied('table time_log_folds'));
     expect(await run('counts', ['verify'], env)).toEqual(denied('table time_log_folds'));
@@ -189,8 +191,8 @@ describe('the counts command', () => {
       await holder.query('rollback');
       await holder.release();
       expect(await verifying).toEqual({
-        ...printed('the counts are right: 1 logs'),
-        stderr: expect.stringMatching(/^(?: +\d+ s {2}verify: reads all logs\n)+$/),
+        ...printed('the counts are correct: 1 logs'),
+        stderr: expect.stringMatching(/^(?: +\d+ s {2}verify: reading all logs\n)+$/),
       });
     });
     timers.mockRestore();
@@ -208,7 +210,7 @@ describe('the counts command', () => {
       await first.commitTransaction();
       await first.release();
     });
-    expect((await counts('verify')).stdout).toBe('the counts are right: 1 logs\n');
+    expect((await counts('verify')).stdout).toBe('the counts are correct: 1 logs\n');
   });
 });
 
@@ -218,14 +220,14 @@ describe('the drop command', () => {
 
   it('says what to do where there is nothing to drop, and what is wrong', async () => {
     expect(await drop('2020-01-01')).toEqual(
-      refused('the database has no functions that drop logs yet: npm run migrate makes them'),
+      refused('the database has no functions that drop logs yet: run npm run migrate to create them'),
     );
     for (const [line, message] of [
-      ['', 'say which DAY, such as 2020-01-31'],
-      ['2026-02-30', 'say which DAY, such as 2020-01-31'],
+      ['', 'specify a DAY, such as 2020-01-31'],
+      ['2026-02-30', 'specify a DAY, such as 2020-01-31'],
       ['9999-12-31', 'the DAY must not be later than today (UTC)'],
-      ['2020-01-01 --tel', 'after the DAY comes nothing, or --tell'],
-      ['2020-01-01 --tell more', 'after the DAY comes nothing, or --tell'],
+      ['2020-01-01 --tel', 'only --tell may follow the DAY'],
+      ['2020-01-01 --tell more', 'only --tell may follow the DAY'],
     ] as const) {
       const { stderr } = await drop(...line.split(' ').filter((arg) => arg !== ''));
       expect(stderr.startsWith(`${message}\n\nUsage:\n`)).toBe(true);
@@ -245,7 +247,8 @@ describe('the drop command', () => {
       await holder.query(`select from time_logs where date = '2019-12-30' for update`);
       expect(await drop('2020-01-01')).toEqual({
         code: 1,
-        stdout: 'dropped 1 logs; 1 are still there, which others held, or recorded meanwhile: run it again\n',
+        stdout:
+          'dropped 1 logs; 1 remain, which other transactions locked or recorded: run the command again\n',
         stderr: '',
       });
       await holder.rollbackTransaction();
@@ -257,7 +260,7 @@ describe('the drop command', () => {
       ]);
     });
     expect((await run('counts', ['verify'], { DATABASE_URL: database.url })).stdout).toBe(
-      'the counts are right: 2 logs\n',
+      'the counts are correct: 2 logs\n',
     );
   });
 });
@@ -268,10 +271,10 @@ describe('the forget command', () => {
 
   it('says what to do where there is nothing to forget, and which day it needs', async () => {
     expect(await forget('2026-01-31')).toEqual(
-      refused('the database has no deletions yet: npm run migrate makes them'),
+      refused('the database has no deletions yet: run npm run migrate to create them'),
     );
     for (const args of [[], ['2026-02-30'], ['2026-01-31', 'more']])
-      expect((await forget(...args)).stderr).toMatch(/^say which DAY, such as 2026-01-31\n\nUsage:\n/);
+      expect((await forget(...args)).stderr).toMatch(/^specify a DAY, such as 2026-01-31\n\nUsage:\n/);
   });
 
   it('forgets the deletions of before a day', async () => {

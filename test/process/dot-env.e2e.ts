@@ -28,7 +28,7 @@ describe('a .env in the project', () => {
     const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
     return writeFile(inProject('.env'), lines.join(''));
   };
-  const said = () => `settings that the environment leaves out are read from ${inProject('.env')}`;
+  const said = () => `settings that the environment does not set are read from ${inProject('.env')}`;
   const migrate = (env: Record<string, string>) =>
     run([inProject('dist', 'src', 'commands', 'migrate.command.js')], { PATH, ...env });
   /** Says what is wrong with the settings before it loads the service. */
@@ -69,12 +69,12 @@ describe('a .env in the project', () => {
   it('does not speak where the environment says nothing on purpose', async () => {
     await writeDotEnv({ DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.url });
     const { stderr } = await start({ DATABASE_URL: '' });
-    expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: goes with DATABASE_URL/);
+    expect(stderr).toMatch(/^MIGRATION_DATABASE_URL: needs DATABASE_URL/);
   });
 
   it('is refused where it cannot be read', async () => {
     await mkdir(inProject('.env'));
-    expect(await start({})).toEqual(refused(`${inProject('.env')}: must be a file that can be read\n`));
+    expect(await start({})).toEqual(refused(`${inProject('.env')}: must be a readable file\n`));
   });
 
   it('is not there for the programs of the tests', async () => {

@@ -14,7 +14,7 @@ import { createTestDatabase } from '../support/test-database.js';
 const run = promisify(execFile);
 const PROJECT = join(import.meta.dirname, '..', '..');
 const NO_TOKEN =
-  'There is no token yet. In the folder of the service, with its settings (such as DATABASE_URL), this makes one:';
+  'There is no token yet. Create one in the folder of the service, with its settings (such as DATABASE_URL):';
 
 /** What a start prints until it listens, and is told to end. */
 async function written(env: Record<string, string>): Promise<{ log: Line[]; said: string }> {

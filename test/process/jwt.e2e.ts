@@ -75,7 +75,7 @@ describe('the service with JWTs', () => {
   it('makes and shows no access token where none is taken', async () => {
     const env = { DATA_DIR: inFolder(), AUTH_ACCESS_TOKENS: 'off', ...settings() };
     const made = await runHere('token', ['create', '--name', 'x'], env);
-    expect(made.stderr).toContain('note: AUTH_ACCESS_TOKENS=off, so these tokens are not taken\n');
+    expect(made.stderr).toContain('note: AUTH_ACCESS_TOKENS=off, so these tokens are not accepted\n');
     const service = await startHere(env);
     expect(await healthWithKeys(service.url, await issuer.sign())).toBe(200);
     expect(await health(service.url, lastLineOf(made))).toBe(401);

@@ -9,7 +9,7 @@ import { PostgresCluster } from '../support/postgres-cluster.js';
 import { linesOf, startHere } from '../support/service-here.js';
 import { endProcess, spawnService } from '../support/service-process.js';
 
-const slip = 'DATABSE_URL is no setting and has no effect: DATABASE_URL is one';
+const slip = 'DATABSE_URL is not a setting and has no effect: did you mean DATABASE_URL?';
 
 describe('a start that cannot come to its end', () => {
   const inFolder = useFolder('time-logs-passwords-');
@@ -119,7 +119,7 @@ describe('a start that cannot come to its end', () => {
 
 it('a name that is one edit from a setting is told with what is wrong, which it may explain, but not where it is empty', async () => {
   const env = { MIGRATION_DATABASE_URL: 'postgres://127.0.0.1:1/none', DATABSE_URL: 'x', ACCES_TOKEN: '' };
-  const fault = 'MIGRATION_DATABASE_URL: goes with DATABASE_URL; the embedded database needs neither';
+  const fault = 'MIGRATION_DATABASE_URL: needs DATABASE_URL; the embedded database needs neither';
   expect(await runProgram('dist/src/main.js', [], env)).toEqual({
     code: 1,
     stdout: '',

@@ -55,13 +55,13 @@ describe('a start of the service', () => {
   ])('says in one line that its port is taken, where the database is %s', async (_whose, settings) => {
     const { port } = other.address() as AddressInfo;
     expect(await faultOf({ ...settings(), PORT: String(port), SHUTDOWN_DELAY: '3600' })).toBe(
-      `port ${port} is taken: stop what listens there, or set PORT to another one`,
+      `port ${port} is in use: stop the program that listens on it, or set PORT to another one`,
     );
   });
 
   it('says in one line that HOST is no address of this machine', async () => {
     expect(await faultOf({ DATABASE_URL: database.url, HOST: '192.0.2.1' })).toBe(
-      '192.0.2.1 is no address of this machine: set HOST to one, or leave it out',
+      '192.0.2.1 is not an address of this machine: set HOST to one, or remove it',
     );
   });
 

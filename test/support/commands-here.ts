@@ -26,7 +26,7 @@ export async function runHere(
     settings: () => loadConfig(environment(env), false),
     signal,
     print: lineTo('stdout'),
-    say: lineTo('stderr'),
+    printError: lineTo('stderr'),
     stderr: { write: to('stderr') },
   });
   return { code, ...written };

@@ -12,8 +12,8 @@ import type * as RunCommand from '../../src/commands/run-command.js';
 import type * as Config from '../../src/process/config.js';
 import type * as DatabaseSetup from '../../src/database/setup/index.js';
 import type * as DatabaseIndex from '../../src/database/index.js';
-import type * as Serving from '../../src/process/serving.js';
 import type * as Feed from '../../src/feed/index.js';
+import type * as Serve from '../../src/process/serve.js';
 import type * as TimeLog from '../../src/time-log/index.js';
 import type * as Totals from '../../src/totals/index.js';
 import type * as LargeAnswersFile from '../../src/time-log/wire/large-answers.js';
@@ -49,14 +49,15 @@ const from = {
   largeAnswers: (await compiled('src/time-log/wire/large-answers.js')) as typeof LargeAnswersFile,
   packages: (await compiled('src/packages.js')) as typeof Packages,
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
-  serving: (await compiled('src/process/serving.js')) as typeof Serving,
+  serve: (await compiled('src/process/serve.js')) as typeof Serve,
   timeLog: (await compiled('src/time-log/index.js')) as typeof TimeLog,
   totals: (await compiled('src/totals/index.js')) as typeof Totals,
   transports: (await compiled('libs/messages/src/transports/index.js')) as typeof Transports,
 };
 
 export const { accessTokens, AccessTokenService, AccessTokenVerifier } = from.accessToken;
-export const { afterRestore, AppModule, defaultScopes, entities, migrations, note, scopes } = from.app;
+export const { afterRestore, AppModule, backupMetadata, defaultScopes, entities, migrations, scopes } =
+  from.app;
 export const { backup, checkBackup, restore } = from.backup;
 export const { loadConfig } = from.config;
 export const { Database } = from.database;
@@ -65,7 +66,7 @@ export const { EMBEDDED_DATABASES } = from.packages;
 export const { EdgeAdapter, UnreadResponseLimiter } = from.httpEdge;
 export const { LargeAnswers } = from.largeAnswers;
 export const { execute } = from.runCommand;
-export const { serve } = from.serving;
+export const { serve } = from.serve;
 export const {
   PageRequest,
   Period,

@@ -67,8 +67,8 @@ export async function startHere(
         if (found) listens(Number(found[1]));
       },
     };
-    const say = (text: string) => (written.said += `${text}\n`);
-    ended = serve({ config, notes: [], log, say, stop });
+    const print = (text: string) => (written.said += `${text}\n`);
+    ended = serve({ config, startupMessages: [], log, print, stop });
     ended.catch(fails);
   });
   const service = {

@@ -11,7 +11,7 @@ interface Settings {
 
 /** The relay, as the service binds it. Its table exists even if the relay is off. */
 export const eventRelay = {
-  over: timeLogs,
+  dependsOn: timeLogs,
   bind: ({ eventsUrl }: Settings, logs: Type | DynamicModule) =>
     eventsUrl === undefined ? undefined : EventRelayModule.over(logs, () => sinkOf(eventsUrl)),
   describeConnection: ({ eventsUrl }: Settings) => describeConnection('events', 'EVENTS_URL', eventsUrl),

@@ -18,7 +18,7 @@ interface Process extends Pick<ConnectOptions, 'tracing'> {
 
 /** Time logs over messages, as the service binds them. */
 export const timeLogMessages = {
-  over: timeLogs,
+  dependsOn: timeLogs,
   bind: ({ messagesUrl, onMessage }: Settings & MessageOptions, logs: Type | DynamicModule) =>
     messagesUrl === undefined ? undefined : TimeLogMessagesModule.over(logs, { onMessage }),
   describeConnection: ({ messagesUrl }: Settings) => describeConnection('messages', 'MESSAGES_URL', messagesUrl),

@@ -101,7 +101,7 @@ async function provide(server: Server, owner: Owner, wanted: Seeding): Promise<s
   if ((await server.markOf(name)) === MARK && (await restore(url, owner, wanted))) return url;
   await owner.makeTables(await server.create(name));
   await seed(url, owner.columns, wanted);
-  wanted.progress.note(`${name}: seeded`);
+  wanted.progress.printLine(`${name}: seeded`);
   await server.mark(name, MARK);
   return url;
 }

@@ -70,7 +70,7 @@ async function measureSize(
   const programs: Program[] = [];
   try {
     for (const name of options.programs) programs.push(await startProgram(name, token, data, surroundings));
-    const log = (line: string) => progress.note(line);
+    const log = (line: string) => progress.printLine(line);
     const bench = { server, driver, programs, data, options, log, signal };
     const measurements: Measurement[] = [];
     for (const load of options.loads) measurements.push(...(await compare(bench, load)));

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { entities, migrations, note, afterRestore } from '../../../src/app.module.js';
+import { entities, migrations, backupMetadata, afterRestore } from '../../../src/app.module.js';
 import { backup, checkBackup, restore } from '../../../libs/backup/src/index.js';
 import { addRows, withSql } from '../../support/backup-rows.js';
 import { runCommand as run } from '../../support/commands.js';
@@ -37,7 +37,7 @@ describe('backup and restore of many rows', () => {
     const report = (text: string) => told.push(text);
     const options = { entities, migrations, file: inFolder('told'), report };
     for (const [act, end] of [
-      [() => backup({ url: big, backupMetadata: note, ...options }), 'rows'],
+      [() => backup({ url: big, backupMetadata, ...options }), 'rows'],
       [() => checkBackup(options), 'rows checked'],
       [() => restore({ url: target, afterRestore, ...options }), 'rows'],
     ] as const) {

@@ -32,7 +32,7 @@ describe('counts and sums are true', () => {
     return (await queryOnce(url, sql))[0];
   };
   const expectTruth = async () =>
-    expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are right: ${logs} logs\n`);
+    expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are correct: ${logs} logs\n`);
 
   it.each(VICTIMS)(
     'after a rebuild whose %s is killed in any statement: it has mended all or nothing, and is run again',

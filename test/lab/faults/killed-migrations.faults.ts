@@ -68,7 +68,7 @@ describe('a database of which somebody ends', () => {
       }
       expect(told.map(logOf).sort()).toEqual([...ids, ...deleted].sort());
     });
-    expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are right: ${logs + 1} logs\n`);
+    expect(await resultOf('counts', ['verify'], url)).toBe(`the counts are correct: ${logs + 1} logs\n`);
     const fresh = await create(NONE);
     await migrate({ url: fresh, migrations });
     expect(await firstColumn(url, FUNCTIONS)).toEqual(await firstColumn(fresh, FUNCTIONS));

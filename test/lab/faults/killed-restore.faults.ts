@@ -43,7 +43,7 @@ describe('a restore', () => {
         /^(restored|the database already holds 1 rows in access_tokens: )/,
       );
       expect(await isWhole()).toBe(true);
-      expect(await resultOf('counts', ['verify'], url)).toMatch(/^the counts are right/);
+      expect(await resultOf('counts', ['verify'], url)).toMatch(/^the counts are correct/);
     },
   );
 });

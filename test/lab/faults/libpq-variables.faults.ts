@@ -45,7 +45,7 @@ describe.each(['embedded', 'external'])('libpq’s variables in the shell, with 
     const command = async (name: string, ...args: string[]) => (await runCommand(name, args, env())).stdout;
     const backup = inFolder('backup');
     expect(await command('migrate')).toMatch(/^migrated /);
-    expect(await command('counts', 'verify')).toBe('the counts are right: 0 logs\n');
+    expect(await command('counts', 'verify')).toBe('the counts are correct: 0 logs\n');
     expect(await command('backup', backup)).toMatch(/^saved /);
     expect(await command('restore', backup)).toMatch(/^restored /);
     expect(await command('token', 'create', '--name', 'Ada')).toMatch(/^tl_/m);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { parse, parseAllDocuments } from 'yaml';
-import { faultOfDatabaseUrl } from '../../../src/process/database-url.js';
+import { validateDatabaseUrl } from '../../../src/process/database-url.js';
 import { describeWith } from '../describe-with.js';
 import { EXACT } from './exact.js';
 
@@ -101,7 +101,7 @@ describe('the fleet on Kubernetes', () => {
     const here = url
       .replace('$(DATABASE_PASSWORD)', 'a1')
       .replace('/etc/database/ca.crt', import.meta.filename);
-    expect(faultOfDatabaseUrl(here)).toBeUndefined();
+    expect(validateDatabaseUrl(here)).toBeUndefined();
     expect(spec).toMatchObject({
       selector: { matchLabels: { app: name } },
       template: {

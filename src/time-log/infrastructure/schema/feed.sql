@@ -1,5 +1,5 @@
 -- The feed: logs in the order of their transactions, with their corrections and deletions. See
--- ../feed/README.md. The argument of the triggers is the shift: the difference between positions
+-- src/feed/README.md. The argument of the triggers is the shift: the difference between positions
 -- and transaction ids.
 
 -- Called before the update of a log. If a value changes, the row moves to the end of the feed. A

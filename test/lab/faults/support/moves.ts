@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { entities, migrations, note, afterRestore } from '../../../../src/app.module.js';
+import { entities, migrations, backupMetadata, afterRestore } from '../../../../src/app.module.js';
 import { backup, restore } from '../../../../libs/backup/src/index.js';
 import { migrate } from '../../../../src/database/setup/index.js';
 import { eventually } from '../../eventually.js';
@@ -104,7 +104,7 @@ export class Movers {
 
   private async saveRows({ url }: Place): Promise<() => Promise<Place>> {
     const file = join(this.directory, String((this.files += 1)));
-    await backup({ url, entities, migrations, backupMetadata: note, file, report });
+    await backup({ url, entities, migrations, backupMetadata, file, report });
     return async () => {
       const place = await this.migrated(this.target);
       await restore({ url: place.url, entities, migrations, afterRestore, file, report });

@@ -8,39 +8,39 @@ import { AppModule, MODULES } from '../app.module.js';
 import { EMBEDDED_DATABASES } from '../packages.js';
 import type { Config } from './config.js';
 import { openDatabase } from '../database/setup/index.js';
-import { firstSteps, firstTokenFile, lacksToken } from './first-steps.js';
-import { listen } from './listening.js';
-import { ServiceLogger } from './logging.js';
+import { listen } from './listen.js';
+import { ServiceLogger } from './service-logger.js';
 import { findTracing } from './tracing.js';
+import { firstTokenFile, lacksToken, welcomeText } from './welcome.js';
 
-/** What is told before there is a log. */
-export interface Note {
+/** A message from before the logger exists. */
+export interface StartupMessage {
   readonly line: string;
   readonly level: 'log' | 'warn';
 }
 
-interface Start {
+interface ServeOptions {
   readonly config: Config;
-  readonly notes: readonly Note[];
-  /** Takes the log as lines of JSON; without it the log goes to standard output. */
+  readonly startupMessages: readonly StartupMessage[];
+  /** Receives the log as lines of JSON. The default is standard output. */
   readonly log?: DestinationStream;
-  /** Writes beside the log. */
-  readonly say: (text: string) => void;
+  /** Prints text that is not part of the log. */
+  readonly print: (text: string) => void;
   readonly stop: AbortController;
 }
 
-/** Serves until the signal, then drains. Ends everything that was started, even if the start fails half-way. */
-export async function serve({ config, notes, log, say, stop }: Start): Promise<void> {
+/** Serves until the signal, then drains. It also cleans up after a failed start. */
+export async function serve({ config, startupMessages, log, print, stop }: ServeOptions): Promise<void> {
   const { signal } = stop;
   const tracing = await findTracing();
   const logger = await ServiceLogger.open(config.logLevel, config.logAsJson, tracing, log);
-  for (const { line, level } of notes) logger[level](line);
+  for (const { line, level } of startupMessages) logger[level](line);
   signal.addEventListener('abort', () => logger.log('shutting down'));
   const database = await openDatabase(EMBEDDED_DATABASES, {
     ...config,
     signal,
     log: (line) => logger.logPostgres(line),
-    // The database is gone for good: drain, then end with its message.
+    // The embedded database cannot come back: drain, then end with its error.
     onFailure: (error) => stop.abort(error),
   });
   try {
@@ -69,7 +69,7 @@ export async function serve({ config, notes, log, say, stop }: Start): Promise<v
       );
       // Standard output belongs to the log.
       if (tokenFile !== undefined || (await lacksToken(app, config)))
-        say(firstSteps({ ...config, tokenFile, port, today: new Date() }));
+        print(welcomeText({ ...config, tokenFile, port, today: new Date() }));
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await app.close();

@@ -4,25 +4,25 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { type RequestChange, stateOf } from '../../libs/strict-request/src/index.js';
 import type { Tracing } from './tracing.js';
 
-/** A message that was answered. */
+/** A message that has been answered, for the access log. */
 export interface LoggedMessage {
   readonly id: string;
   readonly pattern: string;
-  /** The code, HTTP status and reason of an error that it was answered with. */
+  /** The code, HTTP status and reason of the error, if the answer is an error. */
   readonly error?: string | undefined;
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
-  /** The id of its caller, if it has passed the guard. */
+  /** The id of the caller, if the guard has accepted it. */
   readonly caller: string | undefined;
   readonly change?: RequestChange | undefined;
   readonly milliseconds: number;
 }
 
-/** Contexts in which Nest reports what ended a start, with a stack or in the system's words. */
-const ENDS_OF_A_START = new Set(['ExceptionHandler', 'NestApplication']);
+/** Contexts in which Nest logs the error that ended a start. */
+const STARTUP_ERROR_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication']);
 
-/** Contexts in which Nest reports, at every start, the parts that it connects. */
-const WIRING = new Set([
+/** Contexts in which Nest logs its own modules and routes at every start. */
+const WIRING_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
   'RoutesResolver',
@@ -32,22 +32,22 @@ const WIRING = new Set([
 ]);
 
 /**
- * The lines that PostgreSQL writes whenever it starts, stops or makes a checkpoint. It may stop before it has read that
- * a connection is given up.
+ * Matches the lines that PostgreSQL writes at each start, stop and checkpoint. At a stop, it may
+ * report a connection that the service is just closing.
  */
-const ROUTINE =
+const ROUTINE_LINE =
   /^FATAL: +terminating connection due to administrator command|^LOG: +(starting|listening|database system (was|is) (shut down|ready)|received .* shutdown|aborting any|background worker "logical replication|shutting down|checkpoint)/;
 
-/** Nest's logger over pino. Nest's reports about its own wiring go to `debug`. */
+/** A Nest logger that writes with pino. It logs the wiring of Nest itself at `debug`. */
 export class ServiceLogger implements LoggerService {
   private constructor(private readonly pino: Logger) {}
 
-  /** Writes lines of JSON, or lines for a person at a terminal, each with the ids of the trace that it belongs to. */
+  /** Returns a logger of JSON lines or readable lines, with the ids of the current trace. */
   static async open(
     level: string,
     asJson: boolean,
     tracing?: Tracing,
-    to?: DestinationStream,
+    destination?: DestinationStream,
   ): Promise<ServiceLogger> {
     const options = {
       level,
@@ -55,13 +55,13 @@ export class ServiceLogger implements LoggerService {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label: string) => ({ level: label }) },
     };
-    return new ServiceLogger(asJson ? pino(options, to) : pino(options, await prettyLines()));
+    return new ServiceLogger(asJson ? pino(options, destination) : pino(options, await prettyLines()));
   }
 
   /**
-   * Writes one line for each request that was refused or failed, or that corrects or deletes a log; for any other only
-   * at `debug`. It holds the request id, the path of the route, the fault, the caller and the id of the log that it
-   * changes, and nothing else that was sent.
+   * Logs a request that failed, or that corrected or deleted a time log; any other request only at
+   * `debug`. The line contains the request id, the path of the route, the error, the caller and the
+   * id of the changed log, but no other data that the client sent.
    */
   logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
     const { caller, change } = stateOf(request);
@@ -76,16 +76,16 @@ export class ServiceLogger implements LoggerService {
       // Set by the error filter.
       error: response.locals.error as string | undefined,
       reason: response.locals.reason as string | undefined,
-      // Names the caller who needs help. It is not the token.
+      // Identifies the caller. It is not the token.
       caller: caller?.id,
-      ...changed(change),
+      ...changeFields(change),
       milliseconds: Math.round(milliseconds),
       ...(!response.writableFinished && { aborted: true }),
     };
     this.pino[level](line, 'request');
   }
 
-  /** Writes one line for a message, as logRequest does for a request. */
+  /** Logs a message, as `logRequest` logs a request. */
   logMessage({
     id: requestId,
     pattern,
@@ -104,24 +104,24 @@ export class ServiceLogger implements LoggerService {
       error,
       reason,
       caller,
-      ...changed(change),
+      ...changeFields(change),
       milliseconds: Math.round(milliseconds),
     };
     this.pino[level](line, 'message');
   }
 
-  /** Writes a line of the embedded PostgreSQL; routine lines go to `debug`. */
+  /** Logs a line of the embedded PostgreSQL; routine lines at `debug`. */
   logPostgres(line: string): void {
-    this.pino[ROUTINE.test(line) ? 'debug' : 'info']({ context: 'PostgreSQL' }, line);
+    this.pino[ROUTINE_LINE.test(line) ? 'debug' : 'info']({ context: 'PostgreSQL' }, line);
   }
 
-  /** Logs an error. What ended a start goes to `debug`: main.ts prints it, in one line that says what to do. */
+  /** Logs an error. An error that ended the start goes to `debug`, because main.ts prints it. */
   error(message: unknown, ...rest: unknown[]): void {
-    this.write(ENDS_OF_A_START.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
+    this.write(STARTUP_ERROR_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
   }
 
   log(message: unknown, ...rest: unknown[]): void {
-    this.write(WIRING.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+    this.write(WIRING_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
 
   fatal(message: unknown, ...rest: unknown[]): void {
@@ -140,7 +140,7 @@ export class ServiceLogger implements LoggerService {
     this.write('trace', message, rest);
   }
 
-  /** Nest passes the context last, and the stack of an error before it. */
+  /** Nest passes the context as the last argument, and the stack of an error before it. */
   private write(level: Level, message: unknown, rest: unknown[]): void {
     const [stack] = rest.slice(0, -1);
     const context = rest.at(-1);
@@ -152,7 +152,7 @@ export class ServiceLogger implements LoggerService {
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
-/** Writes in this thread, so that lines of the log and other output appear in their order. */
+/** Returns a stream that writes in this thread, so that all output keeps its order. */
 async function prettyLines(): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
   return pretty({
@@ -163,20 +163,23 @@ async function prettyLines(): Promise<DestinationStream> {
   });
 }
 
-/** The path of the request's route. No other path is logged: a client may have put a token there. */
+/** Returns the path of the request's route. An unknown path may contain a token. */
 function pathOf({ route }: Request): string {
   const { path = '*' } = (route ?? {}) as { path?: string };
   return path.includes('*') ? '(unknown)' : path;
 }
 
 function levelFor(status: number, change: RequestChange | undefined): 'error' | 'info' | 'debug' {
-  // 503 is no fault of ours. An outage has its own line at `error`, and a shutdown is no reason for an alarm.
+  // 503 is not a fault of the service: an outage has its own line, and a shutdown is normal.
   if (status >= 500 && status !== 503) return 'error';
-  // Who corrected or deleted a log must be known. Of creates there are thousands a second.
-  const isKept = change !== undefined && change.kind !== 'record';
-  return status >= 400 || isKept ? 'info' : 'debug';
+  // Corrections and deletions are an audit trail. There are thousands of creates per second.
+  const isAudited = change !== undefined && change.kind !== 'record';
+  return status >= 400 || isAudited ? 'info' : 'debug';
 }
 
-function changed(change: RequestChange | undefined): { readonly change?: string; readonly timeLog?: string } {
+function changeFields(change: RequestChange | undefined): {
+  readonly change?: string;
+  readonly timeLog?: string;
+} {
   return change ? { change: change.kind, timeLog: change.id } : {};
 }

@@ -3,26 +3,26 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { firstSteps } from './first-steps.js';
+import { welcomeText } from './welcome.js';
 
 const TODAY = new Date('2026-01-31T23:30:00Z');
 
-/** Stands where curl stands, and shows the arguments that it was given, one a line. */
+/** A shell function that replaces curl and prints its arguments, one per line. */
 const CURL = 'curl() { printf "%s\\n" "$@"; }\n';
 
 function commandsOf(text: string): string[] {
   return text.split('\n').filter((line) => line.startsWith('curl '));
 }
 
-/** The arguments that a shell makes of a line. */
+/** Returns the arguments into which a shell splits a line. */
 function argumentsOf(line: string): string[] {
   return execFileSync('sh', ['-c', CURL + line], { encoding: 'utf8' })
     .trimEnd()
     .split('\n');
 }
 
-function stepsWith(changes: Partial<Parameters<typeof firstSteps>[0]> = {}): string {
-  return firstSteps({
+function textWith(changes: Partial<Parameters<typeof welcomeText>[0]> = {}): string {
+  return welcomeText({
     tokenFile: '/nowhere/token',
     host: undefined,
     port: 3000,
@@ -32,10 +32,10 @@ function stepsWith(changes: Partial<Parameters<typeof firstSteps>[0]> = {}): str
   });
 }
 
-describe('firstSteps', () => {
+describe('welcomeText', () => {
   let directory: string;
   beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'first-steps-'));
+    directory = mkdtempSync(join(tmpdir(), 'welcome-'));
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -47,11 +47,11 @@ describe('firstSteps', () => {
     '"quoted"',
     '$HOME `id` $(id) \\ * ? [a] ~ ; & | < > #',
     'ü 日本',
-  ])('reads the token whatever the path holds: %s', (name) => {
+  ])('reads the token from any path: %s', (name) => {
     const tokenFile = join(directory, name, 'access-token');
     mkdirSync(dirname(tokenFile), { recursive: true });
     writeFileSync(tokenFile, 'tl_the-token\n');
-    const [record, list, ...more] = commandsOf(stepsWith({ tokenFile }));
+    const [record, list, ...more] = commandsOf(textWith({ tokenFile }));
     expect(more).toEqual([]);
     expect(argumentsOf(record!)).toEqual([
       '-w',
@@ -73,23 +73,23 @@ describe('firstSteps', () => {
     ]);
   });
 
-  it('reads the token from a variable where there is no file, and says what puts it there', () => {
-    const text = stepsWith({ tokenFile: undefined });
-    const [make, record] = text.match(/^(TOKEN|curl).*$/gm) ?? [];
-    expect(text.indexOf('There is no token yet.')).toBeLessThan(text.indexOf(make!));
-    const script = `npm() { echo 'Token 1 for'; echo "tl_$*"; }\n${make}\n${CURL}${record}`;
+  it('reads the token from a variable if there is no file, and says how to set it', () => {
+    const text = textWith({ tokenFile: undefined });
+    const [create, record] = text.match(/^(TOKEN|curl).*$/gm) ?? [];
+    expect(text.indexOf('There is no token yet.')).toBeLessThan(text.indexOf(create!));
+    const script = `npm() { echo 'Token 1 for'; echo "tl_$*"; }\n${create}\n${CURL}${record}`;
     expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toContain(
       '\nAuthorization: Bearer tl_run --silent token -- create --name me\n',
     );
   });
 
-  it('is text that a shell can parse', () => {
-    const script = commandsOf(stepsWith({ tokenFile: `/o'clock/a b/"token` })).join('\n');
+  it('can be parsed by a shell', () => {
+    const script = commandsOf(textWith({ tokenFile: `/o'clock/a b/"token` })).join('\n');
     expect(() => execFileSync('sh', ['-n'], { input: script })).not.toThrow();
   });
 
-  it('sends a log of today', () => {
-    const [record] = commandsOf(stepsWith());
+  it('records a log dated today', () => {
+    const [record] = commandsOf(textWith());
     const body = argumentsOf(record!.replace('$(cat', '$(echo'))[7]!;
     expect(JSON.parse(body)).toEqual({
       projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
@@ -106,13 +106,13 @@ describe('firstSteps', () => {
     ['127.0.0.1', 'http://127.0.0.1:8080/'],
     ['time.example', 'http://time.example:8080/'],
     ['::1', 'http://[::1]:8080/'],
-  ])('calls a service that listens on %s', (host, expected) => {
-    const [, list] = commandsOf(stepsWith({ host, port: 8080 }));
+  ])('addresses a service that listens on %s', (host, expected) => {
+    const [, list] = commandsOf(textWith({ host, port: 8080 }));
     expect(argumentsOf(list!.replace('$(cat', '$(echo'))).toContain(`${expected}api/v1/time-logs`);
-    expect(stepsWith({ host, port: 8080 })).toContain(`\nTry it: ${expected}docs\n`);
+    expect(textWith({ host, port: 8080 })).toContain(`\nTry it: ${expected}docs\n`);
   });
 
-  it('names no page where there is none', () => {
-    expect(stepsWith({ apiDocs: false })).not.toContain('/docs');
+  it('does not mention /docs if it is off', () => {
+    expect(textWith({ apiDocs: false })).not.toContain('/docs');
   });
 });

@@ -1,0 +1,35 @@
+import type { DataSource } from 'typeorm';
+import { entities, migrations } from '../app.module.js';
+import { codeOf, migrate, openDataSource, plainOptions, requireAllRows } from '../database/setup/index.js';
+import { Database } from '../database/index.js';
+import { type CommandContext, type FailedResult, withDatabase } from './run-command.js';
+
+/** SQLSTATE of a call to a function that does not exist. */
+const UNDEFINED_FUNCTION = '42883';
+
+/**
+ * Opens the configured database for an action, as the role that owns its functions.
+ * If they are missing, the error message says that `purpose` is missing.
+ */
+export function withOwnerDatabase(
+  context: CommandContext,
+  purpose: string,
+  action: (database: Database, dataSource: DataSource) => Promise<string | FailedResult>,
+): Promise<string | FailedResult> {
+  return withDatabase(context, async ({ migrationUrl: url, migrationSetting: setting }, { databaseUrl }) => {
+    // The schema of an external database is changed only by the service and `npm run migrate`.
+    if (databaseUrl === undefined) await migrate({ url, migrations });
+    const dataSource = await openDataSource({ ...plainOptions(url), entities, poolSize: 2 }, setting);
+    try {
+      await requireAllRows(dataSource, setting);
+      return await action(new Database(dataSource), dataSource);
+    } catch (error) {
+      if (codeOf(error) !== UNDEFINED_FUNCTION) throw error;
+      throw new Error(`the database has no ${purpose} yet: run npm run migrate to create them`, {
+        cause: error,
+      });
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type { INestApplicationContext } from '@nestjs/common';
+import { AccessTokenService, ensureFirstToken } from '../access-token/index.js';
+import { firstTokenScopes } from '../app.module.js';
+import type { Config } from './config.js';
+import type { OpenDatabase } from '../database/setup/index.js';
+
+export interface WelcomeOptions {
+  /** Absolute path of the file that holds a token; undefined if there is no token yet. */
+  readonly tokenFile: string | undefined;
+  /** The address that the service listens on; undefined means all interfaces. */
+  readonly host: string | undefined;
+  readonly port: number;
+  readonly today: Date;
+  /** Whether the service serves `/docs`. */
+  readonly apiDocs: boolean;
+}
+
+/** Returns the file with the first token, if it is valid. Only an embedded database has one. */
+export async function firstTokenFile(
+  app: INestApplicationContext,
+  { databaseUrl, dataDir, acceptsAccessTokens }: Config,
+  database: OpenDatabase,
+): Promise<string | undefined> {
+  if (databaseUrl !== undefined || !acceptsAccessTokens) return undefined;
+  const file = join(dataDir, 'access-token');
+  if (!(await ensureFirstToken(app.get(AccessTokenService), file, firstTokenScopes))) return undefined;
+  await database.keepOwner(file);
+  return file;
+}
+
+/** Returns whether no client can call the service until a token is created. */
+export async function lacksToken(
+  app: INestApplicationContext,
+  { acceptsAccessTokens, declaredTokens, jwt }: Config,
+): Promise<boolean> {
+  if (!acceptsAccessTokens || declaredTokens.length > 0 || jwt) return false;
+  // A short outage of the database must not end the start.
+  return !(await app
+    .get(AccessTokenService)
+    .isAnyValid()
+    .catch(() => true));
+}
+
+/** Sets the variable that the next commands read, so that all of them can be pasted. */
+const CREATE_TOKEN = [
+  'There is no token yet. Create one in the folder of the service, with its settings (such as DATABASE_URL):',
+  '',
+  'TOKEN=$(npm run --silent token -- create --name me | tail -n 1)',
+  '',
+];
+
+/**
+ * Returns two shell commands, which record a log and list it, and the address of `/docs`.
+ * The commands read the token from a file or a variable, because printed text ends up in logs.
+ */
+export function welcomeText({ tokenFile, host, port, today, apiDocs }: WelcomeOptions): string {
+  const base = `http://${clientHost(host)}:${port}`;
+  const url = `${base}/api/v1/time-logs`;
+  // The response does not end with a newline, so the prompt would follow on the same line.
+  const curl = "curl -w '\\n'";
+  const token = tokenFile === undefined ? '$TOKEN' : `$(cat ${shellQuote(tokenFile)})`;
+  const authorization = `-H "Authorization: Bearer ${token}"`;
+  const body = JSON.stringify({
+    projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+    duration: 1.5,
+    description: 'My first log',
+    date: today.toISOString().slice(0, 10),
+  });
+  return [
+    '',
+    ...(tokenFile === undefined ? CREATE_TOKEN : []),
+    'Record a log:',
+    '',
+    `${curl} ${authorization} -H 'Content-Type: application/json' -d ${shellQuote(body)} ${shellQuote(url)}`,
+    '',
+    'List the logs:',
+    '',
+    `${curl} ${authorization} ${shellQuote(url)}`,
+    '',
+    ...(apiDocs ? [`Try it: ${base}/docs`, ''] : []),
+  ].join('\n');
+}
+
+/** Returns the host part of a URL for a client on this machine. */
+function clientHost(host: string | undefined): string {
+  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
