@@ -67,7 +67,8 @@ const staging = mkdtempSync(join(tmpdir(), 'time-logs-package-'));
 try {
   const packages = new Set(Object.values(BUILDS).flatMap((build) => [...stage(build)]));
   write('package.json', json(manifest(packages)));
-  write('README.md', readFileSync(join(import.meta.dirname, 'README.md')));
+  for (const page of readdirSync(import.meta.dirname).filter((file) => file.endsWith('.md')))
+    write(page, readFileSync(join(import.meta.dirname, page)));
   write('LICENSE', readFileSync(join(PROJECT, 'LICENSE')));
   console.log(pack(directory));
 } finally {

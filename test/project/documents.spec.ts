@@ -21,10 +21,11 @@ const placeOf = (heading: string) =>
 const placesOf = (file: string) =>
   [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => placeOf(heading!));
 
-it('the recipes for hosts stand in the hosts of the estate, word for word', () => {
-  const recipes = /^## Recipes\n(.+?)^## /ms.exec(read('libs/host-package/README.md'))![1]!;
-  const code = [...recipes.matchAll(/^```ts\n(.+?)^```/gms)].flatMap(([, block]) =>
-    block!.trimEnd().split('\n'),
+const PACKAGE_PAGES = DOCUMENTS.filter((file) => file.startsWith('libs/host-package/'));
+
+it('the code for hosts stands in the hosts of the estate, word for word', () => {
+  const code = PACKAGE_PAGES.flatMap((page) => [...read(page).matchAll(/^```ts\n(.+?)^```/gms)]).flatMap(
+    ([, block]) => block!.trimEnd().split('\n'),
   );
   const estate = join(ROOT, 'test/lab/estate');
   const lines = new Set(
@@ -32,8 +33,29 @@ it('the recipes for hosts stand in the hosts of the estate, word for word', () =
       .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
       .flatMap((file) => readFileSync(join(estate, file), 'utf8').split('\n')),
   );
-  expect(code.length).toBeGreaterThan(50);
+  expect(code.length).toBeGreaterThan(100);
   expect(code.filter((line) => !lines.has(line))).toEqual([]);
+});
+
+it.each(['11', '12'])(
+  'the line that installs the package on Nest %s names the majors of a tested host',
+  (nest) => {
+    const [, line = ''] = new RegExp(`^# Nest ${nest}\n(.+)$`, 'm').exec(
+      read('libs/host-package/README.md'),
+    )!;
+    const { dependencies } = JSON.parse(read(`test/lab/estate/nest-${nest}/package.json`)) as {
+      dependencies: Record<string, string>;
+    };
+    const packages = [...line.matchAll(/ (\S+)@([\d.]+)/g)].map(
+      ([, name, version]) => [name!, version!] as const,
+    );
+    expect(packages.length).toBeGreaterThan(4);
+    expect(packages.filter(([name, version]) => !dependencies[name]?.startsWith(`${version}.`))).toEqual([]);
+  },
+);
+
+it('the README of the package has at most 120 lines', () => {
+  expect(read('libs/host-package/README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120);
 });
 
 describe('every document', () => {
@@ -53,7 +75,7 @@ const suites = [
   ...[...read('test/lab/suite.mjs').matchAll(/^ {2}(\w+): (?:[{[]|loadOf)/gm)].map(([, name]) => name),
 ];
 
-it.each(DOCUMENTS)('names no script that is not there: %s', (document) => {
+it.each(DOCUMENTS)('names only scripts that exist: %s', (document) => {
   const named = [...read(document).matchAll(/npm run (?:--silent )?([\w:]+)(?: -- (\w+))?/g)];
   const lost = named.filter(
     ([, script, suite]) =>

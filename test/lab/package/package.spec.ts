@@ -26,9 +26,17 @@ describe('the package for hosts', () => {
       `${folder}/package.json`,
       ...['database', 'feed', 'time-log', 'totals'].map((module) => `${folder}/src/${module}`),
     ];
-    expect([...new Set(folders)].sort()).toEqual([
-      ...['LICENSE', 'README.md', ...build('dist/commonjs'), ...build('dist/esm'), 'package.json'],
-    ]);
+    const pages = 'attributes events hooks messages reference testing'.split(' ').map((page) => `${page}.md`);
+    expect([...new Set(folders)].sort()).toEqual(
+      [
+        'LICENSE',
+        'README.md',
+        ...pages,
+        ...build('dist/commonjs'),
+        ...build('dist/esm'),
+        'package.json',
+      ].sort(),
+    );
     const others = files.filter((file) => file.startsWith('dist') && !/\.(js|d\.ts)$/.test(file));
     expect(others.sort()).toEqual(['dist/commonjs/package.json', 'dist/esm/package.json']);
     const [commonJs, esm] = ['dist/commonjs/', 'dist/esm/'].map((folder) =>

@@ -24,7 +24,10 @@ export class ApprovalsController {
   @UseGuards(BearerAuthGuard)
   @UseFilters(ErrorEnvelopeFilter)
   @Scopes(['approvals:write'])
-  approve(@Param('logId', ParseUUIDPipe) logId: string, @Req() request: { user: Caller }): Promise<Approval> {
+  approve(
+    @Param('logId', ParseUUIDPipe) logId: string,
+    @Req() request: { user: Caller & { id: string } },
+  ): Promise<Approval> {
     return this.approvals.approve(logId, request.user.id);
   }
 

@@ -6,7 +6,10 @@ export interface Staff {
   readonly mayWrite: boolean;
 }
 
-const STAFF = new Map<unknown, Staff>([['key-of-ada', { name: 'ada', mayWrite: true }]]);
+const STAFF = new Map<unknown, Staff>([
+  ['key-of-ada', { name: 'ada', mayWrite: true }],
+  ['key-of-ben', { name: 'ben', mayWrite: false }],
+]);
 
 /** The way into our app. A real one asks its identity provider. Messages come from a broker that we trust. */
 @Injectable()

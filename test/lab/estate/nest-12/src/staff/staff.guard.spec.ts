@@ -1,0 +1,33 @@
+import type { INestApplication } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import request from 'supertest';
+import type { App } from 'supertest/types.js';
+import { InMemoryTimeLogRepository } from 'time-logs/testing';
+import { TimeLogModule, TimeLogRepository } from 'time-logs/time-log';
+import { callerOf, StaffGuard } from './staff.guard.js';
+
+const LOG = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1.5, date: '2026-01-31' };
+
+/** The routes of time logs behind our guard, without a database. */
+describe('StaffGuard', () => {
+  let app: INestApplication<App>;
+
+  beforeAll(async () => {
+    const module = await Test.createTestingModule({
+      imports: [TimeLogModule.forRoot({ guard: StaffGuard, caller: callerOf })],
+    })
+      .overrideProvider(TimeLogRepository)
+      .useClass(InMemoryTimeLogRepository)
+      .compile();
+    app = await module.createNestApplication().init();
+  });
+  afterAll(() => app.close());
+
+  const send = (key = '') => request(app.getHttpServer()).post('/time-logs').set('x-api-key', key).send(LOG);
+
+  it('refuses a request without a key, and a change by staff who may only read', async () => {
+    await send().expect(401);
+    await send('key-of-ben').expect(403);
+    await send('key-of-ada').expect(201);
+  });
+});
