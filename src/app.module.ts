@@ -143,6 +143,7 @@ export class AppModule {
             },
           }),
           shutdownDelay: config.shutdownDelay,
+          ...(config.apiDocs && { page: '/docs' }),
           limits,
           ...(onClose && { onClose }),
         }),

@@ -8,6 +8,7 @@ export const dropCommand: Command = {
   npm run drop -- DAY          deletes all logs whose date is before this day (YYYY-MM-DD). This cannot be undone,
                                so make a backup first
   npm run drop -- DAY --tell   also publishes each deletion in the feed
+  npm run drop -- DAY --dry-run   counts the logs and deletes none
 
 Without --tell, each consumer of the feed must start again once with an empty copy, and receives no events until the
 command has ended; all other logs are published to a broker again. The service may be running. If the command is
@@ -15,12 +16,13 @@ interrupted or killed, counts and feed stay correct: run it again for the remain
   interrupted:
     'interrupted: some logs are dropped, and counts and feed are correct; run the command again for the rest',
   run: (context) => {
-    const { day, isTold } = parseArguments(context.args, new Date());
+    const { day, option } = parseArguments(context.args, new Date());
     return withOwnerDatabase(context, 'functions that drop logs', async (_database, dataSource) => {
       const logs = new OldTimeLogs(dataSource);
       const all = await logs.count(day);
+      if (option === '--dry-run') return `${all} logs would be dropped`;
       const dropped = await logs.drop(day, {
-        isTold,
+        isTold: option === '--tell',
         signal: context.signal,
         onProgress: (dropped) => context.progress.show(`dropped ${dropped} of ${all} logs`),
       });
@@ -36,14 +38,14 @@ interrupted or killed, counts and feed stay correct: run it again for the remain
 function parseArguments(
   args: readonly string[],
   now: Date,
-): { readonly day: string; readonly isTold: boolean } {
+): { readonly day: string; readonly option: string | undefined } {
   const [day, option, ...more] = args;
   if (!OldTimeLogs.isDay(day)) throw new UsageError('specify a DAY, such as 2020-01-31');
-  if ((option !== undefined && option !== '--tell') || more.length > 0)
-    throw new UsageError('only --tell may follow the DAY');
+  if ((option !== undefined && !['--tell', '--dry-run'].includes(option)) || more.length > 0)
+    throw new UsageError('only --tell or --dry-run may follow the DAY');
   if (day > now.toISOString().slice(0, 10))
     throw new UsageError('the DAY must not be later than today (UTC)');
-  return { day, isTold: option === '--tell' };
+  return { day, option };
 }
 
 await runAsProgram(import.meta.filename, dropCommand);

@@ -7,18 +7,18 @@ import { welcomeText } from './welcome.js';
 
 const TODAY = new Date('2026-01-31T23:30:00Z');
 
-/** A shell function that replaces curl and prints its arguments, one per line. */
-const CURL = 'curl() { printf "%s\\n" "$@"; }\n';
+/** A shell function that replaces curl and prints its arguments, each with a NUL at its end. */
+const CURL = 'curl() { printf "%s\\0" "$@"; }\n';
 
 function commandsOf(text: string): string[] {
-  return text.split('\n').filter((line) => line.startsWith('curl '));
+  return text.split('\n\n').filter((command) => command.startsWith('curl '));
 }
 
-/** Returns the arguments into which a shell splits a line. */
-function argumentsOf(line: string): string[] {
-  return execFileSync('sh', ['-c', CURL + line], { encoding: 'utf8' })
-    .trimEnd()
-    .split('\n');
+/** Returns the arguments into which a shell splits a command. */
+function argumentsOf(command: string): string[] {
+  return execFileSync('sh', ['-c', CURL + command], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1);
 }
 
 function textWith(changes: Partial<Parameters<typeof welcomeText>[0]> = {}): string {
@@ -61,7 +61,7 @@ describe('welcomeText', () => {
       '-H',
       'Content-Type: application/json',
       '-d',
-      expect.stringMatching(/^\{.*\}$/),
+      expect.stringMatching(/^\{.*\}$/s),
       'http://localhost:3000/api/v1/time-logs',
     ]);
     expect(argumentsOf(list!)).toEqual([
@@ -75,17 +75,22 @@ describe('welcomeText', () => {
 
   it('reads the token from a variable if there is no file, and says how to set it', () => {
     const text = textWith({ tokenFile: undefined });
-    const [create, record] = text.match(/^(TOKEN|curl).*$/gm) ?? [];
-    expect(text.indexOf('There is no token yet.')).toBeLessThan(text.indexOf(create!));
+    const [create, record] = [/^TOKEN=.*$/m.exec(text)![0], commandsOf(text)[0]];
+    expect(text.indexOf('There is no token here.')).toBeLessThan(text.indexOf(create));
     const script = `npm() { echo 'Token 1 for'; echo "tl_$*"; }\n${create}\n${CURL}${record}`;
     expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toContain(
-      '\nAuthorization: Bearer tl_run --silent token -- create --name me\n',
+      '\0Authorization: Bearer tl_run --silent token -- create --name me\0',
     );
   });
 
   it('can be parsed by a shell', () => {
     const script = commandsOf(textWith({ tokenFile: `/o'clock/a b/"token` })).join('\n');
     expect(() => execFileSync('sh', ['-n'], { input: script })).not.toThrow();
+  });
+
+  it('has lines of at most 80 characters', () => {
+    const lines = textWith({ tokenFile: '/home/ada/time-logs/.data/access-token' }).split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
   it('records a log dated today', () => {

@@ -44,14 +44,15 @@ export async function lacksToken(
 
 /** Sets the variable that the next commands read, so that all of them can be pasted. */
 const CREATE_TOKEN = [
-  'There is no token yet. Create one in the folder of the service, with its settings (such as DATABASE_URL):',
+  'There is no token here. Create one in the folder of the service, with its',
+  'settings (such as DATABASE_URL):',
   '',
   'TOKEN=$(npm run --silent token -- create --name me | tail -n 1)',
   '',
 ];
 
 /**
- * Returns two shell commands, which record a log and list it, and the address of `/docs`.
+ * Returns two shell commands in lines of 80 characters, which record a log and list it, and the address of `/docs`.
  * The commands read the token from a file or a variable, because printed text ends up in logs.
  */
 export function welcomeText({ tokenFile, host, port, today, apiDocs }: WelcomeOptions): string {
@@ -61,22 +62,24 @@ export function welcomeText({ tokenFile, host, port, today, apiDocs }: WelcomeOp
   const curl = "curl -w '\\n'";
   const token = tokenFile === undefined ? '$TOKEN' : `$(cat ${shellQuote(tokenFile)})`;
   const authorization = `-H "Authorization: Bearer ${token}"`;
-  const body = JSON.stringify({
-    projectId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-    duration: 1.5,
-    description: 'My first log',
-    date: today.toISOString().slice(0, 10),
-  });
+  const body = `{"projectId":"3f2504e0-4f89-41d3-9a0c-0305e82c3301","duration":1.5,
+  "description":"My first log","date":"${today.toISOString().slice(0, 10)}"}`;
   return [
     '',
     ...(tokenFile === undefined ? CREATE_TOKEN : []),
     'Record a log:',
     '',
-    `${curl} ${authorization} -H 'Content-Type: application/json' -d ${shellQuote(body)} ${shellQuote(url)}`,
+    inLines(
+      curl,
+      authorization,
+      "-H 'Content-Type: application/json'",
+      `-d ${shellQuote(body)}`,
+      shellQuote(url),
+    ),
     '',
     'List the logs:',
     '',
-    `${curl} ${authorization} ${shellQuote(url)}`,
+    inLines(curl, authorization, shellQuote(url)),
     '',
     ...(apiDocs ? [`Try it: ${base}/docs`, ''] : []),
   ].join('\n');
@@ -86,6 +89,11 @@ export function welcomeText({ tokenFile, host, port, today, apiDocs }: WelcomeOp
 function clientHost(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Returns one shell command, with each part on a line of its own. */
+function inLines(...parts: string[]): string {
+  return parts.join(' \\\n  ');
 }
 
 function shellQuote(text: string): string {

@@ -174,7 +174,7 @@ describe('any other path below /docs', () => {
 describe('API_DOCS=off', () => {
   const silent = useTestApp({ apiDocs: false });
 
-  it.each(API_DOCS_PATHS)('leaves %s unknown', async (path) => {
+  it.each(['/', ...API_DOCS_PATHS])('leaves %s unknown', async (path) => {
     const answers = [await fetch(silent.url + path), await fetch(silent.url + path, { method: 'POST' })];
     for (const answer of answers) expect([answer.status, await answer.json()]).toEqual(REFUSED.unauthorized);
     const known = await fetch(silent.url + path, { headers: { authorization: `Bearer ${silent.token}` } });

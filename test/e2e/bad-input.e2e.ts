@@ -104,7 +104,9 @@ describe('naughty strings', () => {
     await forEach(encoded, async (text) => {
       const query = PARAMETERS.map((name) => `${name}=${text}`);
       expect(messageOf(await list(app, `${query.join('&')}&${text}=1`))).toMatch(
-        new RegExp(`^(?:${fault}){2,5}unknown parameter: [\\x20-\\x7e]{0,40}$`),
+        new RegExp(
+          `^(?:${fault}){2,5}unknown parameter: [\\x20-\\x7e]{0,40} \\(known: ${PARAMETERS.join(', ')}\\)$`,
+        ),
       );
     });
   });

@@ -208,7 +208,10 @@ describe('GET /api/v1/time-logs/events', () => {
     ),
     ['lastEventId=x&limit=0', `${noEvent}; limit must be a whole number from 1 to 1000`],
     ['limit=1001', 'limit must be a whole number from 1 to 1000'],
-    ['limit=1&page=2&projectId=x', 'unknown parameter: page; unknown parameter: projectId'],
+    [
+      'limit=1&page=2&projectId=x',
+      'unknown parameter: page; unknown parameter: projectId (known: lastEventId, limit)',
+    ],
   ])('refuses %s', async (query, message) => {
     expect(outcome(await feed(query))).toEqual([400, refusal('VALIDATION_ERROR', message)]);
   });

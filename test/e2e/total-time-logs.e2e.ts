@@ -122,7 +122,8 @@ describe('GET /api/v1/time-logs/totals', () => {
     [
       'x=1&limit=0&page=0&by=x&to=x&from=x&projectId=x',
       `projectId must be a UUID; from ${day}; to ${day}; ${by}; page must be a whole number from 1 to 2^53-1; ` +
-        'limit must be a whole number from 1 to 1000; unknown parameter: x',
+        'limit must be a whole number from 1 to 1000; unknown parameter: x ' +
+        '(known: projectId, from, to, by, page, limit)',
     ],
   ])('refuses %s', async (query, message) => {
     expect(outcome(await totals(query))).toEqual(isInvalid(message));

@@ -218,8 +218,8 @@ describe('a schema of attributes', () => {
     const log = await service.record({ ...VALUES, attributes: { ticket: 'find-1' } });
     await service.record({ ...VALUES, attributes: { ticket: 'find-2' } });
     const source = hosts.app.get(DataSource);
-    const readme = await readFile('libs/host-package/README.md', 'utf8');
-    const [statement = ''] = /create index concurrently [^`]+(?=`)/.exec(readme) ?? [];
+    const page = await readFile('libs/host-package/attributes.md', 'utf8');
+    const [statement = ''] = /^create index concurrently .+$/m.exec(page) ?? [];
     await source.query(statement);
     const query = source
       .getRepository(TimeLog)

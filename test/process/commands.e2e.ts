@@ -83,6 +83,7 @@ describe('the token command', () => {
     [['list', '--project', uuids(1)[0]!], '--name, --scope, --project and --expires are only for create'],
     [['revoke', 'x'], 'revoke takes the id of a token'],
     [['crate'], 'there is no command crate: say create, list or revoke ID'],
+    [['list', 'more'], 'say create, list or revoke ID'],
     [['revoke'], 'say create, list or revoke ID'],
     [['list', '--nam', 'x'], "Unknown option '--nam'"],
   ])('explains what is wrong with %j', async (args, message) => {
@@ -226,8 +227,8 @@ describe('the drop command', () => {
       ['', 'specify a DAY, such as 2020-01-31'],
       ['2026-02-30', 'specify a DAY, such as 2020-01-31'],
       ['9999-12-31', 'the DAY must not be later than today (UTC)'],
-      ['2020-01-01 --tel', 'only --tell may follow the DAY'],
-      ['2020-01-01 --tell more', 'only --tell may follow the DAY'],
+      ['2020-01-01 --tel', 'only --tell or --dry-run may follow the DAY'],
+      ['2020-01-01 --tell --dry-run', 'only --tell or --dry-run may follow the DAY'],
     ] as const) {
       const { stderr } = await drop(...line.split(' ').filter((arg) => arg !== ''));
       expect(stderr.startsWith(`${message}\n\nUsage:\n`)).toBe(true);
@@ -242,6 +243,7 @@ describe('the drop command', () => {
          select ('019c1370-4e1b-7000-8000-' || lpad(n::text, 12, '0'))::uuid, gen_random_uuid(), 1, '', date '2019-12-30' + n
            from generate_series(0, 3) n`,
       );
+      expect(await drop('2020-01-01', '--dry-run')).toEqual(printed('2 logs would be dropped'));
       const holder = sql.createQueryRunner();
       await holder.startTransaction();
       await holder.query(`select from time_logs where date = '2019-12-30' for update`);

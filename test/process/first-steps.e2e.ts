@@ -11,10 +11,10 @@ import { correct, remove, send } from '../support/requests.js';
 import { startHere } from '../support/service-here.js';
 import { MAIN, spawnProgram, startService } from '../support/service-process.js';
 
-/** Runs a line of the first steps, as pasted. */
+/** Runs a command of the first steps, as pasted. */
 async function pasted(printed: string, index: number): Promise<Record<string, unknown>> {
-  const lines = printed.match(/^curl .*$/gm) ?? [];
-  const { stdout } = await promisify(execFile)('sh', ['-c', lines[index] ?? 'exit 1']);
+  const commands = printed.split('\n\n').filter((command) => command.startsWith('curl '));
+  const { stdout } = await promisify(execFile)('sh', ['-c', commands[index] ?? 'exit 1']);
   expect(stdout).toMatch(/\}\n$/);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
@@ -86,9 +86,14 @@ describe('the service without DATABASE_URL', () => {
         expect.stringMatching(/^\[[\d:.]+\] INFO: the database is ready: embedded, in .*[/]postgres$/),
         expect.stringMatching(/^\[[\d:.]+\] INFO: listening on port \d+ of 127[.]0[.]0[.]1; messages: none /),
         'Record a log:',
-        expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
+        ...["curl -w '\\n' \\", expect.stringMatching(/^  -H "Authorization: .*\)" \\$/)],
+        "  -H 'Content-Type: application/json' \\",
+        expect.stringMatching(/^  -d '\{.*,$/),
+        expect.stringMatching(/^  .*\}' \\$/),
+        expect.stringMatching(/^  'http:.*\/api\/v1\/time-logs'$/),
         'List the logs:',
-        expect.stringMatching(/^curl .*\/api\/v1\/time-logs'$/),
+        ...["curl -w '\\n' \\", expect.stringMatching(/^  -H "Authorization: .*\)" \\$/)],
+        expect.stringMatching(/^  'http:.*\/api\/v1\/time-logs'$/),
         expect.stringMatching(/^Try it: http:\/\/127\.0\.0\.1:\d+\/docs$/),
         expect.stringMatching(/^\[[\d:.]+\] INFO: shutting down$/),
       ]);

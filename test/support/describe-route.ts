@@ -196,7 +196,8 @@ export function describeRoute(app: TestApp, route: Route): void {
         const messageTo = async (query: string) =>
           outcome(await ask(app, { ...right, path: `${right.path}?${query}` }, app.token));
         const isInvalid = (message: string) => [400, refusal('VALIDATION_ERROR', message)];
-        expect(await messageTo('another=1')).toEqual(isInvalid('unknown parameter: another'));
+        const known = inQuery.length > 0 ? ` (known: ${inQuery.map(([known]) => known).join(', ')})` : '';
+        expect(await messageTo('another=1')).toEqual(isInvalid(`unknown parameter: another${known}`));
         for (const [name, query] of [...inPath, ...inQuery])
           expect(await messageTo(query!)).toEqual(isInvalid(`${name} must not be repeated`));
       });

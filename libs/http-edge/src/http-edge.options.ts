@@ -25,6 +25,8 @@ export interface HttpEdgeOptions {
   readonly shutdownDelay: number;
   /** Without this option no page of another origin may call the app. */
   readonly cors?: CorsOptions | undefined;
+  /** The path of a page for people, which the 401 of `GET /` without a token names. */
+  readonly page?: string | undefined;
   readonly limits: RequestLimits;
   /** Called when a response is complete or aborted, with the duration of the request. */
   readonly onClose?: (request: IdentifiedRequest, response: Response, milliseconds: number) => void;

@@ -1,16 +1,26 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { BearerAuthGuard, IS_PUBLIC } from '../../auth/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
+import { HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
 import { routesOf } from './routes.js';
 
 /** Requires a token on unknown paths and methods too, except on the paths of public routes. */
 @Injectable()
 export class UnknownRouteGuard extends BearerAuthGuard {
-  override canActivate(context: ExecutionContext): Promise<boolean> {
-    const { app, path } = context.switchToHttp().getRequest<Request>();
+  @Inject(HTTP_EDGE_OPTIONS) private readonly options!: HttpEdgeOptions;
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const { app, method, path } = context.switchToHttp().getRequest<Request>();
     const handlers = routesOf(app, path).flatMap(({ stack }) => stack.map(({ handle }) => handle));
-    return handlers.some((handler) => this.reflector.get(IS_PUBLIC, handler))
-      ? Promise.resolve(true)
-      : super.canActivate(context);
+    if (handlers.some((handler) => this.reflector.get(IS_PUBLIC, handler))) return true;
+    try {
+      return await super.canActivate(context);
+    } catch (error) {
+      const { page } = this.options;
+      const isStart = method === 'GET' && path === '/' && page !== undefined;
+      if (!isStart || !(error instanceof DomainError) || error.code !== 'UNAUTHORIZED') throw error;
+      throw new DomainError('UNAUTHORIZED', `${error.message}; ${page} says how to call this service`);
+    }
   }
 }

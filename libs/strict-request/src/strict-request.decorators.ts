@@ -29,7 +29,7 @@ export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParam
 export const StrictQuery: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
     const { values, repeated } = readQuery(context.switchToHttp().getRequest<Request>().originalUrl);
-    return validate(dto, values, { noun: 'parameter', repeated });
+    return validate(dto, values, { noun: 'parameter', repeated, listsKnown: true });
   },
 );
 

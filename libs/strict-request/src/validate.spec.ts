@@ -97,6 +97,16 @@ describe('validate', () => {
     expect(() => validate(Dto, { second: 'b', x: '1' }, { noun: 'parameter' })).toThrow(refusal);
   });
 
+  it('lists the known members once, after the unknown ones, if it is asked to', () => {
+    const description = { noun: 'parameter', listsKnown: true } as const;
+    const known = 'known: second, first, maybe';
+    for (const [input, message] of [
+      [{ second: 'b', x: '1', y: '2' }, `unknown parameter: x; unknown parameter: y (${known})`],
+      [{ second: 2 }, 'second must be a string'],
+    ] as const)
+      expect(() => validate(Dto, input, description)).toThrow(expect.objectContaining({ message }));
+  });
+
   it('replaces the characters of a name that are not printable ASCII', () => {
     expect(messageOf({ second: 'b', 'é\r\n\0\x7f~ ': 1 })).toMatch(/^unknown field: [\x20-\x7e]*~ $/);
   });

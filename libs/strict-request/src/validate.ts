@@ -15,6 +15,8 @@ export interface InputDescription {
   readonly noun: 'field' | 'parameter' | 'header';
   /** The names that the input has more than once, which is not allowed. */
   readonly repeated?: ReadonlySet<string>;
+  /** Whether a message about an unknown name lists the known ones. */
+  readonly listsKnown?: boolean;
 }
 
 /** An instance of a DTO, and the faults of the input. */
@@ -34,7 +36,11 @@ export interface CheckResult<T> {
  */
 export function validate<T extends object>(dto: Dto<T>, input: object, description: InputDescription): T {
   const checked = checkInput(dto, input, description);
-  throwOnFaults(checked, description);
+  throwOnFaults(
+    checked,
+    description,
+    description.listsKnown ? propertiesOf(dto).map(({ name }) => name) : [],
+  );
   return checked.instance;
 }
 
@@ -70,12 +76,14 @@ export function checkInput<T extends object>(
 export function throwOnFaults(
   { faults, logged, unknown }: Omit<CheckResult<object>, 'instance'>,
   { noun }: InputDescription,
+  known: readonly string[] = [],
 ): void {
   if (faults.length + unknown.length === 0) return;
   const names = unknown.slice(0, MAX_UNKNOWN_NAMES);
+  const list = unknown.length > 0 && known.length > 0 ? ` (known: ${known.join(', ')})` : '';
   throw new DomainError(
     'VALIDATION_ERROR',
-    [...faults, ...names.map((name) => `unknown ${noun}: ${printable(name)}`)].join('; '),
+    [...faults, ...names.map((name) => `unknown ${noun}: ${printable(name)}`)].join('; ') + list,
     { logged: [...logged, ...names.map(() => `unknown ${noun}`)].join('; ') },
   );
 }

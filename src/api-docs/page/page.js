@@ -67,6 +67,8 @@ function Page({ React: { createElement: h, useState } }) {
           ? h(Markdown, { source: response.get('message') })
           : `${status}${duration === undefined ? '' : ` in ${duration} ms`}`,
       ),
+      status === 401 &&
+        h('p', {}, 'The service accepts no request without a valid token: step 2, at the top of this page.'),
       response.get('text') &&
         h(getComponent('responseBody'), {
           content: response.get('text'),

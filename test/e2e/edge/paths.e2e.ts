@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { authorized, edgeApp, exchange, expectRefusal, REFUSED } from '../../support/edge.js';
 import { rawRequest } from '../../support/raw-http.js';
-import { send, TIME_LOGS } from '../../support/requests.js';
+import { refusal, send, TIME_LOGS } from '../../support/requests.js';
 
 const app = edgeApp();
 
 describe('paths', () => {
   it.each([
-    ...['/', '//', '/nowhere', '/api', '/api/v1', '/api/v2/time-logs', '/time-logs', '/favicon.ico'],
+    ...['//', '/nowhere', '/api', '/api/v1', '/api/v2/time-logs', '/time-logs', '/favicon.ico'],
     ...[
       `${TIME_LOGS}/7b1f0e9c-1f0e-7b1f-8e9c-7b1f0e9c1f0e/x`,
       `/${TIME_LOGS}`,
@@ -33,6 +33,14 @@ describe('paths', () => {
     expect(known.headers.has('allow')).toBe(false);
     const post = authorized(app, `POST ${path}`, 'Content-Length: 0', 'Connection: close');
     expectRefusal(await exchange(app, post), REFUSED.unknown);
+  });
+
+  it('begin with one that leads a stranger to the page for people', async () => {
+    const { status, body } = await send(app, '/', { headers: { authorization: undefined } });
+    const message = 'a valid bearer token is required; /docs says how to call this service';
+    expect([status, body]).toEqual([401, refusal('UNAUTHORIZED', message)]);
+    expectRefusal(await send(app, '/'), REFUSED.unknown);
+    expectRefusal(await send(app, '/', { method: 'POST' }), REFUSED.unknown);
   });
 
   it('may end with an empty query', async () => {

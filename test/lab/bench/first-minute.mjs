@@ -27,7 +27,7 @@ for (const file of [...files, 'node_modules'])
 
 const terminal = spawn('script', ['-qec', 'npm start', '/dev/null'], { cwd: home });
 const started = await readUntil('/docs');
-const commands = started.split('\n').filter((line) => line.startsWith('curl'));
+const commands = started.split('\n\n').filter((text) => text.startsWith('curl'));
 const answers = commands.map((command) =>
   execFileSync('bash', ['-c', command.replace('curl', 'curl -sS')], { encoding: 'utf8' }).trim(),
 );
@@ -42,7 +42,7 @@ writeFileSync(
     ...started.split('\n').flatMap((text) => line('output', text)),
     ...line('output', ''),
     ...commands.flatMap((command, index) => [
-      ...line('input', `$ ${command}`),
+      ...`$ ${command}`.split('\n').flatMap((text) => line('input', text)),
       ...line('output', answers[index]),
       ...line('output', ''),
     ]),

@@ -122,6 +122,7 @@ describeInChromium('the page of the documentation', () => {
     const texts = ['header', '.opblock.is-open .opblock-description p'];
     for (const text of texts) expect(await lightnessOf(page, text, 'color')).toBeGreaterThan(180);
     expect(await lightnessOf(page, 'html', 'backgroundColor')).toBeLessThan(60);
+    expect(await lightnessOf(page, '.expand-operation svg path', 'fill')).toBeGreaterThan(180);
     await page.emulateMedia({ colorScheme: 'light' });
     await page.locator('html:not(.dark-mode)').waitFor();
     for (const text of texts) expect(await lightnessOf(page, text, 'color')).toBeLessThan(100);
@@ -183,10 +184,12 @@ describeInChromium('the page of the documentation', () => {
     const liveness = await open(page, 'checkLiveness');
     await liveness.locator('button.execute').click();
     await liveness.locator('.live').getByText('Failed to fetch').waitFor();
-    expect(await execute(await open(page, 'checkHealth'))).toEqual({
+    const health = await open(page, 'checkHealth');
+    expect(await execute(health)).toEqual({
       status: '401',
       body: refusal('UNAUTHORIZED', 'a valid bearer token is required'),
     });
+    await health.locator('.live').getByText('step 2').waitFor();
   });
 });
 

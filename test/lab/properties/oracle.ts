@@ -100,7 +100,8 @@ export function verdictOnQuery(query: string, operation: keyof typeof PARAMETERS
     return name === 'from' && isReversed ? ['from must not be after to'] : [];
   });
   const unknown = [...given.keys()].filter((name) => !parameters.some((known) => known === name));
-  if (faults.length + unknown.length > 0) return refused(...faults, ...named('unknown parameter', unknown));
+  if (faults.length + unknown.length > 0)
+    return refused(...faults, ...named('unknown parameter', unknown, ` (known: ${parameters.join(', ')})`));
   return {
     page: Number(text('page') ?? 1),
     limit: Number(text('limit') ?? 50),
@@ -121,11 +122,15 @@ function refused(...parts: (string | RegExp)[]): Refused {
   return { message: new RegExp(`^${sources.join('; ')}$`) };
 }
 
-/** At most 3 names in printable ASCII, each cut at 40 characters; what stands for other characters is left open. */
-function named(what: string, names: readonly string[]): (string | RegExp)[] {
-  return names.slice(0, 3).map((name) => {
-    if (/^[\x20-\x7e]*$/.test(name)) return `${what}: ${name.slice(0, 40)}`;
-    return new RegExp(`${what}: [\\x20-\\x7e]{0,40}`);
+/**
+ * At most 3 names in printable ASCII, each cut at 40 characters, with a text after the last one. The replacement of other
+ * characters is left open.
+ */
+function named(what: string, names: readonly string[], end = ''): (string | RegExp)[] {
+  return names.slice(0, 3).map((name, index, { length }) => {
+    const after = index === length - 1 ? end : '';
+    if (/^[\x20-\x7e]*$/.test(name)) return `${what}: ${name.slice(0, 40)}${after}`;
+    return new RegExp(`${what}: [\\x20-\\x7e]{0,40}${after.replace(/[()]/g, '\\$&')}`);
   });
 }
 
