@@ -5,9 +5,9 @@ import { TIME_LOG_OPTIONS, type TimeLogCoreOptions } from '../time-log/time-log.
 import { FeedService } from './application/feed.service.js';
 import { FeedRepository } from './domain/feed.repository.js';
 import { TypeOrmFeedRepository } from './infrastructure/typeorm-feed.repository.js';
-import { SOURCE_OF_EVENTS, sourceOf } from './wire/cloud-event.js';
+import { SOURCE_OF_EVENTS, requireEventSource } from './wire/cloud-event.js';
 
-/** Service, port and adapter of the feed. The first two are undefined if the store of time logs has no feed. */
+/** The providers of the feed. Service and port are undefined if the store of time logs has no feed. */
 export const FEED = {
   providers: [
     {
@@ -26,7 +26,7 @@ export const FEED = {
     {
       provide: SOURCE_OF_EVENTS,
       inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ source }: TimeLogCoreOptions) => sourceOf(source),
+      useFactory: ({ source }: TimeLogCoreOptions) => requireEventSource(source),
     },
   ],
   exports: [FeedRepository, FeedService, SOURCE_OF_EVENTS],

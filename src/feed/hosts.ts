@@ -1,4 +1,4 @@
-/* What a host needs of it. The index is for our own modules, and may change with them. */
+/* The public names for host applications. The index is for internal modules and may change with them. */
 
 export { FeedService } from './application/feed.service.js';
 export { type Backlog, FeedRepository } from './domain/feed.repository.js';

@@ -5,7 +5,7 @@ import { timeLogMigrations } from './time-log.migrations.js';
 import { TimeLogModule } from './time-log.module.js';
 import { timeLogScopes } from './time-log.scopes.js';
 
-/** The module, as the service binds it. */
+/** Time logs, as the service uses them. */
 export const timeLogs = {
   prefix: 'api/v1',
   bind: ({ limits }: { readonly limits: TimeLogLimits }) => TimeLogModule.forRoot({ limits, openApi: false }),

@@ -1,6 +1,6 @@
-/* What a host needs of it. The index is for our own modules, and may change with them. */
+/* The public names for host applications. The index is for internal modules and may change with them. */
 
-export { type CallOptions, type RecordOptions } from './application/call.js';
+export { type CallOptions, type RecordOptions } from './application/call-options.js';
 export { type TimeLogChange, type TimeLogHooks } from './application/time-log-hooks.js';
 export { TimeLogService } from './application/time-log.service.js';
 export { type AttributesSchema } from './domain/attributes.js';

@@ -7,14 +7,14 @@ export {
   type TimeLogListResponse,
   type TimeLogResponse,
 } from './wire/time-log-bodies.js';
-export { type ChosenRoutes } from './api/chosen-routes.js';
-export { type CallOptions, type RecordOptions } from './application/call.js';
+export { type EnabledRoutes } from './api/enabled-routes.js';
+export { type CallOptions, type RecordOptions } from './application/call-options.js';
 export { type TimeLogChange, type TimeLogHooks } from './application/time-log-hooks.js';
 export { TimeLogService } from './application/time-log.service.js';
 export { type ProjectAccess, ALL_PROJECTS } from './domain/project-access.js';
 export { type AttributesSchema } from './domain/attributes.js';
-export { fingerprintOf, IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
-export { DEFAULT_PAGE, PageRequest, PAGE_LIMIT } from './domain/page-request.js';
+export { fingerprintOf, MAX_IDEMPOTENCY_KEY_LENGTH, type IdempotencyKey } from './domain/idempotency-key.js';
+export { DEFAULT_PAGE, PageRequest, MAX_PAGE_LIMIT } from './domain/page-request.js';
 export { Period } from './domain/period.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
 export {
@@ -23,7 +23,7 @@ export {
   TimeLogRepository,
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
-export { DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
+export { MAX_DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
 export { type TimeLogItems } from './domain/time-log-item.js';
 export { type Attributes, TimeLog, type TimeLogValues } from './domain/time-log.js';
 export { type TransactionHandle } from './domain/transaction-handle.js';

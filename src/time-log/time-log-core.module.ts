@@ -16,8 +16,8 @@ import {
 } from './infrastructure/typeorm-time-log.repository.js';
 import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf, QUEUE_SHARE } from './time-log.limits.js';
-import { attributesMember } from './wire/attributes-member.js';
-import { LargeAnswers } from './wire/large-answers.js';
+import { attributesField } from './wire/attributes-field.js';
+import { LargeResponseLimiter } from './wire/large-response-limiter.js';
 import {
   ATTRIBUTES_SCHEMA,
   ConfigurableTimeLogCoreModule,
@@ -25,16 +25,17 @@ import {
   type TimeLogCoreOptions,
 } from './time-log.options.js';
 
-/** Service, port, adapter, ids and limits, totals and feed: what both modules have. */
+/** The imports, providers and exports of both modules. */
 export const CORE = {
   imports: [DatabaseModule],
   providers: [
     TimeLogService,
-    // One for requests and messages: they share the memory.
+    // Requests and messages share one limiter.
     {
-      provide: LargeAnswers,
+      provide: LargeResponseLimiter,
       inject: [REQUEST_RULES],
-      useFactory: ({ deadline }: RequestRules) => new LargeAnswers({ wait: QUEUE_SHARE * deadline }),
+      useFactory: ({ deadline }: RequestRules) =>
+        new LargeResponseLimiter({ queueMs: QUEUE_SHARE * deadline }),
     },
     TimeLogMeasures,
     SchemaCheck,
@@ -52,14 +53,14 @@ export const CORE = {
       inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
       useFactory: ({ limits }: TimeLogCoreOptions, attributes: TimeLogAttributes): RequestRules => {
         const { bodyLimit, deadline } = limitsOf(limits);
-        return { bodyLimit, deadline, extraField: attributesMember(attributes) };
+        return { bodyLimit, deadline, extraField: attributesField(attributes) };
       },
     },
     {
       provide: TimeLogAttributes,
       inject: [{ token: ATTRIBUTES_SCHEMA, optional: true }, TIME_LOG_OPTIONS],
       useFactory: (schema: AttributesSchema | undefined, { limits }: TimeLogCoreOptions) =>
-        // The object around them is one level.
+        // The body around them is one level.
         new TimeLogAttributes(
           schema,
           { depth: MAX_JSON_DEPTH - 1, bytes: limitsOf(limits).bodyLimit },
@@ -75,7 +76,8 @@ export const CORE = {
     {
       provide: TimeLogRepository,
       inject: [{ token: TypeOrmTimeLogRepository, optional: true }],
-      useFactory: (ours: TypeOrmTimeLogRepository | undefined) => ours ?? withoutDataSource(),
+      useFactory: (repository: TypeOrmTimeLogRepository | undefined) =>
+        repository ?? throwMissingDataSource(),
     },
     {
       provide: TimeLogIds,
@@ -90,21 +92,21 @@ export const CORE = {
     TypeOrmTimeLogRepository,
     TimeLogAttributes,
     REQUEST_RULES,
-    LargeAnswers,
+    LargeResponseLimiter,
     ...TOTALS.exports,
     ...FEED.exports,
   ],
 } satisfies ModuleMetadata;
 
 /**
- * Time logs without HTTP, for workers and tests: the service and its port. Needs a DataSource with `timeLogEntities`,
- * unless `overrideProvider(TimeLogRepository)` or an adapter stands in its place.
+ * Time logs without HTTP, for workers and tests. It needs a DataSource with `timeLogEntities`, unless an adapter or
+ * `overrideProvider(TimeLogRepository)` replaces the repository.
  */
 @Module(CORE)
 export class TimeLogCoreModule extends ConfigurableTimeLogCoreModule {}
 
-function withoutDataSource(): never {
+function throwMissingDataSource(): never {
   throw new Error(
-    'time logs have no DataSource: import TypeOrmModule.forRoot(…), and where it has a name give it to TimeLogModule.forRoot({ dataSource })',
+    'time logs have no DataSource: import TypeOrmModule.forRoot(…), and if it has a name, pass that to TimeLogModule.forRoot({ dataSource })',
   );
 }

@@ -1,33 +1,30 @@
-/**
- * The default limits of time logs: a host gets these, and `src/process/config.ts` uses them as its defaults. Those of
- * settings alone are in `src/process/config.ts`.
- */
+/** The default limits of time logs, for hosts and for the settings in `src/process/config.ts`. */
 export const TIME_LOG_LIMITS = {
-  /** The most bytes of a body. */
+  /** The maximum size of a body in bytes. */
   bodyLimit: 65_536,
-  /** The most milliseconds that a request waits in all. */
+  /** The maximum total time that a request waits, in milliseconds. */
   deadline: 2_500,
-  /** The most creates that wait for a commit, and the most corrections and deletions that wait for their turn. */
+  /** The maximum number of creates that wait for a commit, and of other changes that wait in their queue. */
   writeQueue: 2_000,
 };
 
 /**
- * The share of the deadline that a costly read may wait in a queue. The statement may take the rest. A read that begins
- * later could not be answered in time; under load that would be all of them.
+ * The share of the deadline that a costly read may wait in a queue. The statement gets the rest. Without it, under
+ * load, all reads would start too late to meet the deadline.
  */
 export const QUEUE_SHARE = 0.4;
 
-/** The limits of time logs, each of them set. */
+/** The limits of time logs, all of them set. */
 export type TimeLogLimits = typeof TIME_LOG_LIMITS;
 
-/** The limits of a host, with the defaults for those that it leaves out. */
+/** Returns the limits of a host, with defaults for missing ones. */
 export function limitsOf(
-  given: { readonly [Name in keyof TimeLogLimits]?: number | undefined } = {},
+  limits: { readonly [Name in keyof TimeLogLimits]?: number | undefined } = {},
 ): TimeLogLimits {
   const { bodyLimit, deadline, writeQueue } = TIME_LOG_LIMITS;
   return {
-    bodyLimit: given.bodyLimit ?? bodyLimit,
-    deadline: given.deadline ?? deadline,
-    writeQueue: given.writeQueue ?? writeQueue,
+    bodyLimit: limits.bodyLimit ?? bodyLimit,
+    deadline: limits.deadline ?? deadline,
+    writeQueue: limits.writeQueue ?? writeQueue,
   };
 }

@@ -3,7 +3,7 @@ import { DropBlockCounts1766000100000 } from './infrastructure/migrations/176600
 import { LimitDurations1765065700000 } from './infrastructure/migrations/1765065700000-limit-durations.js';
 import { migrationsOf } from './infrastructure/schema/released.js';
 
-/** The migrations that make the tables of time logs, in order. */
+/** The migrations of time logs, in order. */
 export const timeLogMigrations = [
   ...migrationsOf('0.1'),
   ...migrationsOf('0.2'),

@@ -16,9 +16,9 @@ import { HOST_FILTER } from '../../libs/errors/src/index.js';
 import { FeedController } from '../feed/api/feed.controller.js';
 import { SOURCE_OF_EVENTS } from '../feed/index.js';
 import { TotalsController } from '../totals/api/totals.controller.js';
-import { ExpressOnly } from './api/express-only.js';
+import { RequireExpress } from './api/require-express.js';
 import { HOST_DOCUMENT, type HostDocument, SECURITY_SCHEME } from './api/host-document.js';
-import { OneOfEachRoute } from './api/one-of-each-route.js';
+import { DuplicateRouteCheck } from './api/duplicate-route-check.js';
 import { TimeLogController } from './api/time-log.controller.js';
 import { TimeLogAttributes } from './domain/attributes.js';
 import { CORE } from './time-log-core.module.js';
@@ -30,17 +30,17 @@ import {
 } from './time-log.options.js';
 
 /**
- * Time logs over HTTP, and all that TimeLogCoreModule has. It needs what that needs, and BearerAuthModule unless
- * `forRoot` is given a guard or a caller.
+ * Time logs over HTTP, with everything in TimeLogCoreModule. It needs the same, and BearerAuthModule unless `forRoot`
+ * gets a guard or a caller.
  */
 @Module({
   imports: CORE.imports,
-  // Express tries routes in this order: those of totals and of the feed come before the route of an id.
+  // Express tries routes in this order: totals and events must come before the route of an id.
   controllers: [TotalsController, FeedController, TimeLogController],
   providers: [
     ...CORE.providers,
-    ExpressOnly,
-    OneOfEachRoute,
+    RequireExpress,
+    DuplicateRouteCheck,
     {
       provide: HOST_ACCESS,
       inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],
@@ -63,7 +63,7 @@ import {
   exports: [...CORE.exports, HOST_ACCESS],
 })
 export class TimeLogModule extends ConfigurableTimeLogModule {
-  /** `forRoot` with these adapters, one by one, or as an array before the other options. */
+  /** Calls `forRoot` with adapters: one argument each, or an array followed by the other options. */
   static withAdapters(...adapters: Provider[]): DynamicModule;
   static withAdapters(adapters: readonly Provider[], options?: TimeLogModuleOptions): DynamicModule;
   static withAdapters(first: Provider | readonly Provider[], ...rest: unknown[]): DynamicModule {

@@ -10,84 +10,82 @@ import {
 import { HOST_FILTER } from '../../libs/errors/src/index.js';
 import { type CallerResolver, HOST_GUARD } from '../../libs/auth/src/index.js';
 import { databaseProvider, registerEntities } from '../database/index.js';
-import { CHOSEN_ROUTES, type ChosenRoutes } from './api/chosen-routes.js';
+import { ENABLED_ROUTES, type EnabledRoutes } from './api/enabled-routes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './application/time-log-hooks.js';
 import type { AttributesSchema } from './domain/attributes.js';
 import { TimeLogRepository } from './domain/time-log.repository.js';
-import { STANDS_ON_OURS } from './infrastructure/schema-check.js';
+import { WRAPS_TYPEORM_REPOSITORY } from './infrastructure/schema-check.js';
 import { timeLogEntities } from './infrastructure/time-log.entities.js';
 import { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 import type { limitsOf } from './time-log.limits.js';
 
-/** What a host may choose for time logs without HTTP. */
+/** The options of time logs without HTTP. */
 export interface TimeLogCoreOptions {
-  /** Limits other than `TIME_LOG_LIMITS`. */
+  /** The limits that differ from `TIME_LOG_LIMITS`. */
   readonly limits?: Parameters<typeof limitsOf>[0];
   /**
-   * The `source` of events, in the feed and from a relay over the module: a URI-reference (CloudEvents 1.0, section
-   * 3.1), `EVENT_SOURCE` unless given. With the id it names an event: never change it.
+   * The `source` of events, in the feed and from a relay: a URI-reference (CloudEvents 1.0, section 3.1). The
+   * default is `DEFAULT_EVENT_SOURCE`. It identifies events together with their ids, so never change it.
    */
   readonly source?: string | undefined;
 }
 
-/** The default of `source`, wherever the module is mounted. */
-export const EVENT_SOURCE = '/api/v1/time-logs';
+/** The default of `source`, whatever the path of the module. */
+export const DEFAULT_EVENT_SOURCE = '/api/v1/time-logs';
 
-/** What a host may choose for time logs over HTTP. */
+/** The options of time logs over HTTP. */
 export interface TimeLogOptions extends TimeLogCoreOptions {
   /**
-   * Finds the caller of a request or message, where the host's own guards have let it pass: `guard`, or those of the
-   * whole app. It stands in the place of our guard; the scopes of the routes are `time-logs:read`,
-   * `time-logs:write` and `time-logs:correct`.
+   * Returns the caller of a request or message that the guards of the host have allowed: `guard`, or those of the
+   * app. It replaces our guard. The scopes of the routes are `time-logs:read`, `time-logs:write` and
+   * `time-logs:correct`.
    */
   readonly caller?: CallerResolver | undefined;
-  /** What the OpenAPI document of the app says of our routes; `false`: the app makes no document. */
+  /** Options for our routes in the OpenAPI document of the app; `false`: the app has no document. */
   readonly openApi?:
     | false
     | {
-        /** The name of the security scheme of callers; `bearer` unless given. */
+        /** The name of the security scheme of callers. The default is `bearer`. */
         readonly securityScheme?: string | undefined;
-        /** Whether requests are limited (`429`). By default if BearerAuthModule is asked and has `admit`. */
+        /** Whether requests are limited (`429`). The default is true if BearerAuthModule is used and has `admit`. */
         readonly rateLimit?: boolean | undefined;
       }
     | undefined;
 }
 
-/** What must be known before any provider is made. */
+/** The options that decide which providers there are. */
 interface CoreExtras {
-  /** The name of the DataSource that keeps time logs. */
+  /** The name of the DataSource that stores time logs. */
   readonly dataSource?: string | undefined;
   /**
-   * The form of `attributes`, which a log then has beside its own values: a Standard Schema, such as one of zod. It may
-   * be asynchronous, and decides also what a log gets that is sent without them.
+   * The schema of `attributes`, which adds them to logs: a Standard Schema, such as one of zod. It may be
+   * asynchronous, and also decides about missing attributes.
    */
   readonly attributes?: AttributesSchema | undefined;
-  /** What is asked before a log is recorded, corrected or deleted, and done in its transaction. */
+  /** The hooks that run before a log is recorded, corrected or deleted, and in the same transaction. */
   readonly hooks?: Type<TimeLogHooks> | TimeLogHooks | undefined;
-  /** Providers that replace ours: of `TimeLogRepository`, `TotalsRepository`, `FeedRepository`, `TimeLogIds` or `WRITE_LIMITS`. */
+  /** Providers that replace ours: of `TimeLogIds`, `WRITE_LIMITS` or a repository (logs, totals, feed). */
   readonly adapters?: readonly Provider[] | undefined;
-  /** What classes of the host need that stand here: hooks, adapters, guard and filter. */
+  /** The modules that the hooks, adapters, guard and filter need. */
   readonly imports?: ModuleMetadata['imports'] | undefined;
 }
 
 interface Extras extends CoreExtras {
-  /** The host's guard, in the place of ours. It is asked about requests, and about messages (`context.getType()`). */
+  /** A guard that replaces ours, for requests and for messages (see `context.getType()`). */
   readonly guard?: Type<CanActivate> | CanActivate | undefined;
-  /**
-   * The host's filter, in the place of ours. A refusal reaches it as an HttpException, with the DomainError as cause.
-   */
+  /** A filter that replaces ours. It gets errors as HttpException, with the DomainError as cause. */
   readonly filter?: Type<ExceptionFilter> | ExceptionFilter | undefined;
-  /** Which routes are left out. */
-  readonly routes?: ChosenRoutes | undefined;
+  /** The routes that are disabled. */
+  readonly routes?: EnabledRoutes | undefined;
 }
 
-/** What `TimeLogModule.forRoot` takes. */
+/** The options of `TimeLogModule.forRoot`. */
 export type TimeLogModuleOptions = TimeLogOptions & Extras;
 
-/** TimeLogOptions, also for a TimeLogCoreModule. */
+/** The injection token of TimeLogOptions, also in TimeLogCoreModule. */
 export const TIME_LOG_OPTIONS = Symbol.for('time-logs.TIME_LOG_OPTIONS');
 
-/** The schema of attributes, where a host has given one. */
+/** The injection token of the schema of attributes of a host. */
 export const ATTRIBUTES_SCHEMA = Symbol.for('time-logs.ATTRIBUTES_SCHEMA');
 
 const builder = <Options>() =>
@@ -95,7 +93,7 @@ const builder = <Options>() =>
     'forRoot',
   );
 
-/** Nest keeps those out of the options that are named here. */
+/** The keys that Nest does not pass on as options. */
 const CORE_EXTRAS: CoreExtras = {
   dataSource: undefined,
   attributes: undefined,
@@ -114,36 +112,36 @@ export const { ConfigurableModuleClass: ConfigurableTimeLogModule } = builder<Ti
     (definition, { guard, filter, routes, ...extras }) =>
       withExtras(
         withProviders(definition, [
-          ...chosen(HOST_GUARD, guard),
-          ...chosen(HOST_FILTER, filter),
-          ...chosen(CHOSEN_ROUTES, routes),
+          ...providerOf(HOST_GUARD, guard),
+          ...providerOf(HOST_FILTER, filter),
+          ...providerOf(ENABLED_ROUTES, routes),
         ]),
         extras,
       ),
   )
   .build();
 
-/** A module over one DataSource, which knows our entities from then on if it loads entities by itself. */
+/** Adds providers, and registers our entities with the DataSource for `autoLoadEntities`. */
 function withExtras(
   definition: DynamicModule,
   { dataSource, attributes, hooks, adapters = [], imports = definition.imports ?? [] }: CoreExtras,
 ): DynamicModule {
   const stores = adapters.filter((adapter) => 'provide' in adapter && adapter.provide === TimeLogRepository);
-  const isStoredHere = stores.length === 0 || stores.some(standsOnOurs);
-  if (isStoredHere) registerEntities(timeLogEntities, dataSource);
+  const usesOurTables = stores.length === 0 || stores.some(wrapsOurRepository);
+  if (usesOurTables) registerEntities(timeLogEntities, dataSource);
   return withProviders({ ...definition, imports }, [
     ...(dataSource === undefined ? [] : [databaseProvider(dataSource)]),
-    // A schema may be a function.
+    // Not `providerOf`, since a schema may be a function.
     ...(attributes === undefined ? [] : [{ provide: ATTRIBUTES_SCHEMA, useValue: attributes }]),
-    ...chosen(TIME_LOG_HOOKS, hooks),
-    ...(stores.length > 0 && isStoredHere ? [{ provide: STANDS_ON_OURS, useValue: true }] : []),
-    // Of several providers with one token Nest takes the last.
+    ...providerOf(TIME_LOG_HOOKS, hooks),
+    ...(stores.length > 0 && usesOurTables ? [{ provide: WRAPS_TYPEORM_REPOSITORY, useValue: true }] : []),
+    // Nest uses the last of several providers with one token.
     ...adapters,
   ]);
 }
 
-/** Whether an adapter of a host injects ours, and so keeps logs where ours does. */
-function standsOnOurs(adapter: Provider): boolean {
+/** Returns whether an adapter injects ours, and so stores logs in our tables. */
+function wrapsOurRepository(adapter: Provider): boolean {
   if (typeof adapter === 'function') return false;
   const injected: unknown[] =
     'useClass' in adapter
@@ -158,11 +156,11 @@ function withProviders(definition: DynamicModule, providers: readonly Provider[]
   return { ...definition, providers: [...(definition.providers ?? []), ...providers] };
 }
 
-function chosen(token: symbol, given: Type | object | undefined): Provider[] {
-  if (given === undefined) return [];
+function providerOf(token: symbol, option: Type | object | undefined): Provider[] {
+  if (option === undefined) return [];
   return [
-    typeof given === 'function'
-      ? { provide: token, useClass: given as Type }
-      : { provide: token, useValue: given },
+    typeof option === 'function'
+      ? { provide: token, useClass: option as Type }
+      : { provide: token, useValue: option },
   ];
 }

@@ -1,4 +1,4 @@
-/* What a host needs of it. The index is for our own modules, and may change with them. */
+/* The public names for host applications. The index is for internal modules and may change with them. */
 
 export { TotalsService } from './application/totals.service.js';
 export { TotalsRepository } from './domain/totals.repository.js';

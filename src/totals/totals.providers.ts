@@ -5,7 +5,7 @@ import { TotalsService } from './application/totals.service.js';
 import { TotalsRepository } from './domain/totals.repository.js';
 import { TypeOrmTotalsRepository } from './infrastructure/typeorm-totals.repository.js';
 
-/** Service, port and adapter of totals. The first two are undefined if the store of time logs has no totals. */
+/** The providers of totals. Service and port are undefined if the store of time logs has no totals. */
 export const TOTALS = {
   providers: [
     {

@@ -8,7 +8,7 @@ import {
   type DataSource,
   keepTimeLogPositions,
   OldTimeLogs,
-  placeOf,
+  parseEventId,
   TimeLog,
   TimeLogCounts,
   TimeLogDeletions,
@@ -59,7 +59,7 @@ describe('the feed tells what SQL does', () => {
   async function after(id: string | undefined, limit = 1000): Promise<TimeLogEvent[]> {
     const all: TimeLogEvent[] = [];
     for (let last = id; ; last = all.at(-1)!.id) {
-      const page = await feed.eventsAfter(last === undefined ? undefined : placeOf(last), limit);
+      const page = await feed.eventsAfter(last === undefined ? undefined : parseEventId(last), limit);
       if (page.length === 0) return all;
       all.push(...page);
     }
@@ -77,7 +77,8 @@ describe('the feed tells what SQL does', () => {
   }
   /** Whoever stands at these events is told to begin anew. */
   const expectGone = async (events: readonly { readonly id: string }[]) => {
-    for (const { id } of events) await expect(feed.eventsAfter(placeOf(id), 1)).rejects.toMatchObject(GONE);
+    for (const { id } of events)
+      await expect(feed.eventsAfter(parseEventId(id), 1)).rejects.toMatchObject(GONE);
   };
   const tells = async (expected: readonly string[], id?: string, limit?: number) => {
     const events = await settled(id, limit);
@@ -276,7 +277,7 @@ describe('the feed tells what SQL does', () => {
       const [first, last] = await tells(['created 1', 'deleted 2']);
       await dataSource.query('truncate time_logs');
       await expectGone([first!, last!, { id: `0-${newId()}` }]);
-      await expect(feed.weighEvents(placeOf(last!.id), 1)).rejects.toMatchObject(GONE);
+      await expect(feed.weighEvents(parseEventId(last!.id), 1)).rejects.toMatchObject(GONE);
       expect(await feed.eventsAfter(undefined, 1)).toEqual([]);
       const id = await write();
       const [event] = await tells(['created 4']);
@@ -521,18 +522,18 @@ describe('the feed tells what SQL does', () => {
   it('and how much comes after a place, with the instant of the first', async () => {
     const [id, gone] = [await write(), await write()];
     const [first, second] = await tells(['created 1', 'created 2']);
-    expect(await feed.backlog(placeOf(first!.id), 10)).toEqual({ events: 1, oldest: second!.time });
+    expect(await feed.backlog(parseEventId(first!.id), 10)).toEqual({ events: 1, oldest: second!.time });
     await remove(gone);
     await set('duration = 2', id);
     const [deletion, correction] = await tells(['deleted 2', 'corrected 1'], second!.id);
-    const place = placeOf(second!.id);
+    const place = parseEventId(second!.id);
     expect(await feed.backlog(place, 10)).toEqual({ events: 2, oldest: deletion!.time });
     expect(await feed.backlog(place, 1)).toEqual({ events: 1, oldest: deletion!.time });
-    expect(await feed.backlog(placeOf(deletion!.id), 10)).toEqual({
+    expect(await feed.backlog(parseEventId(deletion!.id), 10)).toEqual({
       events: 1,
       oldest: correction!.time,
     });
     await dataSource.query('truncate time_logs');
-    expect(await feed.backlog(placeOf(correction!.id), 10)).toEqual({ events: 0, oldest: undefined });
+    expect(await feed.backlog(parseEventId(correction!.id), 10)).toEqual({ events: 0, oldest: undefined });
   });
 });

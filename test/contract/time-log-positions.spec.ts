@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import {
   type DataSource,
-  placeOf,
+  parseEventId,
   type TypeOrmFeedRepository,
   type TypeOrmTimeLogRepository,
   untilWaiting,
@@ -62,7 +62,9 @@ describe('the positions of logs', () => {
     ids.push(await write(), await write());
     const [one, far, before, ...later] = ids;
     expect(await told(5)).toEqual([one, before, far, ...later]);
-    expect((await feed.eventsAfter(placeOf(`${FAR}-${far}`), 10)).map(({ log }) => log.id)).toEqual(later);
+    expect((await feed.eventsAfter(parseEventId(`${FAR}-${far}`), 10)).map(({ log }) => log.id)).toEqual(
+      later,
+    );
   });
 
   it('move again where rows of a third server come', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { connectMessages, LargeAnswers, UnreadResponseLimiter } from '../support/compiled.js';
+import { connectMessages, LargeResponseLimiter, UnreadResponseLimiter } from '../support/compiled.js';
 import { unusedPort } from '../support/unused-port.js';
 import { overHttp, overTransport } from '../messages/doors.js';
 import { messageOptions } from '../messages/host.js';
@@ -25,11 +25,11 @@ describe('while a large page is made, a page with few logs and a limit of 1000 i
     client = ClientProxyFactory.create({ transport: Transport.TCP, options: { host: '127.0.0.1', port } });
     expect((await create(app, LOG)).status).toBe(201);
     large = app.app
-      .get(LargeAnswers)
+      .get(LargeResponseLimiter)
       .make(
         {},
         { isClosed: () => false, sent: () => gate.opened, close: () => undefined },
-        { weigh: async () => undefined, make: () => gate.opened },
+        { estimateBytes: async () => undefined, make: () => gate.opened },
       );
   });
   afterAll(async () => {

@@ -268,7 +268,7 @@ describe('a schema of attributes', () => {
           output,
           invalid('attributes is not valid'),
         ]);
-        expect(error.mock.lastCall?.[0]).toBe(`what the schema of attributes puts out ${fault}`);
+        expect(error.mock.lastCall?.[0]).toBe(`the output of the schema of attributes ${fault}`);
       }
     }
     Logger.overrideLogger(false);

@@ -220,7 +220,7 @@ describe('a host that composes', () => {
       }
       const options = { caller, adapters: [inMemory], hooks: HooksOfARequest };
       await expect(serve([TimeLogModule.forRoot({ ...options, routes: without })])).rejects.toThrow(
-        'routes of TimeLogModule cannot be left out where a hook, guard, filter or adapter of it is made for each request',
+        'routes of TimeLogModule cannot be disabled if one of its hooks, guards, filters or adapters is request-scoped',
       );
       await serve([TimeLogModule.forRoot(options)]);
       expect((await send('/api/v1/time-logs', LOG))[0]).toBe(201);

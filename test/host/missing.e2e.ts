@@ -45,7 +45,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
     [
       'a DataSource',
       () => [TimeLogModule.forRoot({ caller })],
-      /^time logs have no DataSource: import TypeOrmModule\.forRoot\(…\), and where it has a name give it to TimeLogModule\.forRoot\(\{ dataSource \}\)$/,
+      /^time logs have no DataSource: import TypeOrmModule\.forRoot\(…\), and if it has a name, pass that to TimeLogModule\.forRoot\(\{ dataSource \}\)$/,
     ],
     [
       'the entities',
@@ -60,7 +60,7 @@ describe('a host that lacks something ends its start and says what to do', () =>
     [
       'Express',
       () => [dataSource(migrated), TimeLogModule.forRoot({ caller })],
-      /^time logs answer HTTP on @nestjs\/platform-express alone: create the app with it, or import TimeLogCoreModule, which needs no HTTP$/,
+      /^time logs over HTTP require @nestjs\/platform-express: create the app with it, or import TimeLogCoreModule, which has no HTTP$/,
       new OtherAdapter(),
     ],
   ])('%s', async (...[, modules, message, adapter]) => {

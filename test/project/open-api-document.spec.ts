@@ -3,17 +3,25 @@ import { describe, expect, it } from '@jest/globals';
 import { ERROR_KINDS } from '../../libs/errors/src/index.js';
 import { MAX_JSON_DEPTH } from '../../libs/strict-request/src/index.js';
 import { loadConfig } from '../../src/process/config.js';
-import { EVENT_ID_FORM, FEED_GONE, FEED_REFUSED } from '../../src/feed/domain/time-log-event.js';
-import { PROJECT_REFUSED } from '../../src/time-log/domain/project-access.js';
 import {
-  IDEMPOTENCY_KEY_LENGTH,
+  EVENT_ID_PATTERN,
+  FEED_GONE,
+  FEED_NEEDS_ALL_PROJECTS,
+} from '../../src/feed/domain/time-log-event.js';
+import { PROJECT_NOT_ALLOWED } from '../../src/time-log/domain/project-access.js';
+import {
+  MAX_IDEMPOTENCY_KEY_LENGTH,
   IDEMPOTENCY_KEY_REUSED,
   idempotencyKeyFault,
 } from '../../src/time-log/domain/idempotency-key.js';
-import { DEFAULT_PAGE, PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
+import { DEFAULT_PAGE, MAX_PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
 import { TIME_LOG_FIELDS, TimeLog } from '../../src/time-log/domain/time-log.js';
-import { DESCRIPTION_LENGTH, descriptionFault, UUID_FORM } from '../../src/time-log/domain/time-log.rules.js';
-import { EVENT_SOURCE } from '../../src/time-log/time-log.options.js';
+import {
+  MAX_DESCRIPTION_LENGTH,
+  descriptionFault,
+  UUID_PATTERN,
+} from '../../src/time-log/domain/time-log.rules.js';
+import { DEFAULT_EVENT_SOURCE } from '../../src/time-log/time-log.options.js';
 import { GROUPINGS } from '../../src/totals/domain/totals.js';
 import { LISTED_FIELDS } from '../../src/time-log/domain/time-log-item.js';
 import { scopes } from '../support/compiled.js';
@@ -132,32 +140,32 @@ describe('the OpenAPI document', () => {
       [...new Set([...text.matchAll(new RegExp(`"${key}":(\\d+)`, 'g'))].map(([, one]) => Number(one)))].sort(
         (a, b) => a - b,
       );
-    expect(every('maxItems')).toEqual([PAGE_LIMIT]);
-    expect(every('maximum')).toEqual([PAGE_LIMIT, Number.MAX_SAFE_INTEGER]);
+    expect(every('maxItems')).toEqual([MAX_PAGE_LIMIT]);
+    expect(every('maximum')).toEqual([MAX_PAGE_LIMIT, Number.MAX_SAFE_INTEGER]);
     expect(every('default')).toEqual([DEFAULT_PAGE.number, DEFAULT_PAGE.limit]);
-    expect(every('maxLength')).toEqual([IDEMPOTENCY_KEY_LENGTH, DESCRIPTION_LENGTH]);
-    expect(text.split(`at most ${DESCRIPTION_LENGTH} characters (code points)`).length).toBe(4);
+    expect(every('maxLength')).toEqual([MAX_IDEMPOTENCY_KEY_LENGTH, MAX_DESCRIPTION_LENGTH]);
+    expect(text.split(`at most ${MAX_DESCRIPTION_LENGTH} characters (code points)`).length).toBe(4);
     expect(text).toContain(
-      `that it can be repeated: 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`,
+      `that it can be repeated: 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`,
     );
     const ids = [...text.matchAll(/"pattern":"(?=[^"]*\[0-9A-Fa-f\])\^([^"]+)\$"/g)].map(([, form]) => form);
-    expect(new Set(ids)).toEqual(new Set([UUID_FORM, EVENT_ID_FORM]));
+    expect(new Set(ids)).toEqual(new Set([UUID_PATTERN, EVENT_ID_PATTERN]));
     expect(text).toContain(`"name":"by","required":false,"in":"query"`);
     expect(text).toContain(`"enum":${JSON.stringify(GROUPINGS)}`);
     for (const name of ['TimeLogStored', 'TimeLogDeleted'])
-      expect(schemas[name]!.properties).toHaveProperty('source.const', EVENT_SOURCE);
+      expect(schemas[name]!.properties).toHaveProperty('source.const', DEFAULT_EVENT_SOURCE);
   });
 
   it('shows messages as the code says them', () => {
     const faults = [
       pageLimitFault('0'),
-      descriptionFault('x'.repeat(DESCRIPTION_LENGTH + 1)),
+      descriptionFault('x'.repeat(MAX_DESCRIPTION_LENGTH + 1)),
       idempotencyKeyFault(''),
     ];
     const messages = [
       ...faults,
-      PROJECT_REFUSED,
-      FEED_REFUSED,
+      PROJECT_NOT_ALLOWED,
+      FEED_NEEDS_ALL_PROJECTS,
       FEED_GONE.message,
       IDEMPOTENCY_KEY_REUSED.message,
     ];
@@ -280,6 +288,6 @@ describe('the OpenAPI document', () => {
     expect(sum).not.toHaveProperty('format');
     expect(sum).toHaveProperty('description', expect.stringContaining('never rounded'));
     expect(openApiDocument.paths['/readyz']!.get!.description).toContain('`503` without it');
-    expect(JSON.stringify(get!.parameters)).toContain(`"maximum":${PAGE_LIMIT}`);
+    expect(JSON.stringify(get!.parameters)).toContain(`"maximum":${MAX_PAGE_LIMIT}`);
   });
 });

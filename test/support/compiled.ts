@@ -16,7 +16,7 @@ import type * as Feed from '../../src/feed/index.js';
 import type * as Serve from '../../src/process/serve.js';
 import type * as TimeLog from '../../src/time-log/index.js';
 import type * as Totals from '../../src/totals/index.js';
-import type * as LargeAnswersFile from '../../src/time-log/wire/large-answers.js';
+import type * as LargeResponseLimiterFile from '../../src/time-log/wire/large-response-limiter.js';
 
 /*
  * The compiled service, for tests that speak HTTP to it; every test run compiles it first (global-setup.mjs). Jest
@@ -46,7 +46,9 @@ const from = {
   databaseSetup: (await compiled('src/database/setup/index.js')) as typeof DatabaseSetup,
   feed: (await compiled('src/feed/index.js')) as typeof Feed,
   httpEdge: (await compiled('libs/http-edge/src/index.js')) as typeof HttpEdge,
-  largeAnswers: (await compiled('src/time-log/wire/large-answers.js')) as typeof LargeAnswersFile,
+  largeResponses: (await compiled(
+    'src/time-log/wire/large-response-limiter.js',
+  )) as typeof LargeResponseLimiterFile,
   packages: (await compiled('src/packages.js')) as typeof Packages,
   runCommand: (await compiled('src/commands/run-command.js')) as typeof RunCommand,
   serve: (await compiled('src/process/serve.js')) as typeof Serve,
@@ -64,7 +66,7 @@ export const { Database } = from.database;
 export const { migrate, openDatabaseForCommand, plainOptions } = from.databaseSetup;
 export const { EMBEDDED_DATABASES } = from.packages;
 export const { EdgeAdapter, UnreadResponseLimiter } = from.httpEdge;
-export const { LargeAnswers } = from.largeAnswers;
+export const { LargeResponseLimiter } = from.largeResponses;
 export const { execute } = from.runCommand;
 export const { serve } = from.serve;
 export const {
@@ -77,7 +79,7 @@ export const {
   TypeOrmTimeLogRepository,
 } = from.timeLog;
 export const { TotalsService } = from.totals;
-export const { placeOf, TypeOrmFeedRepository } = from.feed;
+export const { parseEventId, TypeOrmFeedRepository } = from.feed;
 export const { connectMessages } = from.transports;
 
 const COMMANDS = ['backup', 'counts', 'drop', 'forget', 'migrate', 'restore', 'token'] as const;

@@ -9,7 +9,7 @@ import {
   DataSource,
   migrate,
   migrations,
-  placeOf,
+  parseEventId,
   plainOptions,
   timeLogEntities,
   TypeOrmFeedRepository,
@@ -59,7 +59,7 @@ describeWithPgDump()('a dump of pg_dump', () => {
   };
   const idsIn = (feed: Feed, count: number, after?: string) =>
     eventually(async () => {
-      const events = await feed.eventsAfter(after === undefined ? undefined : placeOf(after), 1000);
+      const events = await feed.eventsAfter(after === undefined ? undefined : parseEventId(after), 1000);
       expect(events).toHaveLength(count);
       return events.map(({ id }) => id);
     });

@@ -2,7 +2,7 @@ import { Omittable, Rule } from '../../../libs/strict-request/src/index.js';
 import { DEFAULT_PAGE, pageLimitFault } from '../../time-log/domain/page-request.js';
 import { lastEventIdFault } from '../domain/time-log-event.js';
 
-/** The query of the feed, as text. Messages follow the order of these fields. */
+/** The query of the feed, as text. Error messages follow the order of these fields. */
 export class ListEventsDto {
   @Omittable()
   @Rule(lastEventIdFault)

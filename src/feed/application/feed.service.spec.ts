@@ -3,7 +3,7 @@ import { newLog } from '../../time-log/contract/new-log.js';
 import { InMemoryTimeLogRepository } from '../../time-log/testing/index.js';
 import { FeedService } from './feed.service.js';
 
-it('returns the events after the one with an id, and refuses an id that no event can have', async () => {
+it('returns the events after the one with an id, and rejects a malformed id', async () => {
   const repository = new InMemoryTimeLogRepository();
   const logs = [newLog(), newLog()];
   for (const log of logs) await repository.add(log);

@@ -1,17 +1,22 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { accessOf, type CallOptions } from '../../time-log/application/call.js';
+import { accessOf, type CallOptions } from '../../time-log/application/call-options.js';
 import { ALL_PROJECTS, type ProjectAccess } from '../../time-log/domain/project-access.js';
 import type { FeedRepository } from '../domain/feed.repository.js';
-import { FEED_REFUSED, type FeedPlace, placeOf, type TimeLogEvent } from '../domain/time-log-event.js';
+import {
+  FEED_NEEDS_ALL_PROJECTS,
+  type FeedPlace,
+  parseEventId,
+  type TimeLogEvent,
+} from '../domain/time-log-event.js';
 
 /** The feed of changes, for HTTP and the code of a host. */
 export class FeedService {
   constructor(private readonly repository: FeedRepository) {}
 
   /**
-   * Returns the next events after the one with an id, or from the beginning, oldest first. Throws DomainError
-   * VALIDATION_ERROR if no event can have this id, FORBIDDEN for callers who are bound to projects, GONE if the feed no
-   * longer reaches back to it, or SERVICE_UNAVAILABLE.
+   * Returns the next events after the one with an id, or from the start, oldest first. Throws DomainError
+   * VALIDATION_ERROR if the id is malformed, FORBIDDEN if the caller is bound to projects, GONE if the feed
+   * no longer reaches back to the event, or SERVICE_UNAVAILABLE.
    */
   async events(
     lastEventId: string | undefined,
@@ -22,8 +27,8 @@ export class FeedService {
   }
 
   /**
-   * Returns at least how many bytes these events have, for less than it costs to read them; undefined if the store does
-   * not know. Throws like `events`.
+   * Returns a lower bound for the bytes of these events, which is cheaper than reading them; undefined if the
+   * store has none. Throws like `events`.
    */
   async weighEvents(
     lastEventId: string | undefined,
@@ -34,9 +39,9 @@ export class FeedService {
   }
 }
 
-/** The place after an event. The feed has the logs of all projects, so it refuses callers who are bound to some. */
+/** Returns the place after an event. Rejects callers that are bound to projects: the feed has the logs of all. */
 function feedPlaceOf(lastEventId: string | undefined, access: ProjectAccess): FeedPlace | undefined {
-  const place = lastEventId === undefined ? undefined : placeOf(lastEventId);
+  const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
   if (access === ALL_PROJECTS) return place;
-  throw new DomainError('FORBIDDEN', FEED_REFUSED);
+  throw new DomainError('FORBIDDEN', FEED_NEEDS_ALL_PROJECTS);
 }

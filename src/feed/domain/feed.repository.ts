@@ -1,29 +1,29 @@
 import type { FeedPlace, TimeLogEvent } from './time-log-event.js';
 
-/** The events after a place in the feed, including those that readers cannot get yet. */
+/** The events after a place in the feed, including those that consumers cannot read yet. */
 export interface Backlog {
   readonly events: number;
-  /** When the first of them happened. */
+  /** The time of the first of them. */
   readonly oldest: Date | undefined;
 }
 
 /**
- * The port to the store of events. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable. An adapter
- * whose deletions can be forgotten throws DomainError GONE for a place before them.
+ * The port to the store of events. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable. An
+ * adapter that removes the records of deletions throws DomainError GONE for a place before them.
  */
 export abstract class FeedRepository {
   /**
-   * Returns the next events after a place, or from the beginning, oldest first, and at most `limit`. A reader that
-   * continues after the last one gets every log once, in whatever order transactions commit.
+   * Returns up to `limit` events after a place, or from the start, oldest first. A consumer that continues
+   * after the last one gets every log once, in whatever order transactions commit.
    */
   abstract eventsAfter(place: FeedPlace | undefined, limit: number): Promise<readonly TimeLogEvent[]>;
 
-  /** Returns how many events come after a place in the feed; it counts no more than `most`. */
-  abstract backlog(place: FeedPlace, most: number): Promise<Backlog>;
+  /** Returns the number of events after a place; it counts no more than `limit`. */
+  abstract backlog(place: FeedPlace, limit: number): Promise<Backlog>;
 
   /**
-   * Returns how many bytes the texts of the next events have, for less than it costs to read them. An adapter may leave
-   * it out: then a page is read even if there is no room for it.
+   * Returns the bytes of the texts of the next events, which is cheaper than reading them. It is optional:
+   * without it a page is read even if it does not fit into memory limits.
    */
   weighEvents?(place: FeedPlace | undefined, limit: number): Promise<number>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lastEventIdFault, placeOf, TimeLogEvent } from './time-log-event.js';
+import { lastEventIdFault, parseEventId, TimeLogEvent } from './time-log-event.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
 
 const LOG_ID = '019c1363-4a3b-7245-b697-5dec9f548a52';
@@ -10,7 +10,7 @@ describe('the id of an event', () => {
     const { id } = new TimeLogEvent(position, log);
     expect(id).toBe(`${position}-${LOG_ID}`);
     expect(lastEventIdFault(id)).toBeUndefined();
-    expect(placeOf(id)).toEqual({ position, logId: LOG_ID });
+    expect(parseEventId(id)).toEqual({ position, logId: LOG_ID });
   });
 
   it.each(

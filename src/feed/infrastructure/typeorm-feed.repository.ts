@@ -6,20 +6,20 @@ import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typ
 import { type Backlog, FeedRepository } from '../domain/feed.repository.js';
 import { FEED_GONE, type FeedPlace, TimeLogEvent } from '../domain/time-log-event.js';
 
-/** SQLSTATE: what a reader must know about logs before this place is forgotten (feed.sql of the schema). */
-const IS_GONE = /^TL410$/;
+/** The SQLSTATE for a place after which records of deletions were removed (feed.sql of the schema). */
+const GONE_STATE = /^TL410$/;
 
-/** Of a time, whatever the form that the server gives to times. */
+/** Returns SQL for a time in milliseconds, which does not depend on the date style of the server. */
 const millisecondsOf = (time: string) => `(1000 * extract(epoch from ${time}))::bigint`;
-/** What follows the values of a log in a row. */
-const BESIDE_LOG = [
+/** The columns that follow those of the log. */
+const EVENT_COLUMNS = [
   '(deletion).id',
   '(deletion).project_id',
   millisecondsOf('coalesce((log).corrected_at, (deletion).deleted_at)'),
   'position',
 ];
 
-/** Reads the feed of a TypeOrmTimeLogRepository. Throws DomainError GONE if deletions after a place are forgotten. */
+/** Reads the feed of a TypeOrmTimeLogRepository. */
 export class TypeOrmFeedRepository extends FeedRepository {
   private events: PreparedStatement | undefined;
 
@@ -28,13 +28,13 @@ export class TypeOrmFeedRepository extends FeedRepository {
   }
 
   override async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
-    // One statement: the rows, and how far they are final, must be of one snapshot.
+    // The rows and the horizon must come from one snapshot, so this is one statement.
     this.events ??= new PreparedStatement(
-      `select ${this.logs.rows.selection('log')}, ${BESIDE_LOG.map((column, index) => `${column} as beside_${index}`).join()} from ${this.routine}`,
+      `select ${this.logs.rows.selection('log')}, ${EVENT_COLUMNS.map((column, index) => `${column} as event_${index}`).join()} from ${this.routine}`,
     );
     const rows = await this.logs.database
       .query(this.events, [place?.position, place?.logId, limit])
-      .catch(refuseGone);
+      .catch(throwGone);
     return rows.map((row) => this.eventOf(row));
   }
 
@@ -44,12 +44,12 @@ export class TypeOrmFeedRepository extends FeedRepository {
         `select sum(${this.logs.rows.weight('log')}) as bytes from ${this.routine}`,
         [place?.position, place?.logId, limit],
       )
-      .catch(refuseGone);
+      .catch(throwGone);
     return Number(row!.bytes);
   }
 
   private eventOf(row: TextRow): TimeLogEvent {
-    const [deletedId, projectId, milliseconds, position] = row.slice(-BESIDE_LOG.length);
+    const [deletedId, projectId, milliseconds, position] = row.slice(-EVENT_COLUMNS.length);
     const log = deletedId == null ? this.logs.rows.log(row) : { id: deletedId, projectId: projectId! };
     return new TimeLogEvent(
       position!,
@@ -62,7 +62,7 @@ export class TypeOrmFeedRepository extends FeedRepository {
     return `${this.logs.database.routine('time_log_events')}($1, $2, $3)`;
   }
 
-  override async backlog(place: FeedPlace, most: number): Promise<Backlog> {
+  override async backlog(place: FeedPlace, limit: number): Promise<Backlog> {
     const following = (columns: string, table: string, condition = 'true') =>
       `(select position, ${columns} from ${table}
          where (position, id) > ($1, $2) and ${condition} order by position, id limit $3)`;
@@ -75,7 +75,7 @@ export class TypeOrmFeedRepository extends FeedRepository {
               (array_agg(${millisecondsOf('changed')} order by position, id))[1] as changed
          from (${following('id, corrected_at as changed', this.logs.database.table(TimeLog))}
                union all ${following('id, deleted_at', this.logs.database.table(TimeLogDeletion), 'project_id is not null')}) following`,
-      [place.position, place.logId, most],
+      [place.position, place.logId, limit],
     );
     const { events, id, changed } = row!;
     if (id === null) return { events, oldest: undefined };
@@ -83,6 +83,6 @@ export class TypeOrmFeedRepository extends FeedRepository {
   }
 }
 
-function refuseGone(error: unknown): never {
-  throw hasSqlState(error, IS_GONE) ? new DomainError(FEED_GONE, undefined, { cause: error }) : error;
+function throwGone(error: unknown): never {
+  throw hasSqlState(error, GONE_STATE) ? new DomainError(FEED_GONE, undefined, { cause: error }) : error;
 }

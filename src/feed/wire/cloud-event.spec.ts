@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { sourceOf } from './cloud-event.js';
+import { requireEventSource } from './cloud-event.js';
 
 describe('the source of events', () => {
-  it('is ours where a host has chosen none', () => {
-    expect(sourceOf()).toBe('/api/v1/time-logs');
+  it('has a default', () => {
+    expect(requireEventSource()).toBe('/api/v1/time-logs');
   });
 
   it.each([
@@ -14,12 +14,12 @@ describe('the source of events', () => {
     'mailto:logs@host.example',
     '//host.example/[a]',
   ])('may be %s', (source) => {
-    expect(sourceOf(source)).toBe(source);
+    expect(requireEventSource(source)).toBe(source);
   });
 
   it.each(['', 'a b', 'ü', 'a%2', 'a#b#c', 'http://[', '"', '\\', '\n', 'a\0'])('is not %j', (source) => {
-    expect(() => sourceOf(source)).toThrow(
-      'source must be a URI-reference (RFC 3986) that names whose events these are, such as /work/time-logs or urn:example:time-logs',
+    expect(() => requireEventSource(source)).toThrow(
+      'source must be a URI-reference (RFC 3986) that identifies the origin of the events, such as /work/time-logs or urn:example:time-logs',
     );
   });
 });

@@ -1,40 +1,40 @@
 import { isoText } from '../../time-log/domain/iso-text.js';
 import { TimeLog } from '../../time-log/domain/time-log.js';
-import { EVENT_SOURCE } from '../../time-log/time-log.options.js';
+import { DEFAULT_EVENT_SOURCE } from '../../time-log/time-log.options.js';
 import { bodyOf, type TimeLogBody } from '../../time-log/wire/time-log-bodies.js';
 import type { DeletedTimeLog, TimeLogEvent } from '../domain/time-log-event.js';
 
-/** The source of the events of one module, which it provides for its feed and for a relay over it. */
+/** The injection token of the event source of a module, for its feed and its relay. */
 export const SOURCE_OF_EVENTS = Symbol.for('time-logs.SOURCE_OF_EVENTS');
-/** What a URI-reference is made of (RFC 3986, section 2), with at most one fragment. */
+/** The characters of a URI-reference (RFC 3986, section 2), with at most one fragment. */
 const URI_REFERENCE =
   /^(?:[\w.~:/?[\]@!$&'()*+,;=-]|%[0-9a-f]{2})*(?:#(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9a-f]{2})*)?$/i;
 
-/** An event as everybody gets it, over HTTP or from a broker (CloudEvents 1.0). */
+/** An event as HTTP and brokers deliver it (CloudEvents 1.0). */
 export type CloudEvent = {
   readonly specversion: '1.0';
-  /** Says where to go on in the feed. */
+  /** The place in the feed from which a consumer continues. */
   readonly id: string;
   /** A URI-reference. */
   readonly source: string;
-  /** The project of the log; the last one of a log that was deleted. */
+  /** The project of the log; for a deleted log its last project. */
   readonly subject: string;
-  /** When the log was recorded, corrected or deleted. */
+  /** The time at which the log was recorded, corrected or deleted. */
   readonly time: string;
   readonly datacontenttype: 'application/json';
 } & (
   | {
       readonly type: 'time-log.created' | 'time-log.corrected';
-      /** The log as its create or correction was answered. */
+      /** The log as in the response to its create or correction. */
       readonly data: TimeLogBody;
     }
   | { readonly type: 'time-log.deleted'; readonly data: DeletedTimeLog }
 );
 
-/** The event in the form in which everybody gets it, from the source that the deployment has. */
+/** Returns the CloudEvent of an event, with the source of the deployment. */
 export function cloudEventOf(
   { id, type, log, time }: TimeLogEvent,
-  source: string = EVENT_SOURCE,
+  source: string = DEFAULT_EVENT_SOURCE,
 ): CloudEvent {
   const data = log instanceof TimeLog ? bodyOf(log) : { id: log.id, projectId: log.projectId };
   return {
@@ -49,10 +49,10 @@ export function cloudEventOf(
   } as CloudEvent;
 }
 
-/** The source that a host has chosen, or ours. Throws an Error where it is no URI-reference, or empty. */
-export function sourceOf(chosen: string = EVENT_SOURCE): string {
-  if (chosen !== '' && URI_REFERENCE.test(chosen) && URL.canParse(chosen, 'http://localhost')) return chosen;
+/** Returns the source of a host, or the default. Throws an Error if it is empty or not a URI-reference. */
+export function requireEventSource(source: string = DEFAULT_EVENT_SOURCE): string {
+  if (source !== '' && URI_REFERENCE.test(source) && URL.canParse(source, 'http://localhost')) return source;
   throw new Error(
-    'source must be a URI-reference (RFC 3986) that names whose events these are, such as /work/time-logs or urn:example:time-logs',
+    'source must be a URI-reference (RFC 3986) that identifies the origin of the events, such as /work/time-logs or urn:example:time-logs',
   );
 }

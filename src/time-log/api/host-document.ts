@@ -9,43 +9,43 @@ import {
   type Schemas,
 } from '../../../libs/open-api/src/index.js';
 import type { AttributesSchema } from '../domain/attributes.js';
-import { EVENT_SOURCE } from '../time-log.options.js';
+import { DEFAULT_EVENT_SOURCE } from '../time-log.options.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { withAttributesForm } from './attributes-form.js';
-import { ROUTES, routesOf } from './chosen-routes.js';
+import { withAttributesSchema } from './attributes-schema.js';
+import { ROUTES, routesOf } from './enabled-routes.js';
 import { DOCUMENT_TEXT } from './document.js';
 
-/** What the OpenAPI document of an app has to know of one module. */
+/** The properties of a module that its OpenAPI document depends on. */
 export interface HostDocument {
-  /** The name of its security scheme for our routes. */
+  /** The name of the security scheme of the app. */
   readonly securityScheme: string;
-  /** Whether a limit of requests is set. */
+  /** Whether requests are limited. */
   readonly hasRateLimit: boolean;
-  /** Whether errors have the body that a filter of the host gives them. */
+  /** Whether a filter of the host writes the bodies of errors. */
   readonly hasFilter: boolean;
   /** The source of events. */
   readonly source: string;
-  /** The form of attributes; undefined: logs have none. */
+  /** The schema of attributes; undefined: logs have none. */
   readonly attributes: AttributesSchema | undefined;
 }
 
-/** The HostDocument of a module; `false`: its app makes no document. */
+/** The injection token of the HostDocument of a module, or of `false` if its app has no document. */
 export const HOST_DOCUMENT = Symbol.for('time-logs.HOST_DOCUMENT');
 
-/** The name of the scheme in our document. */
+/** The name of the security scheme in our document. */
 export const SECURITY_SCHEME = 'bearer';
-/** The start of our paths in our document. */
+/** The prefix of the paths in our document. */
 const PREFIX = '/api/v1';
 const FIRST_ERROR_STATUS = 400;
-/** Statuses, headers and parameters that belong to the HTTP edge of the service. */
-const OF_EDGE = ['408', '417', '431', 'X-Request-Id'];
+/** Statuses, headers and parameters of the HTTP edge, which hosts do not have. */
+const EDGE_PARTS = ['408', '417', '431', 'X-Request-Id'];
 /** Statuses and headers of a rate limit. */
-const OF_RATE_LIMIT = ['429', 'RateLimit', 'RateLimit-Policy'];
+const RATE_LIMIT_PARTS = ['429', 'RateLimit', 'RateLimit-Policy'];
 const MISSING_SCOPE = 'the token lacks the scope ';
 
 /** Describes the routes of one controller as they are in its app. */
-export function describeIn(document: HostDocument, controller: object): void {
+export function describeController(document: HostDocument, controller: object): void {
   const { paths, schemas } = translationFor(document);
   const operations = routesOf(controller).map((name) => {
     const [method, path] = ROUTES[name].split(' ') as [string, string];
@@ -54,7 +54,7 @@ export function describeIn(document: HostDocument, controller: object): void {
   describeRoutes(controller, Object.fromEntries(operations) as Record<string, Operation>, schemas);
 }
 
-/** Controllers that are made for each request share the translation, which takes milliseconds. */
+/** Translations take milliseconds, so request-scoped controllers share them. */
 const translations = new WeakMap<HostDocument, Translation>();
 
 interface Translation {
@@ -63,14 +63,14 @@ interface Translation {
 }
 
 function translationFor(document: HostDocument): Translation {
-  const known = translations.get(document);
-  if (known) return known;
+  const existing = translations.get(document);
+  if (existing) return existing;
   const { source, attributes } = document;
   const { paths, components } = toOpenApi30(documentWith(source));
   const schemas = withoutErrorCodes(components.schemas);
   const translation = {
     paths,
-    schemas: attributes === undefined ? schemas : withAttributesForm(schemas, attributes),
+    schemas: attributes === undefined ? schemas : withAttributesSchema(schemas, attributes),
   };
   translations.set(document, translation);
   return translation;
@@ -80,7 +80,7 @@ function operationIn(
   { securityScheme, hasRateLimit, hasFilter }: HostDocument,
   operation: Operation,
 ): Operation {
-  const absent = hasRateLimit ? OF_EDGE : [...OF_EDGE, ...OF_RATE_LIMIT];
+  const absent = hasRateLimit ? EDGE_PARTS : [...EDGE_PARTS, ...RATE_LIMIT_PARTS];
   const scopes = operation.security[0]![SECURITY_SCHEME]!;
   const present = <Value>(parts: Readonly<Record<string, Value>> = {}) =>
     Object.entries(parts).filter(([name]) => !absent.includes(name));
@@ -104,11 +104,11 @@ function operationIn(
 /** Returns our document with this source of events. */
 function documentWith(source: string): object {
   return JSON.parse(DOCUMENT_TEXT, (_name, value: unknown) =>
-    value === EVENT_SOURCE ? source : value,
+    value === DEFAULT_EVENT_SOURCE ? source : value,
   ) as object;
 }
 
-/** Returns a body without the examples of other scopes: our document has the examples of an error in one place. */
+/** Removes the error examples of other scopes, which our document shares between operations. */
 function withScopes(scopes: readonly string[], content: Content): Content {
   return JSON.parse(JSON.stringify(content), (_name, value: { readonly summary?: string } | null) => {
     const { summary } = value ?? {};
@@ -119,7 +119,7 @@ function withScopes(scopes: readonly string[], content: Content): Content {
 
 type Content = NonNullable<ResponseObject['content']>;
 
-/** Leaves the list of all codes out: a guard of the host may answer with others. */
+/** Removes the list of error codes, since a guard of the host may return others. */
 function withoutErrorCodes(schemas: Schemas): Schemas {
   const { ErrorBody } = schemas;
   const error = { ...ErrorBody!.properties!.error, enum: undefined };
@@ -129,13 +129,13 @@ function withoutErrorCodes(schemas: Schemas): Schemas {
   } as Schemas;
 }
 
-const { paths, components } = toOpenApi30(documentWith(EVENT_SOURCE));
+const { paths, components } = toOpenApi30(documentWith(DEFAULT_EVENT_SOURCE));
 
-/** Describes the query of one of our paths, for hosts that take its DTO in a route of their own, or extend it. */
+/** Describes the query of a path, for hosts that use or extend its DTO in routes of their own. */
 export function describeQuery(dto: Type, path: string): void {
   const query = paths[PREFIX + path]!.get!.parameters.filter((parameter) => parameter.in === 'query');
-  const members = query.map(({ name, description, schema }) => [name, { ...schema, description }]);
-  describeProperties(dto, Object.fromEntries(members) as Record<string, object>);
+  const fields = query.map(({ name, description, schema }) => [name, { ...schema, description }]);
+  describeProperties(dto, Object.fromEntries(fields) as Record<string, object>);
 }
 
 const { properties, required } = components.schemas.NewTimeLog!;

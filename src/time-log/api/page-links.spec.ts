@@ -6,7 +6,7 @@ import { pageLinks } from './page-links.js';
 const PATH = '/api/v1/time-logs';
 const everything = { period: Period.of() };
 
-/** The links as a client would read them, by relation. */
+/** Parses the header. Returns the targets by relation. */
 function links(page: PageRequest, total: number, filter: Parameters<typeof pageLinks>[1] = everything) {
   const entries = pageLinks(PATH, filter, page, total)
     .split(', ')
@@ -28,18 +28,18 @@ const pagesOf = (page: number, limit: number, total: number) =>
 describe('pageLinks', () => {
   it.each([
     ['the only page', 1, 50, 50, { first: 1, last: 1 }],
-    ['the only page of nothing', 1, 50, 0, { first: 1, last: 1 }],
+    ['the only page of an empty list', 1, 50, 0, { first: 1, last: 1 }],
     ['the first page', 1, 50, 51, { first: 1, next: 2, last: 2 }],
-    ['a page between', 2, 10, 30, { first: 1, prev: 1, next: 3, last: 3 }],
+    ['a page in the middle', 2, 10, 30, { first: 1, prev: 1, next: 3, last: 3 }],
     ['the last page', 3, 10, 30, { first: 1, prev: 2, last: 3 }],
     ['the page after the last', 4, 10, 30, { first: 1, prev: 3, last: 3 }],
-    ['a page far behind the last', 900, 10, 30, { first: 1, prev: 3, last: 3 }],
-    ['a page behind nothing', 7, 10, 0, { first: 1, prev: 1, last: 1 }],
-  ])('leads from %s', (_what, page, limit, total, expected) => {
+    ['a page far after the last', 900, 10, 30, { first: 1, prev: 3, last: 3 }],
+    ['a page of an empty list', 7, 10, 0, { first: 1, prev: 1, last: 1 }],
+  ])('links from %s', (_what, page, limit, total, expected) => {
     expect(pagesOf(page, limit, total)).toEqual(expected);
   });
 
-  it('writes relations and targets as RFC 8288 has them', () => {
+  it('writes relations and targets as in RFC 8288', () => {
     expect(pageLinks(PATH, everything, PageRequest.of(2, 10), 30)).toBe(
       [
         '</api/v1/time-logs?page=1&limit=10>; rel="first"',
@@ -50,7 +50,7 @@ describe('pageLinks', () => {
     );
   });
 
-  it('keeps the filter, with the days that were applied', () => {
+  it('keeps the filter, with the applied days', () => {
     const filter = {
       projectId: '11111111-1111-1111-1111-111111111111',
       period: Period.of('2026-01-01T00:00+05:30', '2026-02-01 00:00'),
@@ -60,14 +60,14 @@ describe('pageLinks', () => {
     );
   });
 
-  it('keeps what groups are made by', () => {
+  it('keeps the grouping', () => {
     const period = Period.of('2026-01-01');
     expect(links(PageRequest.of(1, 5), 1, { period, by: 'week' }).first).toBe(
       `${PATH}?from=2026-01-01&by=week&page=1&limit=5`,
     );
   });
 
-  it('leaves out the ends that are open', () => {
+  it('omits open ends', () => {
     const target = links(PageRequest.of(1, 5), 1, { period: Period.of(undefined, '2026-02-01') }).first;
     expect(target).toBe(`${PATH}?to=2026-02-01&page=1&limit=5`);
   });

@@ -2,12 +2,12 @@ import type { Request } from 'express';
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 
-/** The filter of a list, or of totals and their grouping. */
+/** The filter of a list, or the filter and grouping of totals. */
 interface PageFilter extends TimeLogFilter {
   readonly by?: string | undefined;
 }
 
-/** The `Link` header (RFC 8288) with the first, previous, next and last page, under the filter that was applied. */
+/** Returns the `Link` header (RFC 8288) with the first, previous, next and last page for the same filter. */
 export function pageLinks(
   path: string,
   { projectId, period, by }: PageFilter,
@@ -29,7 +29,7 @@ export function pageLinks(
     .join(', ');
 }
 
-/** Returns the path that a request has named. */
+/** Returns the path of a request. */
 export function pathOf({ originalUrl }: Request): string {
   return originalUrl.split('?')[0]!;
 }

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../contract/eventually.js';
-import { LargeAnswers } from '../wire/large-answers.js';
-import type { JsonList } from '../wire/time-log-json.js';
+import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
+import type { JsonList } from '../wire/time-log-bodies.js';
 import { sendList } from './send-list.js';
 
 /** A list of 50 kB, in three pieces. */
@@ -13,13 +13,13 @@ const LIST: JsonList = {
   after: ']',
 };
 
-const LISTING = {
+const JOB = {
   limit: 120,
-  weigh: async () => 0,
+  estimateBytes: async () => 0,
   make: async () => ({ list: LIST, link: '</>; rel="first"' }),
 };
 
-/** A response whose client is gone when it has taken so many pieces. */
+/** Returns a response whose client disconnects after this number of pieces. */
 function responseTo(pieces: number, taken: string[] = []): ServerResponse {
   const response = new Writable({
     highWaterMark: 1,
@@ -35,19 +35,19 @@ function responseTo(pieces: number, taken: string[] = []): ServerResponse {
 describe('sendList', () => {
   it('sends a list in pieces', async () => {
     const taken: string[] = [];
-    await sendList(new LargeAnswers(), {}, responseTo(9, taken), LISTING);
+    await sendList(new LargeResponseLimiter(), {}, responseTo(9, taken), JOB);
     expect(taken).toHaveLength(3);
     expect(taken.join('')).toBe(`[${[...LIST.items].join(',')}]`);
   });
 
   it.each([0, 1, 2, 3])(
-    'frees the room of its list, however many pieces the client takes: %d',
+    'releases the memory of its list if the client disconnects after %d pieces',
     async (pieces) => {
-      const answers = new LargeAnswers({ small: 0, share: 1 });
-      await sendList(answers, {}, responseTo(pieces), LISTING);
+      const limiter = new LargeResponseLimiter({ smallBytes: 0, unsentBytesPerCaller: 1 });
+      await sendList(limiter, {}, responseTo(pieces), JOB);
       await eventually(async () => {
         const taken: string[] = [];
-        await sendList(answers, {}, responseTo(9, taken), LISTING);
+        await sendList(limiter, {}, responseTo(9, taken), JOB);
         expect(taken).toHaveLength(3);
       });
     },

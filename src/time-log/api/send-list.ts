@@ -4,61 +4,61 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ResponseChannel, withinDeadline } from '../../../libs/strict-request/src/index.js';
-import type { Grow, LargeAnswers, Making } from '../wire/large-answers.js';
-import { type JsonList, textOf } from '../wire/time-log-json.js';
+import type { LargeResponseLimiter, ReportBytes, ResponseJob } from '../wire/large-response-limiter.js';
+import { type JsonList, jsonListText } from '../wire/time-log-bodies.js';
 import { JSON_TYPE, sendJson } from './send-json.js';
 
-/** Items that are written without a pause: with the longest descriptions some 5 milliseconds. */
-const SLICE = 50;
+/** The number of items of a piece, which take up to 5 milliseconds with the longest descriptions. */
+const ITEMS_PER_PIECE = 50;
 
-/** A list that was asked for. */
-export interface Listing extends Pick<Making<unknown>, 'weigh'> {
-  /** The most items that it has. */
+/** A job that makes a list. */
+export interface ListJob extends Pick<ResponseJob<unknown>, 'estimateBytes'> {
+  /** The maximum number of items. */
   readonly limit: number;
-  /** The list, and the header that leads on from it. */
+  /** Returns the list and its `Link` header. */
   readonly make: () => Promise<{ readonly list: JsonList; readonly link: string }>;
   readonly type?: string;
 }
 
-/** Answers with a list. Throws what its making throws, and like LargeAnswers where it may be large. */
+/** Sends a list. Throws what the job throws and, if the list may be large, what LargeResponseLimiter throws. */
 export async function sendList(
-  answers: LargeAnswers,
+  limiter: LargeResponseLimiter,
   request: object,
   response: ServerResponse,
-  listing: Listing,
+  job: ListJob,
 ): Promise<void> {
-  if (answers.mayBeLarge(listing.limit)) {
-    await sendInPieces(answers, request, response, listing);
+  if (limiter.mayBeLarge(job.limit)) {
+    await sendInPieces(limiter, request, response, job);
     return;
   }
-  const { list, link } = await withinDeadline(request, listing.make());
+  const { list, link } = await withinDeadline(request, job.make());
   response.setHeader('Link', link);
-  sendJson(response, 200, textOf(list), listing.type);
+  sendJson(response, 200, jsonListText(list), job.type);
 }
 
-/** Other work runs between the pieces. They go out as the client takes them, until it gives up. */
+/** Makes a list in pieces, so that other work can run in between, and sends them at the pace of the client. */
 async function sendInPieces(
-  answers: LargeAnswers,
+  limiter: LargeResponseLimiter,
   request: object,
   response: ServerResponse,
-  { weigh, make, type = JSON_TYPE }: Listing,
+  { estimateBytes, make, type = JSON_TYPE }: ListJob,
 ): Promise<void> {
-  const made = await answers.make(request, outletOf(response), {
-    weigh,
-    make: async (grow) => {
+  const made = await limiter.make(request, responseChannelOf(response), {
+    estimateBytes,
+    make: async (reportBytes) => {
       const { list, link } = await make();
-      return { link, pieces: await piecesOf(list, grow) };
+      return { link, pieces: await makePieces(list, reportBytes) };
     },
   });
   if (!made) return;
   const { link, pieces } = made;
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   response.writeHead(200, { Link: link, 'Content-Type': type, 'Content-Length': length });
-  // The access log reports a client that is gone.
-  await pipeline(Readable.from(leaving(pieces)), response).catch(() => undefined);
+  // The access log reports a client that has disconnected.
+  await pipeline(Readable.from(drain(pieces)), response).catch(() => undefined);
 }
 
-function outletOf(response: ServerResponse): ResponseChannel {
+function responseChannelOf(response: ServerResponse): ResponseChannel {
   return {
     isClosed: () => response.destroyed,
     sent: async () => response.closed || once(response, 'close'),
@@ -66,17 +66,17 @@ function outletOf(response: ServerResponse): ResponseChannel {
   };
 }
 
-async function piecesOf({ before, items, after }: JsonList, grow: Grow): Promise<Buffer[]> {
+async function makePieces({ before, items, after }: JsonList, reportBytes: ReportBytes): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
   const add = (text: string) => {
     const piece = Buffer.from(text);
     pieces.push(piece);
-    grow(piece.length);
+    reportBytes(piece.length);
   };
   let [text, count] = [before, 0];
   for (const item of items) {
     text += count === 0 ? item : `,${item}`;
-    if (++count % SLICE > 0) continue;
+    if (++count % ITEMS_PER_PIECE > 0) continue;
     add(text);
     text = '';
     await nextTurn();
@@ -85,7 +85,7 @@ async function piecesOf({ before, items, after }: JsonList, grow: Grow): Promise
   return pieces;
 }
 
-/** Nothing keeps a piece that has left. */
-function* leaving(pieces: Buffer[]): Generator<Buffer> {
+/** Yields the pieces and drops the references to them. */
+function* drain(pieces: Buffer[]): Generator<Buffer> {
   for (let piece = pieces.shift(); piece; piece = pieces.shift()) yield piece;
 }

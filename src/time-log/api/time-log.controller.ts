@@ -11,15 +11,15 @@ import {
 } from '../../../libs/strict-request/src/index.js';
 import { CORRECT, READ, WRITE } from '../time-log.scopes.js';
 import { TimeLogService } from '../application/time-log.service.js';
-import { keyOf } from '../domain/idempotency-key.js';
+import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
-import { callOf } from '../wire/call-of.js';
-import { valuesOf } from '../wire/attributes-member.js';
+import { callOptionsOf } from '../application/call-options.js';
+import { valuesOf } from '../wire/attributes-field.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
-import { LargeAnswers } from '../wire/large-answers.js';
+import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { listJson, logJson } from '../wire/time-log-json.js';
-import { CHOSEN_ROUTES, type ChosenRoutes } from './chosen-routes.js';
+import { listJson, logJson } from '../wire/time-log-bodies.js';
+import { ENABLED_ROUTES, type EnabledRoutes } from './enabled-routes.js';
 import { HOST_DOCUMENT, type HostDocument } from './host-document.js';
 import { pageLinks, pathOf } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
@@ -32,9 +32,9 @@ import { TimeLogRoutes } from './time-log-routes.js';
 export class TimeLogController extends TimeLogRoutes {
   constructor(
     private readonly timeLogs: TimeLogService,
-    private readonly largeAnswers: LargeAnswers,
+    private readonly largeResponses: LargeResponseLimiter,
     @Inject(HOST_DOCUMENT) document: HostDocument | false,
-    @Optional() @Inject(CHOSEN_ROUTES) routes: ChosenRoutes = {},
+    @Optional() @Inject(ENABLED_ROUTES) routes: EnabledRoutes = {},
   ) {
     super(document, routes);
   }
@@ -47,18 +47,18 @@ export class TimeLogController extends TimeLogRoutes {
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
-    const call = callOf(callerOf(request));
-    await sendList(this.largeAnswers, request, response, {
+    const call = callOptionsOf(callerOf(request));
+    await sendList(this.largeResponses, request, response, {
       limit: page.limit,
-      weigh: () => this.timeLogs.weigh(filter, page, call),
+      estimateBytes: () => this.timeLogs.weigh(filter, page, call),
       make: async () => {
-        const found = await this.timeLogs.items(filter, page, call);
-        return { list: listJson(found, page), link: pageLinks(pathOf(request), filter, page, found.total) };
+        const items = await this.timeLogs.items(filter, page, call);
+        return { list: listJson(items, page), link: pageLinks(pathOf(request), filter, page, items.total) };
       },
     });
   }
 
-  // Before routes that are asked for less: Express tries them in this order.
+  // Express tries routes in this order, so frequent ones come first.
   @Post()
   @Scopes([WRITE])
   async record(
@@ -67,16 +67,16 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const call = callOf(callerOf(request));
+    const call = callOptionsOf(callerOf(request));
     const values = valuesOf(body, stateOf(request));
-    const text = headers['Idempotency-Key'];
-    if (text === undefined) {
+    const keyText = headers['Idempotency-Key'];
+    if (keyText === undefined) {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
       stateOf(request).change = { kind: 'record', id: log.id };
       sendJson(response, 201, logJson(log));
       return;
     }
-    const key = keyOf(call.caller?.id, text);
+    const key = idempotencyKeyOf(call.caller?.id, keyText);
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(values, key, call));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
     else stateOf(request).change = { kind: 'record', id: log.id };
@@ -93,7 +93,7 @@ export class TimeLogController extends TimeLogRoutes {
     sendJson(
       response,
       200,
-      logJson(await withinDeadline(request, this.timeLogs.get(id, callOf(callerOf(request))))),
+      logJson(await withinDeadline(request, this.timeLogs.get(id, callOptionsOf(callerOf(request))))),
     );
   }
 
@@ -107,7 +107,7 @@ export class TimeLogController extends TimeLogRoutes {
   ): Promise<void> {
     stateOf(request).change = { kind: 'correct', id: id.toLowerCase() };
     const values = valuesOf(body, stateOf(request));
-    const corrected = this.timeLogs.correct(id, values, callOf(callerOf(request)));
+    const corrected = this.timeLogs.correct(id, values, callOptionsOf(callerOf(request)));
     sendJson(response, 200, logJson(await withinDeadline(request, corrected)));
   }
 
@@ -119,7 +119,7 @@ export class TimeLogController extends TimeLogRoutes {
     @Res() response: Response,
   ): Promise<void> {
     stateOf(request).change = { kind: 'delete', id: id.toLowerCase() };
-    await withinDeadline(request, this.timeLogs.delete(id, callOf(callerOf(request))));
+    await withinDeadline(request, this.timeLogs.delete(id, callOptionsOf(callerOf(request))));
     response.writeHead(204).end();
   }
 }

@@ -3,16 +3,16 @@ import type { IdempotencyKey } from '../domain/idempotency-key.js';
 import type { TimeLogRepository, TimeLogWrites } from '../domain/time-log.repository.js';
 import { normalizedValues, type TimeLog } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
-import type { RecordOptions } from './call.js';
+import type { RecordOptions } from './call-options.js';
 import type { TimeLogChange, TimeLogHooks } from './time-log-hooks.js';
 
 /**
- * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. Without a hook
- * `within` the changes share commits.
+ * Runs the hooks of a host around the changes of one call. Each method also throws what a hook throws. Without
+ * the hook `within` changes share commits.
  */
 export class HookedWrites implements TimeLogWrites {
   constructor(
-    /** Stores the changes in the transaction of the call if it has one. */
+    /** Stores the changes, in the transaction of the call if it has one. */
     private readonly writes: TimeLogWrites,
     private readonly timeLogs: Pick<TimeLogRepository, 'transact' | 'within'>,
     private readonly hooks: TimeLogHooks,
@@ -50,7 +50,7 @@ export class HookedWrites implements TimeLogWrites {
     return this.write(
       change,
       (writes) => writes.correct(log, access, caller),
-      (wasThere) => (wasThere ? log : undefined),
+      (exists) => (exists ? log : undefined),
       log.id,
     );
   }
@@ -74,17 +74,17 @@ export class HookedWrites implements TimeLogWrites {
     await this.hooks.before?.(change, this.call.manager);
   }
 
-  /** `written` returns the log that was written or deleted; undefined: none was. Changes with one queue key run one after the other. */
+  /** Writes a change and runs `within`. Changes with the same queue key run one at a time. */
   private write<Outcome>(
     change: TimeLogChange,
     write: (writes: TimeLogWrites) => Promise<Outcome>,
-    written: (outcome: Outcome) => TimeLog | undefined,
+    changedLogOf: (outcome: Outcome) => TimeLog | undefined,
     queueKey?: string,
   ): Promise<Outcome> {
     if (!this.hooks.within) return write(this.writes);
     const inside = async (transaction: TransactionHandle) => {
       const outcome = await write(this.timeLogs.within(transaction));
-      const log = written(outcome);
+      const log = changedLogOf(outcome);
       if (log) await this.hooks.within!({ ...change, id: log.id, log }, transaction);
       return outcome;
     };

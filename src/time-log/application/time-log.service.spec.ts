@@ -15,7 +15,7 @@ const values = {
 };
 const everything = { period: Period.of() };
 
-/** Counts up, as the real ones do. */
+/** Increasing ids, like the real ones. */
 class CountingIds extends TimeLogIds {
   count = 0;
 
@@ -24,7 +24,7 @@ class CountingIds extends TimeLogIds {
   }
 }
 
-class RefusingRepository extends InMemoryTimeLogRepository {
+class FailingRepository extends InMemoryTimeLogRepository {
   override async add(): Promise<void> {
     throw new DomainError('SERVICE_UNAVAILABLE', 'away');
   }
@@ -51,27 +51,24 @@ describe('TimeLogService', () => {
     expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
-  it.each([undefined, null, 'work', 7])('refuses %p in the place of values', async (none) => {
-    const refusal = { code: 'VALIDATION_ERROR', message: 'the values of a time log must be an object' };
-    await expect(service.record(none as never)).rejects.toMatchObject(refusal);
-    await expect(service.correct('', none as never)).rejects.toMatchObject(refusal);
+  it.each([undefined, null, 'work', 7])('rejects %p instead of values', async (input) => {
+    const error = { code: 'VALIDATION_ERROR', message: 'the values of a time log must be an object' };
+    await expect(service.record(input as never)).rejects.toMatchObject(error);
+    await expect(service.correct('', input as never)).rejects.toMatchObject(error);
   });
 
-  it.each([undefined, '', ' a', 'é', 'a'.repeat(256), 7])(
-    'refuses %p in the place of a key',
-    async (text) => {
-      await expect(
-        service.recordOnce(values, { caller: 'Ada', text } as { caller: string; text: string }),
-      ).rejects.toMatchObject({
-        code: 'VALIDATION_ERROR',
-        message: 'Idempotency-Key must be 1 to 255 printable ASCII characters',
-      });
-      expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
-    },
-  );
+  it.each([undefined, '', ' a', 'é', 'a'.repeat(256), 7])('rejects %p instead of a key', async (text) => {
+    await expect(
+      service.recordOnce(values, { caller: 'Ada', text } as { caller: string; text: string }),
+    ).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'Idempotency-Key must be 1 to 255 printable ASCII characters',
+    });
+    expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
+  });
 
   it.each([undefined, null, 'a', { text: 'a' }, { caller: '', text: 'a' }])(
-    'refuses %p, the key of nobody, who would share it with others',
+    'rejects the key %p, which has no owner',
     async (key) => {
       await expect(service.recordOnce(values, key as never)).rejects.toMatchObject({
         code: 'VALIDATION_ERROR',
@@ -88,41 +85,41 @@ describe('TimeLogService', () => {
     expect(await service.get(id)).toEqual(corrected);
   });
 
-  it('neither records nor corrects values that it refuses', async () => {
+  it('neither records nor corrects invalid values', async () => {
     const log = await service.record(values);
-    const refusal = { code: 'VALIDATION_ERROR' };
-    await expect(service.correct(log.id, { ...values, duration: 0 })).rejects.toMatchObject(refusal);
-    await expect(service.record({ ...values, duration: 0 })).rejects.toMatchObject(refusal);
+    const error = { code: 'VALIDATION_ERROR' };
+    await expect(service.correct(log.id, { ...values, duration: 0 })).rejects.toMatchObject(error);
+    await expect(service.record({ ...values, duration: 0 })).rejects.toMatchObject(error);
     expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({ logs: [log], total: 1 });
   });
 
-  it('deletes a log, and neither corrects nor deletes where there is none', async () => {
+  it('deletes a log, and neither corrects nor deletes a missing one', async () => {
     const { id } = await service.record(values);
-    const none = { code: 'NOT_FOUND', message: 'there is no time log with this id' };
+    const notFound = { code: 'NOT_FOUND', message: 'there is no time log with this id' };
     await service.delete(id.toUpperCase());
-    await expect(service.get(id)).rejects.toMatchObject(none);
-    await expect(service.delete(id)).rejects.toMatchObject(none);
-    await expect(service.correct(id, values)).rejects.toMatchObject(none);
+    await expect(service.get(id)).rejects.toMatchObject(notFound);
+    await expect(service.delete(id)).rejects.toMatchObject(notFound);
+    await expect(service.correct(id, values)).rejects.toMatchObject(notFound);
     expect((await service.list(everything, PageRequest.of(1, 50))).total).toBe(0);
   });
 
-  it('gets a log under its id in any case', async () => {
+  it('gets a log by its id in upper or lower case', async () => {
     const log = await service.record(values);
     expect(await service.get(log.id.toUpperCase())).toEqual(log);
   });
 
-  it('gives equal values a log each', async () => {
+  it('records equal values as separate logs', async () => {
     const [first, second] = [await service.record(values), await service.record(values)];
     expect(first.id).not.toBe(second.id);
     expect((await service.list(everything, PageRequest.of(1, 50))).total).toBe(2);
   });
 
-  it('passes on that a log could not be stored', async () => {
-    service = new TimeLogService(new RefusingRepository(), ids);
+  it('rejects if the log could not be stored', async () => {
+    service = new TimeLogService(new FailingRepository(), ids);
     await expect(service.record(values)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('lists the page and the filter that were asked for', async () => {
+  it('lists a page of the matching logs', async () => {
     for (const date of ['2026-01-01', '2026-01-02', '2026-01-03']) await service.record({ ...values, date });
     const filter = { projectId: values.projectId.toLowerCase(), period: Period.of('2026-01-02') };
     const { logs, total } = await service.list(filter, PageRequest.of(2, 1));

@@ -2,7 +2,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { ALL_PROJECTS, requireProject } from '../domain/project-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
-import { type IdempotencyKey, requireKey } from '../domain/idempotency-key.js';
+import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
 import type { PageRequest } from '../domain/page-request.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import type { TimeLogItems } from '../domain/time-log-item.js';
@@ -13,14 +13,13 @@ import {
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
-import { accessOf, accessTo, type CallOptions, type RecordOptions } from './call.js';
+import { accessOf, accessTo, type CallOptions, type RecordOptions } from './call-options.js';
 import { HookedWrites } from './hooked-writes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './time-log-hooks.js';
 
 /**
- * The use cases of time logs, for HTTP, messages and the code of a host. A project beyond the access of a call is
- * DomainError FORBIDDEN if the caller names it; a log beyond it counts as missing. A change also throws what a hook
- * throws.
+ * The use cases of time logs, for HTTP, messages and the code of a host. Naming a project outside the access of
+ * the call throws DomainError FORBIDDEN; a log outside it counts as missing. Changes also throw what hooks throw.
  */
 @Injectable()
 export class TimeLogService {
@@ -32,7 +31,7 @@ export class TimeLogService {
   ) {}
 
   /**
-   * Records a log. Resolves when it is durably stored, or, in a transaction, when it is part of that. Throws
+   * Records a log. Resolves when it is durable or, with `manager`, when it is part of the transaction. Throws
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
@@ -43,71 +42,71 @@ export class TimeLogService {
   }
 
   /**
-   * Records a log, unless the key has recorded one before: then it returns that one as it was recorded, even if it has
-   * changed since. Resolves like `record`. Throws like `record`, also for an invalid key, and DomainError
-   * IDEMPOTENCY_KEY_REUSED if the key has recorded other values.
+   * Records a log, unless the key was used before: then it returns the log as it was recorded with the key,
+   * even if it has changed since. Resolves like `record`. Throws like `record`, also for an invalid key, and
+   * DomainError IDEMPOTENCY_KEY_REUSED if the key was used with other values.
    */
   async recordOnce(
     values: TimeLogValues,
     key: IdempotencyKey,
     options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
-    requireKey(key);
+    requireIdempotencyKey(key);
     const applied = await this.attributes.applyTo(values);
     const log = TimeLog.record(applied, this.ids.next());
     requireProject(accessOf(options), log.projectId);
     const id = await this.writesOf(options).addOnce(log, key);
-    // The key was given with these values the first time too, so the first answer is made without a look at the log.
+    // The key was used with the same values before, so there is no need to read the log.
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(applied, id), isReplay: true };
   }
 
   /**
-   * Gives the log with an id other values, all of them: a description that is left out becomes empty. Id and creation
-   * stay. Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError NOT_FOUND.
+   * Replaces all values of the log with an id; a missing description becomes empty. `id` and `createdAt` stay.
+   * Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError NOT_FOUND.
    */
   async correct(id: string, values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
     const log = TimeLog.record(await this.attributes.applyTo(values), id.toLowerCase());
     const access = accessOf(options);
     requireProject(access, log.projectId);
-    await this.requireReach(log.id, options);
-    if (!(await this.writesOf(options).correct(log, access, options.caller?.id))) throw noSuchLog();
+    await this.requireAccess(log.id, options);
+    if (!(await this.writesOf(options).correct(log, access, options.caller?.id))) throw notFound();
     return log;
   }
 
   /**
-   * Removes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE, or CONFLICT
-   * if tables of a host refer to it.
+   * Deletes the log with an id. Resolves like `record`. Throws DomainError NOT_FOUND, SERVICE_UNAVAILABLE, or
+   * CONFLICT if tables of a host refer to it.
    */
   async delete(id: string, options: RecordOptions = {}): Promise<void> {
-    await this.requireReach(id, options);
+    await this.requireAccess(id, options);
     const writes = this.writesOf(options);
     const deleted = await writes.delete(id.toLowerCase(), accessOf(options), options.caller?.id);
-    if (deleted === undefined) throw noSuchLog();
+    if (deleted === undefined) throw notFound();
   }
 
   /** Returns the log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
   async get(id: string, options: CallOptions = {}): Promise<TimeLog> {
     const log = await this.timeLogs.get(id.toLowerCase(), accessOf(options), options.caller?.id);
-    if (log === undefined) throw noSuchLog();
+    if (log === undefined) throw notFound();
     return log;
   }
 
   /**
-   * Returns one page of the logs that match, newest work first, and their total. Throws DomainError FORBIDDEN or
+   * Returns a page of the matching logs, newest date first, and their number. Throws DomainError FORBIDDEN or
    * SERVICE_UNAVAILABLE.
    */
   async list(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogPage> {
     return this.timeLogs.find(filter, page, accessTo(filter, options), options.caller?.id);
   }
 
-  /** Returns the same page as the JSON of its items. Throws like `list`. */
+  /** Returns the same page as JSON. Throws like `list`. */
   async items(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogItems> {
     return this.timeLogs.items(filter, page, accessTo(filter, options), options.caller?.id);
   }
 
   /**
-   * Returns at least how many bytes such a page has, for less than it costs to read it; undefined if the store does
-   * not know. Throws like `list`.
+   * Returns a lower bound for the bytes of such a page, which is cheaper than reading it; undefined if the
+   * store has none. Throws like `list`.
    */
   async weigh(
     filter: TimeLogFilter,
@@ -117,7 +116,7 @@ export class TimeLogService {
     return this.timeLogs.weigh?.(filter, page, accessTo(filter, options), options.caller?.id);
   }
 
-  /** Returns what stores the changes of a call, in its transaction if it has one. */
+  /** Returns the writer for the changes of a call, in its transaction if it has one. */
   private writesOf(options: RecordOptions): TimeLogWrites {
     const { timeLogs, hooks } = this;
     const writes = options.manager === undefined ? timeLogs : timeLogs.within(options.manager);
@@ -125,15 +124,15 @@ export class TimeLogService {
   }
 
   /**
-   * Refuses a log beyond the access before the change enters the queue, where it would delay changes by other callers
-   * and reveal them by its own delay. The statement that changes the log decides again. In a transaction of the caller
-   * there is no queue, and the log may be visible only there.
+   * Rejects a log outside the access before the change enters the queue: there it would delay other callers,
+   * and its own delay would reveal them. The statement that changes the log checks again. A transaction of the
+   * caller has no queue, and the log may be visible only there.
    */
-  private async requireReach(id: string, options: RecordOptions): Promise<void> {
+  private async requireAccess(id: string, options: RecordOptions): Promise<void> {
     if (accessOf(options) !== ALL_PROJECTS && !options.manager) await this.get(id, options);
   }
 }
 
-function noSuchLog(): DomainError {
+function notFound(): DomainError {
   return new DomainError('NOT_FOUND', 'there is no time log with this id');
 }

@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { type FeedRepository, placeOf, type TimeLogEvent } from '../../feed/index.js';
+import { type FeedRepository, parseEventId, type TimeLogEvent } from '../../feed/index.js';
 import { ALL_PROJECTS } from '../domain/project-access.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { normalizedValues, TimeLog } from '../domain/time-log.js';
@@ -22,7 +22,7 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Made>):
       for (const log of logs) await repository.add(log);
       const after = (place: string | undefined, count: number) =>
         eventually(async () => {
-          const events = await feed.eventsAfter(place === undefined ? undefined : placeOf(place), 1000);
+          const events = await feed.eventsAfter(place === undefined ? undefined : parseEventId(place), 1000);
           equal(events.length, count);
           return events;
         });
@@ -44,7 +44,7 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Made>):
       for (const { time } of [corrected!, deleted!]) ok(Math.abs(time.getTime() - Date.now()) < 600_000);
       for (const { id } of before.slice(0, 2)) deepEqual((await after(id, 3))[0], before[2]);
       deepEqual(await after(before[2]!.id, 2), [corrected, deleted]);
-      deepEqual(await feed.backlog(placeOf(before[2]!.id), 5), { events: 2, oldest: corrected!.time });
+      deepEqual(await feed.backlog(parseEventId(before[2]!.id), 5), { events: 2, oldest: corrected!.time });
     },
   );
 
@@ -78,14 +78,14 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Made>):
     suite.it('after any of them, and at most so many', async () => {
       deepEqual(await feed.eventsAfter(undefined, 2), all.slice(0, 2));
       for (const [index, { id }] of all.entries()) {
-        deepEqual(await feed.eventsAfter(placeOf(id), 2), all.slice(index + 1, index + 3));
+        deepEqual(await feed.eventsAfter(parseEventId(id), 2), all.slice(index + 1, index + 3));
       }
     });
 
     suite.it('and counts those after each, up to a number, with the instant of the first', async () => {
       for (const [index, { id }] of all.entries()) {
         const following = logs.slice(index + 1, index + 3);
-        deepEqual(await feed.backlog(placeOf(id), 2), {
+        deepEqual(await feed.backlog(parseEventId(id), 2), {
           events: following.length,
           oldest: following[0]?.createdAt,
         });

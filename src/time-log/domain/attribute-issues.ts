@@ -1,40 +1,39 @@
-/** What a schema finds wrong (https://standardschema.dev). */
+/** An issue that a schema reports (https://standardschema.dev). */
 export interface SchemaIssue {
   readonly message: string;
-  /** The way to the value: names and indexes, as they are or as `key`. */
+  /** The path to the value: names and indexes, or objects with them as `key`. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The most issues that an answer tells, the most steps of a path, and the most characters of each step and message. */
-const ISSUES = 10;
-const STEPS = 8;
-const STEP_LENGTH = 40;
-const MESSAGE_LENGTH = 200;
-/** In the place of a message that tells a value. */
+const MAX_ISSUES = 10;
+const MAX_PATH_STEPS = 8;
+const MAX_STEP_LENGTH = 40;
+const MAX_MESSAGE_LENGTH = 200;
+/** The text that replaces a message which contains a sent value. */
 const NOT_VALID = 'is not valid';
-/** So many characters of a text tell it. */
-const TELLING = 32;
+/** A message that repeats this many characters of a value gives it away. */
+const LEAK_PREFIX_LENGTH = 32;
 
-/** The messages for whoever has sent these attributes: of bounded length and printable, without any value of theirs. */
+/** Returns the messages for the sender of attributes: short, printable, and without sent values. */
 export function issueTexts(issues: readonly SchemaIssue[], input: unknown): string[] {
   if (issues.length === 0) return [`attributes ${NOT_VALID}`];
-  return issues.slice(0, ISSUES).map(({ message, path = [] }) => {
+  return issues.slice(0, MAX_ISSUES).map(({ message, path = [] }) => {
     const steps = path.map((step) => (typeof step === 'object' ? step.key : step));
-    const name = steps.slice(0, STEPS).map((step) => nameOf(step));
-    const rule = isTelling(message, valueAt(input, steps)) ? NOT_VALID : printable(message);
-    return `${['attributes', ...name].join('.')} ${rule}`;
+    const names = steps.slice(0, MAX_PATH_STEPS).map(printableStep);
+    const rule = leaksValue(message, valueAt(input, steps)) ? NOT_VALID : printable(message);
+    return `${['attributes', ...names].join('.')} ${rule}`;
   });
 }
 
-/** As names of unknown fields are told. */
-function nameOf(step: PropertyKey): string {
+/** Writes a name like that of an unknown field. */
+function printableStep(step: PropertyKey): string {
   return String(step)
-    .slice(0, STEP_LENGTH)
+    .slice(0, MAX_STEP_LENGTH)
     .replace(/[^\x20-\x7e]/g, '?');
 }
 
 function printable(text: string): string {
-  return text.slice(0, MESSAGE_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+  return text.slice(0, MAX_MESSAGE_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 
 function valueAt(input: unknown, steps: readonly PropertyKey[]): unknown {
@@ -45,32 +44,32 @@ function valueAt(input: unknown, steps: readonly PropertyKey[]): unknown {
 }
 
 /**
- * Whether a message tells a text, a number or a truth value that was sent: some schemas say what they got. It may name
- * all that was sent, so what is not told of it is not looked at, and each value is sought once.
+ * Returns whether a message contains a string, number or boolean that was sent, as those of some schemas do.
+ * Input can be large: only the reported part of the message is searched, once for each value.
  */
-function isTelling(message: string, value: unknown): boolean {
-  const told = message.slice(0, MESSAGE_LENGTH + TELLING + 1);
-  return [...new Set(formsIn(value))].some((form) => holds(told, form));
+function leaksValue(message: string, value: unknown): boolean {
+  const searched = message.slice(0, MAX_MESSAGE_LENGTH + LEAK_PREFIX_LENGTH + 1);
+  return [...new Set(spellingsIn(value))].some((spelling) => containsWord(searched, spelling));
 }
 
-/** How a message may write the values in a value: as they are, and with escapes. */
-function formsIn(value: unknown): string[] {
-  if (isObject(value)) return Object.values(value).flatMap(formsIn);
+/** Returns all values inside a value as text, plain and with escapes. */
+function spellingsIn(value: unknown): string[] {
+  if (isObject(value)) return Object.values(value).flatMap(spellingsIn);
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return [];
   const text = String(value)
     .trim()
-    .slice(0, TELLING + 1);
+    .slice(0, LEAK_PREFIX_LENGTH + 1);
   return [text, JSON.stringify(text).slice(1, -1)];
 }
 
-/** Whether a text stands in a message, and not within another word or number. */
-function holds(message: string, text: string): boolean {
+/** Returns whether a message contains a text that is not part of a longer word or number. */
+function containsWord(message: string, text: string): boolean {
   if (text === '') return false;
-  const sought = text.slice(0, TELLING);
-  for (let at = message.indexOf(sought); at !== -1; at = message.indexOf(sought, at + 1)) {
-    const end = at + sought.length;
-    if (!areOneWord(message[at - 1], sought[0]) && !areOneWord(sought.at(-1), message[end])) return true;
-    if (text.length > TELLING) return true;
+  const prefix = text.slice(0, LEAK_PREFIX_LENGTH);
+  for (let at = message.indexOf(prefix); at !== -1; at = message.indexOf(prefix, at + 1)) {
+    const end = at + prefix.length;
+    if (!areOneWord(message[at - 1], prefix[0]) && !areOneWord(prefix.at(-1), message[end])) return true;
+    if (text.length > LEAK_PREFIX_LENGTH) return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@ import { anyCharacter } from '../../../test/support/any-text.js';
 import { timesOf } from '../../../test/support/extent.js';
 import { isCalendarDate } from './calendar-date.js';
 
-/** Another way to the same answer: a day exists if JavaScript's calendar writes it back as it was read. */
+/** Computes the same with `Date`: a day exists if its text is unchanged after parsing. */
 function existsInUtc(text: string): boolean {
   const instant = new Date(`${text}T00:00:00.000Z`);
   return !Number.isNaN(instant.getTime()) && text >= '0001' && instant.toISOString().slice(0, -14) === text;
@@ -18,7 +18,7 @@ describe('isCalendarDate', () => {
     [1590, 1610],
     [1896, 2104],
     [9990, 9999],
-  ])('knows every day of the years %i to %i, and no other', (first, last) => {
+  ])('accepts exactly the existing days of the years %i to %i', (first, last) => {
     const wrong: string[] = [];
     let days = 0;
     for (let year = first; year <= last; year++) {
@@ -43,18 +43,18 @@ describe('isCalendarDate', () => {
     ...['0000-01-01', '2026-02-29', '1900-02-29', '10000-01-01', '+002026-01-01', '-000001-01-01'],
     ...['2026-01-31T00:00:00Z', '2026-01-31\n', ' 2026-01-31', '20260131', '2026/01/31', '2026-1-31'],
     ...['٢٠٢٦-٠١-٣١', '２０２６-０１-３１', ''],
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(isCalendarDate(text)).toBe(false);
   });
 
   it.each([undefined, null, 20260131, new Date(0), ['2026-01-31'], { toString: () => '2026-01-31' }, true])(
-    'refuses what is no string: %p',
+    'rejects a value that is not a string: %p',
     (value) => {
       expect(isCalendarDate(value)).toBe(false);
     },
   );
 
-  it('agrees with the calendar of JavaScript on any text', () => {
+  it('agrees with `Date` on any text', () => {
     const dateLike = fc.string({
       unit: fc.constantFrom(...Array.from('0123456789-')),
       minLength: 8,

@@ -8,9 +8,9 @@ const values = {
   description: 'naïve – 漢字 😀',
   date: '2024-02-08',
 };
-/** As version 0.1 has stored it, in `time_log_keys`. */
+/** The fingerprint that version 0.1 stored in `time_log_keys`. */
 const stored = '91ef5d32b69341bbfbaa4d4fbe8b2af9cac8c42664bd000c5d95037ebeba25a4';
-/** That of the same values with an empty description. */
+/** The fingerprint of the same values with an empty description. */
 const EMPTY = '2c8b07fc328e6576328372f72d2618575a2200e1bc3f2909ac6eecce93764291';
 
 describe('fingerprintOf', () => {
@@ -34,18 +34,18 @@ describe('fingerprintOf', () => {
       },
       '418cb924587155a6ce39547567767f3378a1bb8b22ea482503f524c37ce4c095',
     ],
-  ])('is that of version 0.1: %j', (given, fingerprint) => {
-    expect(fingerprintOf(given)).toBe(fingerprint);
+  ])('equals that of version 0.1: %j', (input, fingerprint) => {
+    expect(fingerprintOf(input)).toBe(fingerprint);
   });
 
-  it('has a description that is left out as an empty one, as version 0.1 had it', () => {
+  it('treats a missing description as an empty one, as version 0.1 does', () => {
     const { projectId, duration, date } = values;
     const others = { projectId, duration, date };
     const ofEmpty = fingerprintOf({ ...others, description: '' });
     expect([fingerprintOf(others), ofEmpty]).toEqual([ofEmpty, EMPTY]);
   });
 
-  it('is that of the values, however they are written and whatever is beside them', () => {
+  it('does not depend on the order or spelling of values, or on other fields', () => {
     const { date, ...others } = { ...values, projectId: values.projectId.toUpperCase() };
     expect(fingerprintOf({ date, ...others })).toBe(stored);
     expect(fingerprintOf(Object.assign({ id: 'x', createdAt: 'y' }, values))).toBe(stored);
@@ -56,11 +56,11 @@ describe('fingerprintOf', () => {
     ['duration', 0.25000000000000006],
     ['description', 'naïve – 漢字 😀 '],
     ['date', '2024-02-09'],
-  ])('is another one where %s is another', (name, value) => {
+  ])('changes with %s', (name, value) => {
     expect(fingerprintOf({ ...values, [name]: value })).not.toBe(stored);
   });
 
-  describe('with fields that came after version 0.1', () => {
+  describe('with later fields', () => {
     const fault = () => undefined;
     const fields = {
       ...TIME_LOG_FIELDS,
@@ -70,13 +70,13 @@ describe('fingerprintOf', () => {
     const of = (later: object) => fingerprintOf({ ...values, ...later }, fields);
 
     it.each([{}, { billable: false }, { billable: undefined, urgent: false }])(
-      'is that of version 0.1 where they have their default: %j',
+      'equals that of version 0.1 if they have their defaults: %j',
       (later) => {
         expect(of(later)).toBe(stored);
       },
     );
 
-    it('is another one for each that has another value', () => {
+    it('changes with each of them', () => {
       const all = [{}, { billable: true }, { urgent: true }, { billable: true, urgent: true }].map(of);
       expect(new Set(all).size).toBe(4);
       expect(of({ urgent: false, billable: true })).toBe(of({ billable: true }));

@@ -23,7 +23,7 @@ describe('jsonFault', () => {
     [{ a: '😀'.repeat(23) }],
     [1e90],
     [1e-90],
-  ])('takes %j', (value) => {
+  ])('accepts %j', (value) => {
     expect(jsonFault(value, BOUNDS)).toBeUndefined();
   });
 
@@ -48,17 +48,19 @@ describe('jsonFault', () => {
     [{ a: '😀'.repeat(24) }, 'must be at most 100 bytes'],
     [Number.MAX_VALUE, 'must be at most 100 bytes'],
     [[Number.MIN_VALUE], 'must be at most 100 bytes'],
-  ])('refuses %p: %s', (value, fault) => {
+  ])('rejects %p: %s', (value, fault) => {
     expect(jsonFault(value, BOUNDS)).toBe(fault);
   });
 
-  it('does not follow what has no end', () => {
-    const round: unknown[] = [];
-    round.push(round);
-    expect(jsonFault(round, { depth: 1_000, bytes: 100 })).toBe('must not be nested deeper than 1000 levels');
+  it('stops at a circular reference', () => {
+    const circular: unknown[] = [];
+    circular.push(circular);
+    expect(jsonFault(circular, { depth: 1_000, bytes: 100 })).toBe(
+      'must not be nested deeper than 1000 levels',
+    );
   });
 
-  it('takes all JSON that can be read, within the bounds', () => {
+  it('accepts all JSON within the bounds that PostgreSQL can store', () => {
     const bounds = { depth: 20, bytes: 1_000_000 };
     const textsIn = (value: unknown): string[] => {
       if (typeof value === 'string') return [value];
@@ -75,7 +77,7 @@ describe('jsonFault', () => {
   });
 });
 
-it('a copy has no member that is undefined, no -0, and every name', () => {
+it('a copy has no undefined field, no -0, and every other name', () => {
   const copy = jsonCopy({ a: undefined, b: -0, ['__proto__']: 1 }) as object;
   expect(Object.entries(copy)).toEqual([
     ['b', 0],
@@ -83,7 +85,7 @@ it('a copy has no member that is undefined, no -0, and every name', () => {
   ]);
 });
 
-it('canonical JSON does not depend on the order of members, but on that of elements', () => {
+it('canonical JSON depends on the order of elements, but not of fields', () => {
   const one = canonicalJson({ a: [1, { c: 2, b: 3 }], 10: 1, 9: {} });
   expect(canonicalJson({ 9: {}, 10: 1, a: [1, { b: 3, c: 2 }] })).toBe(one);
   expect(canonicalJson({ 9: {}, 10: 1, a: [{ b: 3, c: 2 }, 1] })).not.toBe(one);

@@ -1,38 +1,38 @@
-/** What JSON may be at most. */
+/** The maximum depth and size of JSON. */
 export interface JsonBounds {
-  /** Levels of objects and arrays, the outermost counted. */
+  /** The levels of objects and arrays, including the outermost. */
   readonly depth: number;
-  /** Bytes of its text, with every number written out, as PostgreSQL does it. */
+  /** The bytes of its text if numbers have no exponent, as PostgreSQL writes them. */
   readonly bytes: number;
 }
 
-const NO_JSON = 'must be JSON';
+const NOT_JSON = 'must be JSON';
 
-/** What is wrong with a value as JSON that PostgreSQL can store, or undefined. */
+/** Returns the error message for a value that PostgreSQL cannot store as JSON, or undefined. */
 export function jsonFault(value: unknown, { depth, bytes }: JsonBounds): string | undefined {
   const fault = partFault(value, depth);
   if (fault === TOO_DEEP) return `must not be nested deeper than ${depth} levels`;
   return fault ?? (bytesOf(value) > bytes ? `must be at most ${bytes} bytes` : undefined);
 }
 
-/** What is wrong with text that PostgreSQL could not store and return unchanged, or undefined. */
+/** Returns the error message for text that PostgreSQL cannot store unchanged, or undefined. */
 export function textFault(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain U+0000';
   return text.isWellFormed() ? undefined : 'must not contain lone surrogates';
 }
 
-/** A copy of JSON that nobody else has, as it is stored: without members that are undefined. */
+/** Returns a deep copy of JSON as it is stored, without undefined fields. */
 export function jsonCopy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** The same JSON, of which nobody can change anything. */
-export function frozen(value: unknown): unknown {
-  if (typeof value === 'object' && value !== null) Object.values(value).forEach(frozen);
+/** Freezes JSON at every level, and returns it. */
+export function deepFreeze(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
 }
 
-/** One text for all JSON of equal value: the order of members does not count. */
+/** Returns the same text for all JSON of equal value. The order of fields does not count. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     isPlainObject(part)
@@ -41,10 +41,10 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** True for what JSON calls an object: neither null nor an array, nor an instance of a class. */
+/** Returns whether a value is a JSON object: not null, an array or an instance of a class. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  // Also of another realm, whose prototype is not ours.
+  // An object of another realm has another `Object.prototype`.
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
@@ -53,10 +53,10 @@ const TOO_DEEP = 'too deep';
 
 function partFault(part: unknown, levels: number): string | undefined {
   if (typeof part === 'string') return textFault(part);
-  if (typeof part === 'number') return Number.isFinite(part) ? undefined : NO_JSON;
+  if (typeof part === 'number') return Number.isFinite(part) ? undefined : NOT_JSON;
   if (typeof part === 'boolean' || part === null) return undefined;
   const isArray = Array.isArray(part);
-  if (!isArray && !isPlainObject(part)) return NO_JSON;
+  if (!isArray && !isPlainObject(part)) return NOT_JSON;
   if (levels === 0) return TOO_DEEP;
   for (const [name, member] of Object.entries(part)) {
     if (member === undefined && !isArray) continue;
@@ -66,14 +66,14 @@ function partFault(part: unknown, levels: number): string | undefined {
   return undefined;
 }
 
-/** A few characters make a number of hundreds of digits, so those count. */
+/** Returns the bytes of JSON in PostgreSQL, which writes numbers without exponents, or a few more. */
 function bytesOf(value: unknown): number {
-  let more = 0;
+  let zeros = 0;
   const text = JSON.stringify(value, (_name, part: unknown) => {
-    if (typeof part === 'number') more += exponentOf(part);
+    if (typeof part === 'number') zeros += exponentOf(part);
     return part;
   });
-  return Buffer.byteLength(text) + more;
+  return Buffer.byteLength(text) + zeros;
 }
 
 function exponentOf(number: number): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PageRequest, PAGE_LIMIT, pageLimitFault, pageNumberFault } from './page-request.js';
+import { PageRequest, MAX_PAGE_LIMIT, pageLimitFault, pageNumberFault } from './page-request.js';
 
 const NUMBER_FAULT = 'page must be a whole number from 1 to 2^53-1';
 const LIMIT_FAULT = 'limit must be a whole number from 1 to 1000';
@@ -10,18 +10,18 @@ describe('PageRequest.of', () => {
     [2, 50, 50n],
     [3, 1, 2n],
     [Number.MAX_SAFE_INTEGER, 1000, 9_007_199_254_740_990_000n],
-  ])('page %i of %i items stands behind %i others', (number, limit, offset) => {
+  ])('page %i of %i items comes after %i items', (number, limit, offset) => {
     expect(PageRequest.of(number, limit)).toMatchObject({ number, limit, offset });
   });
 
   it.each([
     [0, 50, NUMBER_FAULT],
     ...[-1, 1.5, NaN, Infinity, 2 ** 53, 1e21].map((number) => [number, 50, NUMBER_FAULT] as const),
-    ...[0, PAGE_LIMIT + 1, 0.5].map((limit) => [1, limit, LIMIT_FAULT] as const),
+    ...[0, MAX_PAGE_LIMIT + 1, 0.5].map((limit) => [1, limit, LIMIT_FAULT] as const),
     [0, 0, `${NUMBER_FAULT}; ${LIMIT_FAULT}`],
-  ])('refuses page %p of %p items', (number, limit, message) => {
-    const refusal: unknown = expect.objectContaining({ code: 'VALIDATION_ERROR', message });
-    expect(() => PageRequest.of(number, limit)).toThrow(refusal);
+  ])('rejects page %p of %p items', (number, limit, message) => {
+    const error: unknown = expect.objectContaining({ code: 'VALIDATION_ERROR', message });
+    expect(() => PageRequest.of(number, limit)).toThrow(error);
   });
 });
 
@@ -29,30 +29,30 @@ describe.each([
   ['pageNumberFault', pageNumberFault, NUMBER_FAULT],
   ['pageLimitFault', pageLimitFault, LIMIT_FAULT],
 ] as const)('%s', (_name, fault, message) => {
-  it.each(['1', '9', '1000', '0001'])('takes %s', (text) => {
+  it.each(['1', '9', '1000', '0001'])('accepts %s', (text) => {
     expect(fault(text)).toBeUndefined();
   });
 
   it.each(['', '0', '00', '-1', '+1', '1.0', '1e2', '0x1', ' 1', '1 ', '1\n', '١', 'one', 'NaN', 'Infinity'])(
-    'refuses %p',
+    'rejects %p',
     (text) => {
       expect(fault(text)).toBe(message);
     },
   );
 
-  it.each([undefined, null, 1, ['1']])('refuses what is no text: %p', (value) => {
+  it.each([undefined, null, 1, ['1']])('rejects a value that is not text: %p', (value) => {
     expect(fault(value)).toBe(message);
   });
 });
 
-it('takes page numbers up to 2^53-1 and no further', () => {
+it('accepts page numbers up to 2^53-1', () => {
   expect(pageNumberFault('9007199254740991')).toBeUndefined();
   expect(pageNumberFault('9007199254740992')).toBe(NUMBER_FAULT);
   expect(pageNumberFault('9007199254740993')).toBe(NUMBER_FAULT);
   expect(pageNumberFault('9'.repeat(400))).toBe(NUMBER_FAULT);
 });
 
-it('takes limits up to 1000 and no further', () => {
+it('accepts limits up to 1000', () => {
   expect(pageLimitFault('1000')).toBeUndefined();
   expect(pageLimitFault('1001')).toBe(LIMIT_FAULT);
 });

@@ -2,19 +2,19 @@ import { DomainError } from '../../../libs/errors/src/domain-error.js';
 
 const DIGITS = /^\d+$/;
 
-/** The most items of a page. */
-export const PAGE_LIMIT = 1000;
-/** The page for a request that names none. */
+/** The maximum number of items of a page. */
+export const MAX_PAGE_LIMIT = 1000;
+/** The default page. */
 export const DEFAULT_PAGE = { number: 1, limit: 50 };
 
-/** A page of a list. Numbers start at 1; the limit is the most items that it holds. */
+/** A page of a list. Numbers start at 1; the limit is the maximum number of its items. */
 export class PageRequest {
   private constructor(
     readonly number: number,
     readonly limit: number,
   ) {}
 
-  /** Throws DomainError VALIDATION_ERROR for anything but whole numbers in range. */
+  /** Returns a page. Throws DomainError VALIDATION_ERROR unless both are whole numbers in range. */
   static of(number: number, limit: number): PageRequest {
     const faults = [pageNumberFault(String(number)), pageLimitFault(String(limit))].filter(
       (fault) => fault !== undefined,
@@ -23,26 +23,26 @@ export class PageRequest {
     return new PageRequest(number, limit);
   }
 
-  /** How many logs come before this page. It can be 2^53 times 1000, too much for a number. */
+  /** The number of items before this page, up to 2^53 times 1000: too large for a number. */
   get offset(): bigint {
     return BigInt(this.number - 1) * BigInt(this.limit);
   }
 }
 
-/** What is wrong with the text of a page number, or undefined. */
+/** Returns the error message for the text of a page number, or undefined. */
 export function pageNumberFault(value: unknown): string | undefined {
   return isWholeNumber(value, Number.MAX_SAFE_INTEGER)
     ? undefined
     : 'page must be a whole number from 1 to 2^53-1';
 }
 
-/** What is wrong with the text of a page's limit, or undefined. */
+/** Returns the error message for the text of a limit, or undefined. */
 export function pageLimitFault(value: unknown): string | undefined {
-  return isWholeNumber(value, PAGE_LIMIT)
+  return isWholeNumber(value, MAX_PAGE_LIMIT)
     ? undefined
-    : `limit must be a whole number from 1 to ${PAGE_LIMIT}`;
+    : `limit must be a whole number from 1 to ${MAX_PAGE_LIMIT}`;
 }
 
-function isWholeNumber(value: unknown, most: number): boolean {
-  return typeof value === 'string' && DIGITS.test(value) && Number(value) >= 1 && Number(value) <= most;
+function isWholeNumber(value: unknown, maximum: number): boolean {
+  return typeof value === 'string' && DIGITS.test(value) && Number(value) >= 1 && Number(value) <= maximum;
 }

@@ -5,13 +5,13 @@ import { Period, periodEndFault, periodOrderFault } from './period.js';
 const DAY = '2026-01-31';
 const FORM_FAULT = 'must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp';
 
-const twoDigits = (most: number) => fc.nat(most).map((value) => String(value).padStart(2, '0'));
+const twoDigits = (maximum: number) => fc.nat(maximum).map((value) => String(value).padStart(2, '0'));
 const joined = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((texts) => texts.join(''));
 const maybe = (text: fc.Arbitrary<string>) => fc.oneof(fc.constant(''), text);
 const colon = fc.constant(':');
 const fraction = fc.stringMatching(/^\.[0-9]{1,20}$/);
 const offset = joined(fc.constantFrom('+', '-', ' '), twoDigits(23), colon, twoDigits(59));
-/** What may follow the day, rule by rule. */
+/** A valid time of day, with the separator before it. */
 const timeOfDay = joined(
   fc.constantFrom('T', 't', ' '),
   joined(twoDigits(23), colon, twoDigits(59)),
@@ -20,13 +20,13 @@ const timeOfDay = joined(
 );
 
 describe('Period.of', () => {
-  it('is open where an end is absent', () => {
+  it('is open if an end is missing', () => {
     expect(Period.of()).toEqual({ from: undefined, to: undefined });
     expect(Period.of(DAY)).toEqual({ from: DAY, to: undefined });
     expect(Period.of(undefined, DAY)).toEqual({ from: undefined, to: DAY });
   });
 
-  it('takes a period of one day', () => {
+  it('accepts a period of one day', () => {
     expect(Period.of(DAY, DAY)).toEqual({ from: DAY, to: DAY });
   });
 
@@ -35,7 +35,7 @@ describe('Period.of', () => {
     '2026-01-31T00:00+23:59',
     '2026-01-31 00:00 05:30',
     '2026-01-31t00:00z',
-  ])('takes %s for the day that it names', (text) => {
+  ])('takes the day of %s', (text) => {
     expect(Period.of(text, text)).toMatchObject({ from: DAY, to: DAY });
   });
 
@@ -49,14 +49,14 @@ describe('Period.of', () => {
     ['x', undefined, `from ${FORM_FAULT}`],
     [undefined, 'x', `to ${FORM_FAULT}`],
     ['x', '', `from ${FORM_FAULT}; to ${FORM_FAULT}`],
-  ])('refuses %p to %p', (from, to, message) => {
-    const refusal: unknown = expect.objectContaining({ code: 'VALIDATION_ERROR', message });
-    expect(() => Period.of(from, to)).toThrow(refusal);
+  ])('rejects %p to %p', (from, to, message) => {
+    const error: unknown = expect.objectContaining({ code: 'VALIDATION_ERROR', message });
+    expect(() => Period.of(from, to)).toThrow(error);
   });
 });
 
 describe('periodEndFault', () => {
-  it('takes any day with any time of day, and Period keeps the day as written', () => {
+  it('accepts any time of day, and Period keeps the day as written', () => {
     fc.assert(
       fc.property(timeOfDay, (time) => {
         expect(periodEndFault('from', DAY + time)).toBeUndefined();
@@ -76,17 +76,17 @@ describe('periodEndFault', () => {
       ['2026-01-31T09:30 Z', '2026-01-31T09:30Z\n', '2026-01-31  09:30', '2026-01-31_09:30'],
       ['2026-02-29T09:30Z', ' 2026-01-31', '2026-01-31 ', '1769850600', 'today'],
     ].flat(),
-  )('refuses %p', (text) => {
+  )('rejects %p', (text) => {
     expect(periodEndFault('to', text)).toBe(`to ${FORM_FAULT}`);
   });
 
-  it.each([undefined, null, 20260131, ['2026-01-31']])('refuses what is no text: %p', (value) => {
+  it.each([undefined, null, 20260131, ['2026-01-31']])('rejects a value that is not text: %p', (value) => {
     expect(periodEndFault('from', value)).toBe(`from ${FORM_FAULT}`);
   });
 });
 
 describe('periodOrderFault', () => {
-  it('speaks only where both ends are days', () => {
+  it('returns an error only if both ends are days', () => {
     expect(periodOrderFault('2026-02-01', '2026-01-31')).toBe('from must not be after to');
     expect(periodOrderFault('2026-02-01', 'x')).toBeUndefined();
     expect(periodOrderFault('z', '2026-01-31')).toBeUndefined();

@@ -12,7 +12,7 @@ type ListedField = {
   [Name in keyof Fields]: Fields[Name] extends { readonly isListed: false } ? never : Name;
 }[keyof Fields];
 
-/** The fields of a log that an item of a list has, in its order. */
+/** The fields of an item of a list, in their order. */
 export const LISTED_FIELDS = Object.entries<FieldTable[string]>(TIME_LOG_FIELDS)
   .filter(([, { isListed }]) => isListed !== false)
   .map(([name]) => name as ListedField);
@@ -23,19 +23,19 @@ export type TimeLogItem = Pick<StoredTimeLog, 'id' | ListedField | 'attributes'>
   readonly createdAt: string;
 };
 
-/** The items of one page as JSON texts, and how many logs match the filter, both at the same moment. */
+/** The items of one page as JSON, and the number of matching logs, from one snapshot. */
 export interface TimeLogItems {
   readonly items: Iterable<string>;
   readonly total: number;
 }
 
-/** The values of an item between its id and `createdAt`. Most logs have no attributes. */
-export const ITEM_VALUES = [...LISTED_FIELDS, 'attributes'] as const;
-const MEMBERS = ITEM_VALUES.map((name) => `,"${name}":`);
+/** The fields of an item between `id` and `createdAt`. Attributes are optional. */
+export const ITEM_FIELDS = [...LISTED_FIELDS, 'attributes'] as const;
+const NAME_PREFIXES = ITEM_FIELDS.map((name) => `,"${name}":`);
 
 /**
- * Returns the JSON of an item: every list is written here. `jsonOf` returns the JSON of the value of the source that
- * has this index in `ITEM_VALUES`, or undefined if the source has no such value.
+ * Returns the JSON of an item; all lists use this function. `jsonOf` returns the JSON of the field with an
+ * index in `ITEM_FIELDS`, or undefined if the source has no such value.
  */
 export function itemJson<Source>(
   id: string,
@@ -43,18 +43,18 @@ export function itemJson<Source>(
   jsonOf: (source: Source, index: number) => string | undefined,
 ): string {
   let json = `{"id":"${id}"`;
-  for (let index = 0; index < MEMBERS.length; index++) {
+  for (let index = 0; index < NAME_PREFIXES.length; index++) {
     const value = jsonOf(source, index);
-    if (value !== undefined) json += MEMBERS[index]! + value;
+    if (value !== undefined) json += NAME_PREFIXES[index]! + value;
   }
   return `${json},"createdAt":"${isoText(createdAtOf(id))}"}`;
 }
 
-/** Yields the JSON of the item of each log. It has no other members, whatever a host's adapter puts into a log. */
+/** Yields the JSON of each log as an item, without fields that the adapter of a host adds. */
 export function* itemsOf(logs: readonly TimeLog[]): Generator<string> {
   for (const log of logs) yield itemJson(log.id, log, valueJson);
 }
 
 function valueJson(log: TimeLog, index: number): string | undefined {
-  return JSON.stringify(log[ITEM_VALUES[index]!]);
+  return JSON.stringify(log[ITEM_FIELDS[index]!]);
 }

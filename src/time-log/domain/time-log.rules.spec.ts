@@ -9,7 +9,7 @@ describe('projectIdFault', () => {
     '11111111-1111-1111-1111-111111111111',
     '6BA7B810-9DAD-11D1-80B4-00C04FD430C8',
     '6ba7b810-9dad-11d1-80b4-00c04fD430C8',
-  ])('takes any UUID, whatever its version, variant and case: %s', (value) => {
+  ])('accepts any UUID, whatever its version, variant and case: %s', (value) => {
     expect(projectIdFault(value)).toBeUndefined();
   });
 
@@ -28,11 +28,11 @@ describe('projectIdFault', () => {
     '11111111-1111-1111-1111-111111111111\n',
     '111111111-111-1111-1111-111111111111',
     ['11111111-1111-1111-1111-111111111111'],
-  ])('refuses %p', (value) => {
+  ])('rejects %p', (value) => {
     expect(projectIdFault(value)).toBe('projectId must be a UUID');
   });
 
-  it('takes every UUID that can be written', () => {
+  it('accepts every UUID', () => {
     const uuid = fc.uuid({ version: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] });
     fc.assert(
       fc.property(fc.mixedCase(uuid), (value) => {
@@ -43,12 +43,12 @@ describe('projectIdFault', () => {
 });
 
 describe('durationFault', () => {
-  it.each([1, 0.1, Number.MIN_VALUE, Number.MAX_VALUE, 1e21, 2 ** 53 + 2])('takes %p', (value) => {
+  it.each([1, 0.1, Number.MIN_VALUE, Number.MAX_VALUE, 1e21, 2 ** 53 + 2])('accepts %p', (value) => {
     expect(durationFault(value)).toBeUndefined();
   });
 
   it.each([undefined, null, 0, -0, -1, NaN, Infinity, -Infinity, '1', '', true, [1], {}, 1n])(
-    'refuses %p with the one message of the contract',
+    'rejects %p',
     (value) => {
       expect(durationFault(value)).toBe('duration must be a positive number');
     },
@@ -62,7 +62,7 @@ describe('descriptionFault', () => {
     ['5000 characters', 'x'.repeat(5000)],
     ['5000 characters outside the BMP', '😀'.repeat(5000)],
     ['noncharacters and control characters', '\uFFFE\uFFFF\u0001\u007F\uFEFF'],
-  ])('takes %s', (_what, value) => {
+  ])('accepts %s', (_what, value) => {
     expect(descriptionFault(value)).toBeUndefined();
   });
 
@@ -76,7 +76,7 @@ describe('descriptionFault', () => {
     ['no value', undefined, 'description must be a string'],
     ['a number', 5, 'description must be a string'],
     ['a list', ['a'], 'description must be a string'],
-  ])('refuses %s', (_what, value, message) => {
+  ])('rejects %s', (_what, value, message) => {
     expect(descriptionFault(value)).toBe(message);
   });
 
@@ -92,11 +92,11 @@ describe('descriptionFault', () => {
 });
 
 describe('dateFault', () => {
-  it.each(['0001-01-01', '2024-02-29', '9999-12-31'])('takes %s', (value) => {
+  it.each(['0001-01-01', '2024-02-29', '9999-12-31'])('accepts %s', (value) => {
     expect(dateFault(value)).toBeUndefined();
   });
 
-  it.each([undefined, null, '', 0, '2026-02-29', '2026-01-31T00:00:00Z'])('refuses %p', (value) => {
+  it.each([undefined, null, '', 0, '2026-02-29', '2026-01-31T00:00:00Z'])('rejects %p', (value) => {
     expect(dateFault(value)).toBe('date must be an existing day in the form YYYY-MM-DD');
   });
 });

@@ -1,14 +1,14 @@
 import { isCalendarDate } from './calendar-date.js';
 import { textFault } from './json.js';
 
-/** The most code points of a description. */
-export const DESCRIPTION_LENGTH = 5000;
+/** The maximum number of code points of a description. */
+export const MAX_DESCRIPTION_LENGTH = 5000;
 
 /** A regular expression for any UUID in 8-4-4-4-12 hex form, with any version and variant. */
-export const UUID_FORM = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}';
-const UUID = new RegExp(`^${UUID_FORM}$`);
+export const UUID_PATTERN = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}';
+const UUID = new RegExp(`^${UUID_PATTERN}$`);
 
-// Each rule returns what is wrong with a value, or undefined.
+// Each rule returns an error message for a value, or undefined.
 
 export const idFault = (value: unknown) => uuidFault('id', value);
 export const projectIdFault = (value: unknown) => uuidFault('projectId', value);
@@ -22,11 +22,11 @@ export function durationFault(value: unknown): string | undefined {
   return isPositive ? undefined : 'duration must be a positive number';
 }
 
-/** Refuses text that PostgreSQL could not store and return unchanged. */
+/** Also rejects text that PostgreSQL cannot store unchanged. */
 export function descriptionFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'description must be a string';
-  if (isLongerThan(DESCRIPTION_LENGTH, value))
-    return `description must be at most ${DESCRIPTION_LENGTH} characters`;
+  if (isLongerThan(MAX_DESCRIPTION_LENGTH, value))
+    return `description must be at most ${MAX_DESCRIPTION_LENGTH} characters`;
   const fault = textFault(value);
   return fault && `description ${fault}`;
 }
@@ -35,8 +35,8 @@ export function dateFault(value: unknown): string | undefined {
   return isCalendarDate(value) ? undefined : 'date must be an existing day in the form YYYY-MM-DD';
 }
 
-/** Compares code points. It counts them only where the number of code units does not decide. */
-function isLongerThan(limit: number, text: string): boolean {
-  if (text.length <= limit) return false;
-  return text.length > 2 * limit || Array.from(text).length > limit;
+/** Compares code points. It counts them only if the number of code units does not decide. */
+function isLongerThan(maximum: number, text: string): boolean {
+  if (text.length <= maximum) return false;
+  return text.length > 2 * maximum || Array.from(text).length > maximum;
 }

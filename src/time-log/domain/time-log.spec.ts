@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import { expectedLog, expectedValues } from '../../../test/support/expected-logs.js';
-import { takeChecked, TimeLog, type TimeLogValues } from './time-log.js';
+import { markChecked, TimeLog, type TimeLogValues } from './time-log.js';
 
 const ID = '019c1370-4e1b-7abc-8def-0123456789ab';
 const INSTANT = Date.UTC(2026, 0, 31, 9, 30, 0, 123);
@@ -18,7 +18,7 @@ const idAt = (milliseconds: number) => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7abc-8def-0123456789ab`;
 };
 
-function mapCommitError(changes: Record<string, unknown>): unknown {
+function resultOf(changes: Record<string, unknown>): unknown {
   try {
     return TimeLog.record({ ...values, ...changes }, ID);
   } catch (error) {
@@ -27,11 +27,11 @@ function mapCommitError(changes: Record<string, unknown>): unknown {
 }
 
 describe('TimeLog.record', () => {
-  it('keeps the values under the id', () => {
+  it('stores the values under the id', () => {
     expect(TimeLog.record(values, ID)).toEqual({ id: ID, ...expectedValues(values) });
   });
 
-  it('takes a description that is left out as an empty one', () => {
+  it('treats a missing description as an empty one', () => {
     const { projectId, duration, date } = values;
     const others = { projectId, duration, date };
     const empty = { id: ID, ...expectedValues({ ...values, description: '' }) };
@@ -44,21 +44,21 @@ describe('TimeLog.record', () => {
     expect(TimeLog.record({ ...values, projectId }, ID).projectId).toBe(projectId.toLowerCase());
   });
 
-  it('keeps nothing beside the values of a log', () => {
+  it('ignores other fields', () => {
     const more = { ...values, id: 'other', createdAt: 'other', owner: 'other' };
     expect(TimeLog.record(more, ID)).toEqual({ id: ID, ...expectedValues(values) });
   });
 
-  it('checks no values that are checked, but their copy', () => {
-    const checked = takeChecked({ ...values, duration: -1 });
+  it('does not check values again that are marked as checked; a copy has no mark', () => {
+    const checked = markChecked({ ...values, duration: -1 });
     expect(TimeLog.record(checked, ID)).toMatchObject({ duration: -1 });
-    expect(mapCommitError(checked)).toBeInstanceOf(DomainError);
+    expect(resultOf(checked)).toBeInstanceOf(DomainError);
   });
 
-  it('names every failing value, in the order of the fields', () => {
-    const refusal = mapCommitError({ date: '', description: '\0', duration: -1, projectId: '' });
-    expect(refusal).toBeInstanceOf(DomainError);
-    expect(refusal).toMatchObject({
+  it('reports every invalid value, in the order of the fields', () => {
+    const error = resultOf({ date: '', description: '\0', duration: -1, projectId: '' });
+    expect(error).toBeInstanceOf(DomainError);
+    expect(error).toMatchObject({
       code: 'VALIDATION_ERROR',
       message:
         'projectId must be a UUID; duration must be a positive number; description must not contain U+0000; ' +
@@ -74,7 +74,7 @@ describe('TimeLog.createdAt', () => {
 });
 
 describe('TimeLog.restore', () => {
-  it('gives back what was stored', () => {
+  it('returns the stored values', () => {
     const log = TimeLog.restore({ id: idAt(INSTANT), ...values });
     expect(log).toBeInstanceOf(TimeLog);
     expect(log.createdAt.toISOString()).toBe('2026-01-31T09:30:00.123Z');
@@ -83,18 +83,18 @@ describe('TimeLog.restore', () => {
 });
 
 describe('a TimeLog as JSON', () => {
-  it('has all its values, and when it was recorded', () => {
+  it('has all its values and `createdAt`', () => {
     const [log] = JSON.parse(JSON.stringify([TimeLog.record(values, idAt(INSTANT))])) as unknown[];
     expect(log).toEqual(expectedLog(values, { id: idAt(INSTANT), createdAt: '2026-01-31T09:30:00.123Z' }));
   });
 
-  it('has what a query has brought, even without the id', () => {
+  it('has the selected columns, even without the id', () => {
     const part = Object.assign(TimeLog.blank(), { duration: 2 });
     expect(JSON.parse(JSON.stringify(part))).toEqual({ duration: 2 });
   });
 });
 
-it('knows its logs, and takes nothing else for one, not even its prototype, about which TypeORM asks', () => {
+it('instanceof accepts only logs, not even the prototype, which TypeORM checks', () => {
   const log = TimeLog.restore({ id: idAt(INSTANT), ...values });
   expect(log instanceof TimeLog).toBe(true);
   const others: unknown[] = [values, Object.create(null), TimeLog.prototype, 'text', null, undefined];

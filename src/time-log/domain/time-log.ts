@@ -1,23 +1,23 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { hasInput, inputOf, keepInput } from './attribute-input.js';
+import { isAlreadyConverted, sentAttributesOf, rememberSentAttributes } from './sent-attributes.js';
 import type { CalendarDate } from './calendar-date.js';
 import { isoText } from './iso-text.js';
 import { dateFault, descriptionFault, durationFault, projectIdFault } from './time-log.rules.js';
 
-/** What a log has beside its own values, in the form that a host has chosen: JSON. */
+/** Additional values of a log, as JSON. The schema of a host defines them. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** What a caller says about a piece of work. Values with a default are optional here. */
+/** The values of a log as a caller passes them. Values with a default are optional. */
 export interface TimeLogValues {
-  /** Any UUID. Projects live elsewhere: nobody checks whether it exists. */
+  /** Any UUID. The project need not exist. */
   readonly projectId: string;
-  /** Positive and finite; the unit is the caller's. */
+  /** Positive and finite, in a unit that the caller chooses. */
   readonly duration: number;
-  /** At most 5000 code points. Left out: empty. */
+  /** At most 5000 code points. The default is empty. */
   readonly description?: string | undefined;
   /** The day of the work. */
   readonly date: CalendarDate;
-  /** Only where the host has a schema for them. */
+  /** Allowed only if the host has a schema for them. */
   readonly attributes?: Attributes | undefined;
 }
 
@@ -30,44 +30,43 @@ export type AllTimeLogValues = {
 } & Pick<TimeLogValues, 'attributes'>;
 
 declare const CHECKED: unique symbol;
-/** All values of a log, checked once and in the form in which they are stored. `check` and `takeChecked` make them. */
+/** All values of a log, checked and normalized by `check` or `markChecked`. */
 export type CheckedValues = AllTimeLogValues & { readonly [CHECKED]: true };
 
 /** The stored form of a log. */
 export type StoredTimeLog = AllTimeLogValues & Pick<TimeLog, 'id'>;
 
 interface Field {
-  /** Returns what is wrong with a value, or undefined. */
+  /** Returns the error message for a value, or undefined. */
   readonly fault: (value: unknown) => string | undefined;
-  /** Brings equal values into one form for storage. Without it they are stored as given. */
-  readonly normalized?: (value: never) => unknown;
-  /** The value if it is left out. */
+  /** Converts equal values to one stored form. */
+  readonly normalize?: (value: never) => unknown;
+  /** The value if it is missing. */
   readonly default?: unknown;
-  /** False for what an item of a list does not tell. */
+  /** False if items of lists do not have the field. */
   readonly isListed?: false;
 }
 
-/** A value that may be left out has a default. */
+/** A field with its types. An optional value has a default. */
 type FieldOf<Name extends keyof OwnValues> = Field & {
-  readonly normalized?: (value: AllTimeLogValues[Name]) => AllTimeLogValues[Name];
+  readonly normalize?: (value: AllTimeLogValues[Name]) => AllTimeLogValues[Name];
 } & (object extends Pick<OwnValues, Name>
     ? { readonly default: AllTimeLogValues[Name] }
     : { readonly default?: never });
 
 /**
- * The values that every log has, each once, in the order of messages and of the fingerprint. Add a new one at the end.
- * Its default keeps it out of the fingerprint of older requests. The compiler names all other places that need a
- * change.
+ * The fields of every log, in the order of error messages and of the fingerprint. Add new ones at the end. The
+ * default keeps a field out of the fingerprint of older requests. The compiler lists the other places to change.
  */
 export const TIME_LOG_FIELDS = {
-  projectId: { fault: projectIdFault, normalized: (id: string) => id.toLowerCase() },
+  projectId: { fault: projectIdFault, normalize: (id: string) => id.toLowerCase() },
   duration: { fault: durationFault },
   description: { fault: descriptionFault, default: '' },
-  // The contract leaves it out of lists.
+  // The contract does not include it in lists.
   date: { fault: dateFault, isListed: false },
 } satisfies { readonly [Name in keyof OwnValues]-?: FieldOf<Name> };
 
-/** The table of fields, by their names. */
+/** Fields by their names. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
 const TABLE: FieldTable = TIME_LOG_FIELDS;
@@ -77,73 +76,73 @@ const DEFAULTS = Object.fromEntries(
     .map(([name, field]) => [name, field.default]),
 );
 
-/** On every log, whichever build made it: a process may load ES modules and CommonJS. */
+/** The mark of logs. All builds share it, since a process may load ES modules and CommonJS. */
 const BRAND = Symbol.for('time-logs.TimeLog');
 
-/** A finished, immutable record of work. */
+/** An immutable record of work. */
 export class TimeLog implements AllTimeLogValues {
   static {
     Object.defineProperty(this.prototype, BRAND, { value: true });
   }
 
-  /** UUIDv7 (RFC 9562, section 5.7): its first 48 bits are the instant of creation in milliseconds. */
+  /** A UUIDv7 (RFC 9562, section 5.7): its first 48 bits are the time of creation in milliseconds. */
   readonly id!: string;
   readonly projectId!: string;
   readonly duration!: number;
   readonly description!: string;
   readonly date!: CalendarDate;
-  /** Absent where the log has none. */
+  /** Missing if the log has none. */
   declare readonly attributes?: Attributes;
 
   private constructor() {
-    // TypeORM calls it too, without values. So it must not throw, and record() applies the rules.
+    // TypeORM calls it without values, so it must not throw. record() applies the rules.
   }
 
-  /** `instanceof` knows the logs of every build. The prototype is no log: TypeORM asks to find child entities. */
+  /** Accepts the logs of every build, but not the prototype, which TypeORM checks to find child entities. */
   static [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && BRAND in (Object.getPrototypeOf(value) ?? {});
   }
 
   /**
-   * Returns a log with these values, new or corrected, under a UUIDv7. Attributes are stored as they are: the schema of
-   * the host has decided about them before. Throws like `check`, unless the values are checked.
+   * Returns a new or corrected log with these values and a UUIDv7. It does not check attributes, which is the
+   * task of the schema. Throws like `check`, unless the values are checked.
    */
   static record(values: TimeLogValues, id: string): TimeLog {
-    const checked = areChecked(values) ? values : check(values, inputOf(values));
+    const checked = areChecked(values) ? values : check(values, sentAttributesOf(values));
     const log = Object.assign(new TimeLog(), { id }, checked);
-    const input = inputOf(checked);
-    if (input !== log.attributes) keepInput(log, input);
+    const input = sentAttributesOf(checked);
+    if (input !== log.attributes) rememberSentAttributes(log, input);
     return log;
   }
 
-  /** A log without values, for a repository that sets all of them. It saves an object for each log that is read. */
+  /** Returns a log without values, for a repository that sets them without another object. */
   static blank(): TimeLog {
     return new TimeLog();
   }
 
-  /** A log as it was stored. A value that its version did not have yet gets its default. */
+  /** Returns a stored log. Fields that its version did not have get their defaults. */
   static restore(stored: TimeLogValues & Pick<TimeLog, 'id'>): TimeLog {
     return Object.assign(new TimeLog(), DEFAULTS, stored);
   }
 
-  /** The moment inside the id, UTC, in milliseconds. A second look at the clock could differ. */
+  /** The time of creation, taken from the id. */
   get createdAt(): Date {
     return new Date(createdAtOf(this.id));
   }
 
-  /** Returns all that a host's log has, and `createdAt`, unless a query has left out the id. */
+  /** Returns all fields and, unless a query did not select the id, `createdAt`. */
   toJSON(): object {
     const stored: { readonly id?: string } = { ...(this as object) };
     return stored.id === undefined ? stored : { ...stored, createdAt: isoText(createdAtOf(this.id)) };
   }
 }
 
-/** The moment inside the id of a log, in milliseconds since 1970. */
+/** Returns the time inside the id of a log, in milliseconds since 1970. */
 export function createdAtOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** Throws DomainError VALIDATION_ERROR where the code of a host gives no values, but something else. */
+/** Throws DomainError VALIDATION_ERROR if the code of a host passes something that is not an object. */
 export function requireObject(values: unknown): void {
   if (typeof values !== 'object' || values === null) {
     throw new DomainError('VALIDATION_ERROR', 'the values of a time log must be an object');
@@ -151,39 +150,39 @@ export function requireObject(values: unknown): void {
 }
 
 /**
- * Checks values but their attributes, for which the schema was given this input. Throws DomainError VALIDATION_ERROR
- * with one message for each wrong value.
+ * Checks all values except attributes; `input` is what the schema got for those. Throws DomainError
+ * VALIDATION_ERROR with one message for each invalid value.
  */
 export function check(values: TimeLogValues, input: unknown): CheckedValues {
   const faults = faultsOf(values);
   if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
-  return takeChecked(values, input);
+  return markChecked(values, input);
 }
 
-/** Marks and normalizes values that a DTO has checked by the rules of `TIME_LOG_FIELDS`. A copy has no mark. */
-export function takeChecked(values: TimeLogValues, input?: unknown): CheckedValues {
+/** Normalizes and marks values that a DTO checked by the rules of `TIME_LOG_FIELDS`. A copy has no mark. */
+export function markChecked(values: TimeLogValues, input?: unknown): CheckedValues {
   const checked = normalizedValues(values);
-  keepInput(checked, input);
+  rememberSentAttributes(checked, input);
   return checked as CheckedValues;
 }
 
-/** Returns whether values need no further check. Those of a log do: a host may have changed its attributes. */
+/** Returns whether values need no further check. A log needs one: a host may have changed its attributes. */
 export function areChecked(values: TimeLogValues): values is CheckedValues {
-  return hasInput(values) && !(values instanceof TimeLog);
+  return isAlreadyConverted(values) && !(values instanceof TimeLog);
 }
 
-/** One message for each wrong value. Attributes are not looked at. */
+/** Returns one message for each invalid value. Does not check attributes. */
 export function faultsOf(values: TimeLogValues): string[] {
   const faults: string[] = [];
   for (const name in TABLE) {
     const field = TABLE[name]!;
-    const fault = field.fault(given(values, name, field));
+    const fault = field.fault(valueOrDefault(values, name, field));
     if (fault !== undefined) faults.push(fault);
   }
   return faults;
 }
 
-/** Valid values in their stored form: every field, the attributes where there are some, and nothing else. */
+/** Returns valid values in their stored form: every field, attributes if there are any, and nothing else. */
 export function normalizedValues(
   values: TimeLogValues,
   fields: FieldTable = TIME_LOG_FIELDS,
@@ -191,14 +190,14 @@ export function normalizedValues(
   const normalized: Record<string, unknown> = {};
   for (const name in fields) {
     const field = fields[name]!;
-    const value = given(values, name, field);
-    normalized[name] = field.normalized ? field.normalized(value as never) : value;
+    const value = valueOrDefault(values, name, field);
+    normalized[name] = field.normalize ? field.normalize(value as never) : value;
   }
   if (values.attributes !== undefined) normalized.attributes = values.attributes;
   return normalized as AllTimeLogValues;
 }
 
-function given(values: TimeLogValues, name: string, field: Field): unknown {
+function valueOrDefault(values: TimeLogValues, name: string, field: Field): unknown {
   const value: unknown = Reflect.get(values, name);
   return value === undefined ? field.default : value;
 }

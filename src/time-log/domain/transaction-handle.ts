@@ -1,7 +1,4 @@
-/**
- * A transaction that a caller has begun and will end, in the form that the store knows: with TypeORM the manager of the
- * transaction. Nothing else looks into it.
- */
+/** A transaction that a caller begins and ends, as the store knows it: with TypeORM its entity manager. */
 export interface TransactionHandle {
   readonly queryRunner?: object | undefined;
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { isConstraintViolation, isForeignKeyViolation, concernsTable } from '../../database/index.js';
-import { REFERRED_TO, REFUSED } from '../domain/time-log.repository.js';
+import { TIME_LOG_IN_USE, CONSTRAINT_VIOLATED } from '../domain/time-log.repository.js';
 
 /** The database took a change without an error, and did not make it. */
 export class NotStored extends Error {
@@ -17,7 +17,7 @@ export class NotStored extends Error {
  */
 export function refusalOfNew(error: unknown, tables: readonly string[]): DomainError | undefined {
   if (!isConstraintViolation(error) || !tables.some((table) => concernsTable(error, table))) return undefined;
-  return new DomainError(REFUSED, undefined, { cause: error });
+  return new DomainError(CONSTRAINT_VIOLATED, undefined, { cause: error });
 }
 
 /**
@@ -26,6 +26,6 @@ export function refusalOfNew(error: unknown, tables: readonly string[]): DomainE
  */
 export function refusalOfChange(error: unknown, table: string): DomainError | undefined {
   if (isForeignKeyViolation(error) && !concernsTable(error, table))
-    return new DomainError(REFERRED_TO, undefined, { cause: error });
+    return new DomainError(TIME_LOG_IN_USE, undefined, { cause: error });
   return refusalOfNew(error, [table]);
 }

@@ -4,7 +4,7 @@ import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
 /** Whether an adapter of a host in the place of ours has ours below it. */
-export const STANDS_ON_OURS = Symbol.for('time-logs.STANDS_ON_OURS');
+export const WRAPS_TYPEORM_REPOSITORY = Symbol.for('time-logs.WRAPS_TYPEORM_REPOSITORY');
 
 /**
  * Prepares our adapter at the start, and ends the start where its DataSource lacks something. It is not asked where
@@ -17,7 +17,7 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
   constructor(
     repository: TimeLogRepository,
     @Optional() @Inject(TypeOrmTimeLogRepository) ours?: TypeOrmTimeLogRepository,
-    @Optional() @Inject(STANDS_ON_OURS) isBelow = false,
+    @Optional() @Inject(WRAPS_TYPEORM_REPOSITORY) isBelow = false,
   ) {
     this.ours = repository instanceof TypeOrmTimeLogRepository ? repository : isBelow ? ours : undefined;
   }

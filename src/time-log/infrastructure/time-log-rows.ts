@@ -1,6 +1,6 @@
 import type { TextRow } from '../../database/index.js';
 import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
-import { ITEM_VALUES, itemJson } from '../domain/time-log-item.js';
+import { ITEM_FIELDS, itemJson } from '../domain/time-log-item.js';
 import { COLUMN_TEXTS, type ColumnTexts, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
 const asItIs = (value: unknown) => value;
@@ -27,7 +27,7 @@ const ID = COLUMNS.findIndex(({ field }) => field === 'id');
 /** How logs are rows. Where they have no attributes, statements know nothing of that column. */
 export class TimeLogRows {
   private readonly columns: Columns;
-  /** The columns of `ITEM_VALUES` and their indexes in a row, -1 for one that rows lack. */
+  /** The columns of `ITEM_FIELDS` and their indexes in a row, -1 for one that rows lack. */
   private readonly listed: readonly { readonly index: number; readonly json: (text: string) => string }[];
   /** The names of the columns, as a list of SQL. */
   readonly names: string;
@@ -42,7 +42,7 @@ export class TimeLogRows {
   constructor(haveAttributes: boolean) {
     const columns = haveAttributes ? COLUMNS : COLUMNS.filter(({ field }) => field !== 'attributes');
     this.columns = columns;
-    this.listed = ITEM_VALUES.map((name) => ({
+    this.listed = ITEM_FIELDS.map((name) => ({
       index: columns.findIndex(({ field }) => field === name),
       json: COLUMN_TEXTS[TIME_LOG_COLUMNS[name].type].json,
     }));

@@ -8,15 +8,15 @@ import {
   withJson,
 } from '../../../libs/messages/src/index.js';
 import { MessageData, stateOf, StrictMessage } from '../../../libs/strict-request/src/index.js';
-import { callOf } from '../wire/call-of.js';
-import { valuesOf } from '../wire/attributes-member.js';
+import { callOptionsOf } from '../application/call-options.js';
+import { valuesOf } from '../wire/attributes-field.js';
 import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
-import { type Grow, LargeAnswers } from '../wire/large-answers.js';
+import { type ReportBytes, LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import { itemsResponse, logResponse } from '../wire/time-log-bodies.js';
 import { TotalsService, totalsJson, totalsResponse, TotalTimeLogsDto } from '../../totals/index.js';
-import { leaveOut } from '../leave-out.js';
-import { keyOf } from '../domain/idempotency-key.js';
+import { hideMethods } from '../nest-controllers.js';
+import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { TimeLogService } from '../application/time-log.service.js';
 import { ListTimeLogsMessage, StrictQueryMessage, TotalTimeLogsMessage } from './query.message.js';
 import { READ, WRITE } from '../time-log.scopes.js';
@@ -35,11 +35,11 @@ const TO_ONE = { queue: MESSAGE_QUEUE };
 export class TimeLogMessagesController {
   constructor(
     private readonly timeLogs: TimeLogService,
-    private readonly largeAnswers: LargeAnswers,
+    private readonly largeResponses: LargeResponseLimiter,
     @Optional() private readonly totalsService?: TotalsService,
   ) {
     // A pattern that a store cannot serve is not answered.
-    if (totalsService === undefined) leaveOut(this, ['totals']);
+    if (totalsService === undefined) hideMethods(this, ['totals']);
   }
 
   @MessagePattern('time-log.list.v1', TO_ONE)
@@ -50,15 +50,15 @@ export class TimeLogMessagesController {
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object | undefined> {
     const { filter, page } = criteriaOf(query);
-    const call = callOf(caller);
-    if (!this.largeAnswers.mayBeLarge(page.limit))
+    const call = callOptionsOf(caller);
+    if (!this.largeResponses.mayBeLarge(page.limit))
       return itemsResponse(await this.timeLogs.items(filter, page, call), page);
     const data = (dataOf as () => object)();
-    return this.largeAnswers.make(data, stateOf(data).responseChannel!, {
-      weigh: () => this.timeLogs.weigh(filter, page, call),
-      make: async (grow) => {
+    return this.largeResponses.make(data, stateOf(data).responseChannel!, {
+      estimateBytes: () => this.timeLogs.weigh(filter, page, call),
+      make: async (reportBytes) => {
         const { items, total } = await this.timeLogs.items(filter, page, call);
-        return itemsResponse({ items: growing(items, grow), total }, page);
+        return itemsResponse({ items: reporting(items, reportBytes), total }, page);
       },
     });
   }
@@ -70,7 +70,7 @@ export class TimeLogMessagesController {
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     const { filter, page } = criteriaOf(query);
-    const totals = await this.totalsService!.totals(filter, query.by, page, callOf(caller));
+    const totals = await this.totalsService!.totals(filter, query.by, page, callOptionsOf(caller));
     return withJson(totalsResponse(totals, page), totalsJson(totals, page));
   }
 
@@ -82,7 +82,7 @@ export class TimeLogMessagesController {
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
-    const call = callOf(caller);
+    const call = callOptionsOf(caller);
     const state = stateOf((dataOf as () => object)());
     const values = valuesOf(timeLog, state);
     if (text === undefined) {
@@ -90,7 +90,7 @@ export class TimeLogMessagesController {
       state.change = { kind: 'record', id: log.id };
       return logResponse(log);
     }
-    const key = keyOf(caller?.id, text);
+    const key = idempotencyKeyOf(caller?.id, text);
     const { log, isReplay } = await this.timeLogs.recordOnce(values, key, call);
     if (isReplay) return { ...logResponse(log), replayed: true };
     state.change = { kind: 'record', id: log.id };
@@ -99,9 +99,9 @@ export class TimeLogMessagesController {
 }
 
 /** Yields the same items, and reports the bytes of each before. */
-function* growing(items: Iterable<string>, grow: Grow): Generator<string> {
+function* reporting(items: Iterable<string>, reportBytes: ReportBytes): Generator<string> {
   for (const item of items) {
-    grow(Buffer.byteLength(item));
+    reportBytes(Buffer.byteLength(item));
     yield item;
   }
 }

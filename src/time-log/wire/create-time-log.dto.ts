@@ -1,7 +1,7 @@
 import { Rule } from '../../../libs/strict-request/src/index.js';
 import { type AllTimeLogValues, TIME_LOG_FIELDS as FIELDS } from '../domain/time-log.js';
 
-/** The body of a create or a correction: all values of a log. Messages follow the order of these fields. */
+/** The body of a create or a correction: all values of a log. Error messages follow the order of these fields. */
 export class CreateTimeLogDto implements AllTimeLogValues {
   @Rule(FIELDS.projectId.fault)
   projectId!: string;

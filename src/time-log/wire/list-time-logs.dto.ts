@@ -4,7 +4,7 @@ import { Period } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import { TimeLogFilterDto } from './time-log-filter.dto.js';
 
-/** The query of a list, as text. Messages follow the order of these fields. */
+/** The query of a list, as text. Error messages follow the order of these fields. */
 export class ListTimeLogsDto extends TimeLogFilterDto {
   @Rule(pageNumberFault)
   page = String(DEFAULT_PAGE.number);
@@ -13,7 +13,7 @@ export class ListTimeLogsDto extends TimeLogFilterDto {
   limit = String(DEFAULT_PAGE.limit);
 }
 
-/** The list, or the totals, that a validated query asks for. */
+/** Returns the filter and the page of a validated query. */
 export function criteriaOf(query: ListTimeLogsDto): { filter: TimeLogFilter; page: PageRequest } {
   return {
     filter: { projectId: query.projectId?.toLowerCase(), period: Period.of(query.from, query.to) },

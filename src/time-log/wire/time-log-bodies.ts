@@ -4,58 +4,85 @@ import type { TimeLogPage } from '../domain/time-log.repository.js';
 import { itemsOf, type TimeLogItem, type TimeLogItems } from '../domain/time-log-item.js';
 import type { StoredTimeLog, TimeLog } from '../domain/time-log.js';
 
-/** A log as the service answers it: every field, and when it was recorded. */
+/** A log in a response: every field and `createdAt`. */
 export type TimeLogBody = StoredTimeLog & Pick<TimeLogItem, 'createdAt'>;
 
-/** The body of an answer with a page of logs. */
+/** The body of a response with a page of logs. */
 export interface TimeLogListResponse {
   readonly success: true;
   readonly data: readonly TimeLogItem[];
   readonly meta: { readonly total: number; readonly page: number; readonly limit: number };
 }
 
-/** The body of an answer with one log. */
+/** The body of a response with one log. */
 export interface TimeLogResponse {
   readonly success: true;
   readonly data: TimeLogBody;
 }
 
-/** Each member is named: an answer has these and no others, whatever a host's adapter puts into a log. */
+/** Returns only the documented fields, even if the adapter of a host adds others. */
 export function bodyOf(log: TimeLog): TimeLogBody {
-  const { id, projectId, duration, description, date, createdAt } = log;
+  const { id, projectId, duration, description, date, attributes, createdAt } = log;
   return {
     id,
     projectId,
     duration,
     description,
     date,
-    ...attributesOf(log),
+    ...(attributes !== undefined && { attributes }),
     createdAt: isoText(createdAt.getTime()),
   };
 }
 
-/** Most logs have none, and so their answers have no such member. */
-function attributesOf({ attributes }: TimeLog): Pick<TimeLog, 'attributes'> {
-  return attributes === undefined ? {} : { attributes };
-}
-
-/** The answer to a list, as a host can give it too. */
+/** Returns the response body of a page of logs, also for hosts. */
 export function listResponse({ logs, total }: TimeLogPage, page: PageRequest): TimeLogListResponse {
   return itemsResponse({ items: itemsOf(logs), total }, page);
 }
 
-/** The answer to a list of items. */
+/** Returns the response body of a page of items. */
 export function itemsResponse({ items, total }: TimeLogItems, page: PageRequest): TimeLogListResponse {
   const data = Array.from(items, (item) => JSON.parse(item) as TimeLogItem);
   return { success: true, data, meta: metaOf(total, page) };
 }
 
-/** What the answer to a list says beside its logs. */
+/** Returns the `meta` of a list. */
 export function metaOf(total: number, { number, limit }: PageRequest): TimeLogListResponse['meta'] {
   return { total, page: number, limit };
 }
 
-/** The answer with one log, as a host can give it too. */
+/** Returns the response body of one log, also for hosts. */
 export function logResponse(log: TimeLog): TimeLogResponse {
   return { success: true, data: bodyOf(log) };
+}
+
+/** A JSON array that is written item by item, and the text around it. */
+export interface JsonList {
+  readonly before: string;
+  readonly items: Iterable<string>;
+  readonly after: string;
+}
+
+/** Returns the JSON of `logResponse`. */
+export function logJson(log: TimeLog): string {
+  return JSON.stringify(logResponse(log));
+}
+
+/** Returns the JSON of `listResponse`. */
+export function listJson({ items, total }: TimeLogItems, page: PageRequest): JsonList {
+  return {
+    before: '{"success":true,"data":[',
+    items,
+    after: `],"meta":${JSON.stringify(metaOf(total, page))}}`,
+  };
+}
+
+/** Returns the JSON of a small list as one text. */
+export function jsonListText({ before, items, after }: JsonList): string {
+  let text = before;
+  let separator = '';
+  for (const item of items) {
+    text += separator + item;
+    separator = ',';
+  }
+  return text + after;
 }

@@ -2,7 +2,7 @@ import { Rule, Omittable } from '../../../libs/strict-request/src/index.js';
 import { periodEndFault, periodOrderFault } from '../domain/period.js';
 import { projectIdFault } from '../domain/time-log.rules.js';
 
-/** The part of a query that says which logs it is about, as text. Messages follow the order of these fields. */
+/** The filter of a query, as text. Error messages follow the order of these fields. */
 export class TimeLogFilterDto {
   @Omittable()
   @Rule(projectIdFault)

@@ -2,24 +2,24 @@ import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
-import { CHOSEN_ROUTES, type ChosenRoutes } from '../../time-log/api/chosen-routes.js';
+import { ENABLED_ROUTES, type EnabledRoutes } from '../../time-log/api/enabled-routes.js';
 import { describeQuery, HOST_DOCUMENT, type HostDocument } from '../../time-log/api/host-document.js';
 import { pageLinks, pathOf } from '../../time-log/api/page-links.js';
 import { sendJson } from '../../time-log/api/send-json.js';
 import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
-import { callOf } from '../../time-log/wire/call-of.js';
+import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { criteriaOf } from '../../time-log/wire/list-time-logs.dto.js';
 import { TotalsService } from '../application/totals.service.js';
 import { totalsJson } from '../wire/time-log-totals.js';
 import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 
-/** Totals over HTTP. An app whose store has none has no such route. */
+/** Totals over HTTP. The route exists only if the store has totals. */
 @Controller('time-logs')
 export class TotalsController extends TimeLogRoutes {
   constructor(
     @Inject(HOST_DOCUMENT) document: HostDocument | false,
-    @Optional() @Inject(CHOSEN_ROUTES) routes: ChosenRoutes = {},
+    @Optional() @Inject(ENABLED_ROUTES) routes: EnabledRoutes = {},
     @Optional() private readonly service?: TotalsService,
   ) {
     super(document, service ? routes : { ...routes, totals: false });
@@ -36,7 +36,7 @@ export class TotalsController extends TimeLogRoutes {
     const { by } = query;
     const totals = await withinDeadline(
       request,
-      this.service!.totals(filter, by, page, callOf(callerOf(request))),
+      this.service!.totals(filter, by, page, callOptionsOf(callerOf(request))),
     );
     response.setHeader('Link', pageLinks(pathOf(request), { ...filter, by }, page, totals.groupCount));
     sendJson(response, 200, totalsJson(totals, page));

@@ -5,7 +5,7 @@ import { Period } from '../../time-log/domain/period.js';
 import { InMemoryTimeLogRepository } from '../../time-log/testing/index.js';
 import { TotalsService } from './totals.service.js';
 
-it('sums what matches, and makes groups if a grouping is given', async () => {
+it('adds up matching logs, and returns groups if a grouping is given', async () => {
   const repository = new InMemoryTimeLogRepository();
   for (const duration of [0.1, 0.2]) await repository.add(newLog({ duration, date: '2026-01-31' }));
   const service = new TotalsService(repository);

@@ -3,12 +3,13 @@ import type { ProjectAccess } from '../../time-log/domain/project-access.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { Grouping, Totals } from './totals.js';
 
-/** The port to the store that counts and sums time logs. An adapter must obey the access. */
+/** The port to the store that counts and adds up time logs. An adapter must enforce the access. */
 export abstract class TotalsRepository {
   /**
-   * Returns how many logs match, and the exact sum of their durations: of all, and of the groups of a page. Projects
-   * come in the order of their sums, the largest first, then by id; periods newest first. `caller` is the id of the
-   * client; an adapter uses it to serve callers in rotation. Throws DomainError SERVICE_UNAVAILABLE.
+   * Returns the number of matching logs and the exact sum of their durations, in total and for each group
+   * of the page. Projects are ordered by their sums, the largest first, then by id; periods newest first.
+   * `caller` is the id of the client; an adapter uses it to serve callers in rotation. Throws DomainError
+   * SERVICE_UNAVAILABLE.
    */
   abstract totals(
     filter: TimeLogFilter,

@@ -1,47 +1,45 @@
 import type { CalendarDate } from '../../time-log/domain/calendar-date.js';
 
-/** What groups can be made by. */
+/** All groupings. */
 export const GROUPINGS = ['project', 'day', 'week', 'month'] as const;
 
-/** What the logs of a group have in common: their project, or their day, week (ISO 8601, from Monday) or month. */
+/** The property that the logs of a group share: their project, day, week (ISO 8601, from Monday) or month. */
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** What is wrong with the text of a grouping, or undefined. */
+/** Returns the error message for an invalid grouping, or undefined. */
 export function groupingFault(value: unknown): string | undefined {
   return (GROUPINGS as readonly unknown[]).includes(value)
     ? undefined
     : 'by must be project, day, week or month';
 }
 
-/** How many logs there are, and how long they took together. */
+/** The number of logs and the sum of their durations. */
 export interface Sum {
   readonly count: number;
   /**
-   * The exact sum as decimal text, such as `31.25`: no exponent, no zeros at the end, `0` where there are no logs. A
-   * number could not hold it.
+   * The exact sum as decimal text, such as `31.25`, since a number could lose digits. It has no exponent and
+   * no trailing zeros, and is `0` if there are no logs.
    */
   readonly duration: string;
 }
 
-/** The logs of one project. */
+/** The sum of one project. */
 export interface ProjectSum extends Sum {
   readonly projectId: string;
 }
 
-/**
- * The logs of a day, week or month. Both ends are included, and within the period that was asked for, and year 9999.
- */
+/** The sum of a day, week or month, cut to the requested period and to year 9999. Both ends are included. */
 export interface PeriodSum extends Sum {
   readonly from: CalendarDate;
   readonly to: CalendarDate;
 }
 
-/** What logs come to, all at the same moment. */
+/** The sums of logs, all from one snapshot. */
 export interface Totals {
-  /** All logs that match. */
+  /** The sum of all matching logs. */
   readonly whole: Sum;
-  /** The groups of the page, none of them empty: of projects the longest first, of periods the newest. */
+  /** The groups of the page, none of them empty: projects by sum, the largest first; periods newest first. */
   readonly groups: readonly (ProjectSum | PeriodSum)[];
-  /** How many groups there are, on all pages; 0 where nobody asked for groups. */
+  /** The number of groups on all pages; 0 without a grouping. */
   readonly groupCount: number;
 }

@@ -9,9 +9,9 @@ import { CostlyReads } from '../../time-log/infrastructure/costly-reads.js';
 import type { TimeLogSweep } from '../../time-log/infrastructure/time-log-sweep.js';
 import { TypeOrmTotalsRepository } from './typeorm-totals.repository.js';
 
-/** Milliseconds, as a request and a statement have them by default. */
-const DEADLINE = 2_500;
-const STATEMENT = 1_500;
+/** The default limits of a request and of a statement. */
+const DEADLINE_MS = 2_500;
+const STATEMENT_TIMEOUT_MS = 1_500;
 const [ONE, OTHER] = ['0b000000-0000-4000-8000-000000000001', '0b000000-0000-4000-8000-000000000002'];
 const YEAR = Period.of('2026-01-01', '2026-12-31');
 const unavailable = { code: 'SERVICE_UNAVAILABLE' };
@@ -34,16 +34,16 @@ describe('sums', () => {
         return [['1', '1', '0']];
       },
     } as unknown as Database;
-    const reads = new CostlyReads(database, { queue: 10, wait: DEADLINE }, () => now);
+    const reads = new CostlyReads(database, { queue: 10, wait: DEADLINE_MS }, () => now);
     const sweep = { begin: () => undefined } as Partial<TimeLogSweep> as TimeLogSweep;
     repository = new TypeOrmTotalsRepository({ database, reads, sweep });
   });
 
   const ask = async (by: Grouping | undefined, period: Period, access: readonly string[] | 'all' = [ONE]) => {
-    const asked = repository.totals({ period }, by, PageRequest.of(1, 50), access, 'caller');
-    // Whether it is small is asked first.
+    const totals = repository.totals({ period }, by, PageRequest.of(1, 50), access, 'caller');
+    // The query that decides whether the sum is small runs first.
     await new Promise((resolve) => setImmediate(resolve));
-    return { asked };
+    return { totals };
   };
   const MANY = Array.from({ length: 100 }, (_, index) => ONE.slice(0, -2) + String(index).padStart(2, '0'));
 
@@ -57,7 +57,7 @@ describe('sums', () => {
     ['month', YEAR, [ONE]],
     ['month', YEAR, ALL_PROJECTS],
     ['week', YEAR, [ONE, OTHER]],
-  ])('wait for no other if they are small: by %s, %j of %j', async (by, period, access) => {
+  ])('do not wait if they are small: by %s, %j, projects %j', async (by, period, access) => {
     await ask('day', Period.of());
     await ask(by, period, access);
     expect(statements).toHaveLength(2);
@@ -70,7 +70,7 @@ describe('sums', () => {
     ['day', Period.of('2026-01-01'), [ONE]],
     ['month', Period.of(undefined, '2026-12-31'), ALL_PROJECTS],
     ['month', YEAR, MANY],
-  ])('wait unless they read few rows: by %s, %j of %j', async (by, period, access) => {
+  ])('wait unless they read few rows: by %s, %j, projects %j', async (by, period, access) => {
     await ask('day', Period.of());
     isSmall = true;
     await ask(by, period, access);
@@ -80,23 +80,23 @@ describe('sums', () => {
     expect(statements).toHaveLength(2);
   });
 
-  it('wait by project, for nobody knows how many projects there are', async () => {
+  it('by project wait, since the number of projects is unknown', async () => {
     isSmall = true;
     await ask('project', YEAR, ALL_PROJECTS);
     await ask('project', YEAR, ALL_PROJECTS);
     expect(statements).toHaveLength(1);
   });
 
-  it('begin in time to be answered, or not at all', async () => {
+  it('start only if they can be answered in time', async () => {
     const first = await ask('project', Period.of(), ALL_PROJECTS);
     const late = await ask('project', Period.of(), ALL_PROJECTS);
-    now = 2 * STATEMENT - DEADLINE;
+    now = 2 * STATEMENT_TIMEOUT_MS - DEADLINE_MS;
     const inTime = await ask('day', Period.of());
-    now = STATEMENT;
+    now = STATEMENT_TIMEOUT_MS;
     statements[0]!.open();
-    expect(await first.asked).toMatchObject({ whole: { count: 1 } });
-    await expect(late.asked).rejects.toMatchObject(unavailable);
+    expect(await first.totals).toMatchObject({ whole: { count: 1 } });
+    await expect(late.totals).rejects.toMatchObject(unavailable);
     statements[1]!.open();
-    expect(await inTime.asked).toMatchObject({ whole: { count: 1 } });
+    expect(await inTime.totals).toMatchObject({ whole: { count: 1 } });
   });
 });

@@ -7,22 +7,22 @@ import { projectsOf } from '../../time-log/infrastructure/whose.js';
 import { TotalsRepository } from '../domain/totals.repository.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
 
-type Groups = 'none' | 'project' | 'period';
+type GroupKind = 'none' | 'project' | 'period';
 
-/** The function of each kind of groups, and what it tells of a group. */
-const STATEMENTS: Readonly<Record<Groups, { readonly routine: string; readonly group: string }>> = {
-  none: { routine: 'sum_time_logs', group: `'0' as groups` },
-  project: { routine: 'page_time_log_project_sums', group: 'groups::text, project_id::text' },
+/** The SQL function for each kind of groups, and the columns that it returns for a group. */
+const STATEMENTS: Readonly<Record<GroupKind, { readonly routine: string; readonly columns: string }>> = {
+  none: { routine: 'sum_time_logs', columns: `'0' as groups` },
+  project: { routine: 'page_time_log_project_sums', columns: 'groups::text, project_id::text' },
   period: {
     routine: 'page_time_log_period_sums',
-    group: 'groups::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
+    columns: 'groups::text, to_json(first_day)::text as first_day, to_json(last_day)::text as last_day',
   },
 };
 
-/** The number of rows of counts that a sum may read at once. Days are taken out of rows one by one; a year has 12. */
-const FEW_ROWS = { ofDays: 128, whole: 1_000 };
+/** The maximum number of rows of counts for a sum that does not wait. Those by period cost more per row. */
+const MAX_ROWS_WITHOUT_WAIT = { byPeriod: 128, other: 1_000 };
 
-/** Sums the logs of a TypeOrmTimeLogRepository from the sums of months. Costly sums and pages share one queue. */
+/** Adds up the monthly sums of a TypeOrmTimeLogRepository. Costly sums and pages share one queue. */
 export class TypeOrmTotalsRepository extends TotalsRepository {
   private readonly statements = new Map<string, PreparedStatement>();
 
@@ -40,26 +40,30 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     this.logs.sweep.begin();
     const projects = projectsOf(filter, access);
     const { period } = filter;
-    const of = [projects, period.from, period.to];
+    const { offset, limit } = page;
+    const parameters = [projects, period.from, period.to];
     const run = (rows: number | undefined, ...sum: Parameters<typeof this.read>) =>
       this.logs.reads.run(caller, rows === undefined ? undefined : { projects, period, rows }, () =>
         this.read(...sum),
       );
     const isOneSum = projects === null || projects.length === 1;
     if (grouping === undefined || (grouping === 'project' && projects?.length === 1)) {
-      const totals = await run(isOneSum ? Infinity : FEW_ROWS.whole, 'none', of);
-      // The only group is the whole.
+      const totals = await run(isOneSum ? Infinity : MAX_ROWS_WITHOUT_WAIT.other, 'none', parameters);
+      // The only group has all logs.
       return grouping === undefined ? totals : onlyGroupOf(projects![0]!, totals, page);
     }
-    if (grouping !== 'project')
-      return run(FEW_ROWS.ofDays, 'period', [...of, grouping, ...placeOf(page)], periodSumOf);
-    // Of all projects the number is unknown.
-    return run(projects === null ? undefined : FEW_ROWS.whole, 'project', [...of, ...placeOf(page)]);
+    if (grouping !== 'project') {
+      const values = [...parameters, grouping, String(offset), limit];
+      return run(MAX_ROWS_WITHOUT_WAIT.byPeriod, 'period', values, periodSumOf);
+    }
+    // The number of all projects is unknown.
+    const rows = projects === null ? undefined : MAX_ROWS_WITHOUT_WAIT.other;
+    return run(rows, 'project', [...parameters, String(offset), limit]);
   }
 
-  /** One statement, so that all sums come from one snapshot. Its first row is the whole. */
+  /** Runs one statement, so that all sums come from one snapshot. Its first row has the sum of all logs. */
   private async read(
-    kind: Groups,
+    kind: GroupKind,
     values: readonly unknown[],
     groupOf: (row: TextRow) => ProjectSum | PeriodSum = projectSumOf,
   ): Promise<Totals> {
@@ -67,27 +71,23 @@ export class TypeOrmTotalsRepository extends TotalsRepository {
     return { whole: sumOf(whole!), groups: groups.map(groupOf), groupCount: Number(whole![2]) };
   }
 
-  private statementOf(kind: Groups, values: number): PreparedStatement {
-    const { routine, group } = STATEMENTS[kind];
-    const known = this.statements.get(routine);
-    if (known !== undefined) return known;
-    const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`).join(', ');
-    const made = new PreparedStatement(
-      `select n::text, trim_scale(duration)::text as duration, ${group} from ${this.logs.database.routine(routine)}(${parameters})`,
+  private statementOf(kind: GroupKind, parameterCount: number): PreparedStatement {
+    const { routine, columns } = STATEMENTS[kind];
+    const prepared = this.statements.get(routine);
+    if (prepared !== undefined) return prepared;
+    const parameters = Array.from({ length: parameterCount }, (_, index) => `$${index + 1}`).join(', ');
+    const statement = new PreparedStatement(
+      `select n::text, trim_scale(duration)::text as duration, ${columns} from ${this.logs.database.routine(routine)}(${parameters})`,
     );
-    this.statements.set(routine, made);
-    return made;
+    this.statements.set(routine, statement);
+    return statement;
   }
 }
 
-/** The totals by project of one project, from those without groups. */
+/** Returns the totals by project of one project, from its totals without groups. */
 function onlyGroupOf(projectId: string, { whole }: Totals, { offset }: PageRequest): Totals {
   const groups = whole.count === 0 ? [] : [{ projectId, ...whole }];
   return { whole, groups: offset === 0n ? groups : [], groupCount: groups.length };
-}
-
-function placeOf({ offset, limit }: PageRequest): unknown[] {
-  return [String(offset), limit];
 }
 
 function sumOf([count, duration]: TextRow): Sum {

@@ -18,7 +18,7 @@ const totals: Totals = {
 };
 
 describe('totals', () => {
-  it('are written with all digits of their sums', () => {
+  it('have all digits of their sums as JSON', () => {
     expect(totalsJson(totals, page)).toBe(
       `{"success":true,"data":[{"projectId":"${projectId}","count":2,"duration":${digits}},` +
         `{"from":"2026-01-01","to":"2026-01-31","count":3,"duration":4.5}],` +
@@ -26,7 +26,7 @@ describe('totals', () => {
     );
   });
 
-  it('have as numbers the nearest finite ones, so that their JSON has numbers too', () => {
+  it('have the nearest finite numbers in an object, so that its JSON has numbers too', () => {
     const response = totalsResponse(totals, page);
     expect(response).toEqual({
       success: true,
@@ -39,7 +39,7 @@ describe('totals', () => {
     expect(JSON.parse(JSON.stringify(response))).toEqual(response);
   });
 
-  it('have no member that an adapter adds', () => {
+  it('have no field that an adapter adds', () => {
     const group = { projectId, count: 1, duration: '1', secret: 1 };
     expect(totalsJson({ ...totals, groups: [group] }, page)).not.toContain('secret');
   });

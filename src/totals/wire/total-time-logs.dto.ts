@@ -3,7 +3,7 @@ import { DEFAULT_PAGE, pageLimitFault, pageNumberFault } from '../../time-log/do
 import { type Grouping, groupingFault } from '../domain/totals.js';
 import { TimeLogFilterDto } from '../../time-log/wire/time-log-filter.dto.js';
 
-/** The query of totals, as text. Messages follow the order of these fields. */
+/** The query of totals, as text. Error messages follow the order of these fields. */
 export class TotalTimeLogsDto extends TimeLogFilterDto {
   @Omittable()
   @Rule(groupingFault)

@@ -13,14 +13,14 @@ import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { reasonOf } from '../../../errors/src/index.js';
 import { brokerName, natsOptionsOf } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
-import { DESCRIPTION_LENGTH } from '../../../../src/time-log/index.js';
+import { MAX_DESCRIPTION_LENGTH } from '../../../../src/time-log/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, EVENTS_NAME, NO_LONGER_NEEDED, SUBJECTS } from './topology.js';
 
 /** The timeout of a connection, and of an acknowledgement. */
 const TIMEOUT_MS = 5_000;
 /** The size of the largest event: JSON may escape each character of a description with 6 bytes. */
-const MAX_EVENT_BYTES = 6 * DESCRIPTION_LENGTH + 2_000;
+const MAX_EVENT_BYTES = 6 * MAX_DESCRIPTION_LENGTH + 2_000;
 
 interface Session {
   readonly connection: NatsConnection;

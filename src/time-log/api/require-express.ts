@@ -1,17 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 
-/** Ends the start of an app whose HTTP our controller cannot speak. An app without HTTP is not such an app. */
+/** Stops the start of an app with another HTTP platform than Express. An app without HTTP may start. */
 @Injectable()
-export class ExpressOnly implements OnModuleInit {
+export class RequireExpress implements OnModuleInit {
   constructor(private readonly host: HttpAdapterHost) {}
 
-  /** Throws an Error that says what to do. */
+  /** Throws an Error that names the remedy. */
   onModuleInit(): void {
     const adapter = this.host.httpAdapter as Partial<HttpAdapterHost['httpAdapter']> | undefined;
     if ((adapter?.getType?.() ?? 'express') === 'express') return;
     throw new Error(
-      'time logs answer HTTP on @nestjs/platform-express alone: create the app with it, or import TimeLogCoreModule, which needs no HTTP',
+      'time logs over HTTP require @nestjs/platform-express: create the app with it, or import TimeLogCoreModule, which has no HTTP',
     );
   }
 }

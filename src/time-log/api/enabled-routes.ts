@@ -1,6 +1,6 @@
-import { leaveOut } from '../leave-out.js';
+import { hideMethods } from '../nest-controllers.js';
 
-/** What each route is called in the option `routes`, and in its controller. */
+/** The routes, by their names in the option `routes` and in their controllers. */
 export const ROUTES = {
   list: 'GET /time-logs',
   record: 'POST /time-logs',
@@ -13,26 +13,26 @@ export const ROUTES = {
 
 type RouteName = keyof typeof ROUTES;
 
-/** Which routes there are: those that are `false` are left out, also from the documentation. */
-export type ChosenRoutes = Readonly<Partial<Record<RouteName, boolean>>>;
+/** The routes that an app has. `false` disables a route and removes it from the documentation. */
+export type EnabledRoutes = Readonly<Partial<Record<RouteName, boolean>>>;
 
-/** The ChosenRoutes of a host. */
-export const CHOSEN_ROUTES = Symbol.for('time-logs.CHOSEN_ROUTES');
+/** The injection token of the EnabledRoutes of a host. */
+export const ENABLED_ROUTES = Symbol.for('time-logs.ENABLED_ROUTES');
 
-/** Leaves routes out of one instance of a controller. Throws an Error for a name that no route has. */
-export function leaveRoutesOut(controller: object, routes: ChosenRoutes): void {
+/** Disables routes of one instance of a controller. Throws an Error for an unknown name. */
+export function disableRoutes(controller: object, routes: EnabledRoutes): void {
   const names = Object.keys(ROUTES);
   const unknown = Object.keys(routes).find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new Error(`time logs have no route "${unknown}": routes takes ${names.join(', ')}`);
   }
-  leaveOut(
+  hideMethods(
     controller,
     names.filter((name) => routes[name as RouteName] === false),
   );
 }
 
-/** The names of the routes that an instance has. */
+/** Returns the names of the routes of a controller. */
 export function routesOf(controller: object): RouteName[] {
   return (Object.keys(ROUTES) as RouteName[]).filter((name) => Reflect.get(controller, name) !== undefined);
 }
