@@ -14,7 +14,7 @@ import {
   WRITE_LIMITS,
   type WriteLimits,
 } from './infrastructure/typeorm-time-log.repository.js';
-import { randomBytesInAdvance, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
+import { bufferedRandomBytes, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf, QUEUE_SHARE } from './time-log.limits.js';
 import { attributesField } from './wire/attributes-field.js';
 import { LargeResponseLimiter } from './wire/large-response-limiter.js';
@@ -81,7 +81,7 @@ export const CORE = {
     },
     {
       provide: TimeLogIds,
-      useFactory: () => new UuidV7TimeLogIds(() => Date.now(), randomBytesInAdvance()),
+      useFactory: () => new UuidV7TimeLogIds(() => Date.now(), bufferedRandomBytes()),
     },
     ...TOTALS.providers,
     ...FEED.providers,

@@ -63,7 +63,7 @@ export type TimeLogService = TimeLogFiles.TimeLogService;
 export type TypeOrmTimeLogRepository = TimeLogFiles.TypeOrmTimeLogRepository;
 export type TypeOrmTotalsRepository = TotalsFiles.TypeOrmTotalsRepository;
 export type TypeOrmFeedRepository = FeedFiles.TypeOrmFeedRepository;
-export const newIds = () => new from.ids.UuidV7TimeLogIds(() => Date.now(), from.ids.randomBytesInAdvance());
+export const newIds = () => new from.ids.UuidV7TimeLogIds(() => Date.now(), from.ids.bufferedRandomBytes());
 
 type Options = Partial<ReturnType<typeof plainOptions>>;
 type QueryRunner = TypeOrm.QueryRunner;

@@ -41,7 +41,7 @@ export class TypeOrmFeedRepository extends FeedRepository {
   override async weighEvents(place: FeedPlace | undefined, limit: number): Promise<number> {
     const [row] = await this.logs.database
       .query<{ bytes: string | null }>(
-        `select sum(${this.logs.rows.weight('log')}) as bytes from ${this.routine}`,
+        `select sum(${this.logs.rows.textBytes('log')}) as bytes from ${this.routine}`,
         [place?.position, place?.logId, limit],
       )
       .catch(throwGone);

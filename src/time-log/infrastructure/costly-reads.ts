@@ -3,23 +3,23 @@ import type { Database } from '../../database/index.js';
 import type { Period } from '../domain/period.js';
 import { QUEUE_SHARE } from '../time-log.limits.js';
 
-/** The scope of a read, and how many rows of months it may read at once. */
+/** The scope of a read, and the number of rows of months that make it costly. */
 export interface ReadCost {
-  /** Null for all together. */
+  /** Null means all projects together. */
   readonly projects: readonly string[] | null;
   readonly period: Period;
-  /** The number of rows of months that it may read without a place in the queue; Infinity if its cost is bounded. */
+  /** The maximum number of rows without queueing; Infinity if the cost is bounded. */
   readonly rows: number;
 }
 
 /**
- * Runs reads whose cost grows with what one caller has stored. Those that read few rows of months run at once. The
- * others run one at a time, for the callers in rotation, so that they leave connections and processors to all others.
+ * Runs reads whose cost grows with the number of logs. Cheap reads run immediately. Costly reads run
+ * one at a time, for the callers in rotation, and leave connections to other requests.
  */
 export class CostlyReads {
   private readonly queue: FairQueue;
 
-  /** `wait` is the deadline of a request in milliseconds, `now` the time in milliseconds. */
+  /** `wait` is the deadline of a request, and `now` returns the time, both in milliseconds. */
   constructor(
     private readonly database: Pick<Database, 'query' | 'routine'>,
     { queue, wait }: Pick<BatcherLimits, 'queue' | 'wait'>,
@@ -28,17 +28,17 @@ export class CostlyReads {
     this.queue = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, undefined, now);
   }
 
-  /** Settles like the read, which is costly if no cost is given. Rejects like FairQueue. */
+  /** Settles like the read, or rejects like FairQueue. A read without a cost is costly. */
   async run<T>(caller: string | undefined, cost: ReadCost | undefined, read: () => Promise<T>): Promise<T> {
-    if (cost && mostRowsOf(cost) <= cost.rows) return read();
-    // Counting takes a further statement, so only reads that would have to wait are counted.
+    if (cost && maxRowsOf(cost) <= cost.rows) return read();
+    // Counting takes another statement, so only reads that would have to wait are counted.
     if (cost && this.queue.isBusy && (await this.isSmall(cost))) return read();
     return this.queue.run(caller, read);
   }
 
-  /** Counts the rows in the index, and stops at the limit. */
+  /** Counts the rows in the index up to the limit. */
   private async isSmall({ projects, period: { from, to }, rows }: ReadCost): Promise<boolean> {
-    // Without an order for each project the server might read the rows of all projects.
+    // Without `order by` for each project, the planner might read the rows of all projects.
     const [row] = await this.database.query<{ isSmall: boolean }>(
       `select count(*) <= $4 as "isSmall" from (
          select from unnest(coalesce($1::uuid[], '{00000000-0000-0000-0000-000000000000}')) project cross join lateral (
@@ -54,8 +54,8 @@ export class CostlyReads {
   }
 }
 
-/** The most rows of months in a period, if none is left to be folded. */
-function mostRowsOf({ projects, period: { from, to } }: ReadCost): number {
+/** Returns the maximum number of rows of months in a period, if all changes are folded. */
+function maxRowsOf({ projects, period: { from, to } }: ReadCost): number {
   if (from === undefined || to === undefined) return Infinity;
   const months = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
   return (months(to) - months(from) + 1) * (projects?.length ?? 1);

@@ -8,17 +8,17 @@ import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
 
-/** Milliseconds until the next try to write a log whose key somebody else is using at the moment. */
-const KEY_IN_USE_PAUSE = 25;
+/** The time before a write is retried whose key is in use. */
+const KEY_RETRY_INTERVAL_MS = 25;
 
 interface KeyedLog {
   readonly log: TimeLog;
   readonly key: IdempotencyKey;
-  /** In hex. */
+  /** Hexadecimal. */
   readonly fingerprint: string;
 }
 
-interface KeptKey {
+interface StoredKey {
   readonly caller: string;
   readonly text: string;
   readonly fingerprint: string;
@@ -26,9 +26,9 @@ interface KeptKey {
 }
 
 /**
- * Writes logs that have a key: key and log in one transaction, many of them together. They have their own batches, so
- * other logs never wait for them. A writer holds an advisory lock on its key until the commit, and nobody waits for
- * that lock: a key that another instance is using delays no other. In a transaction the next try comes in that one.
+ * Writes logs and their idempotency keys in one transaction. They have batches of their own, so logs
+ * without keys never wait for them. A writer locks its key until the commit, and other writers retry
+ * instead of waiting for that lock, so that a key in use delays no other key.
  */
 export class KeyedTimeLogWrites {
   readonly writes: Batcher<KeyedLog, string | undefined>;
@@ -46,8 +46,8 @@ export class KeyedTimeLogWrites {
   }
 
   /**
-   * The id of the log that the key made, now or before. In a transaction of the caller the log has no batch. Throws
-   * DomainError IDEMPOTENCY_KEY_REUSED or SERVICE_UNAVAILABLE.
+   * Returns the id of the log that the key created, now or earlier. In a transaction of the caller, it
+   * is written alone. Throws DomainError IDEMPOTENCY_KEY_REUSED or SERVICE_UNAVAILABLE.
    */
   async add(log: TimeLog, key: IdempotencyKey, within?: Statements): Promise<string> {
     const keyed = { log, key, fingerprint: fingerprintOf(log) };
@@ -55,19 +55,19 @@ export class KeyedTimeLogWrites {
     while (performance.now() < end) {
       const id = within === undefined ? await this.writes.add(keyed) : await this.writeOne(keyed, within);
       if (id !== undefined) return id;
-      await delay(KEY_IN_USE_PAUSE);
+      await delay(KEY_RETRY_INTERVAL_MS);
     }
     throw new DomainError('SERVICE_UNAVAILABLE');
   }
 
-  /** The id of the log that the key has made, if it has. Throws like `add`. */
+  /** Returns the id of the log that the key created, or undefined. Throws like `add`. */
   async known(
     log: TimeLog,
     key: IdempotencyKey,
     within: Statements = this.database,
   ): Promise<string | undefined> {
     const keyed = { log, key, fingerprint: fingerprintOf(log) };
-    const outcome = keptOutcome(keyed, await this.find([keyed], within));
+    const outcome = outcomeOf(keyed, await this.find([keyed], within));
     if (outcome instanceof Error) throw outcome;
     return outcome;
   }
@@ -78,24 +78,21 @@ export class KeyedTimeLogWrites {
     return outcome;
   }
 
-  /** The id of each log; undefined where somebody else is using its key at the moment. */
+  /** Returns the id of each log; undefined if its key is in use. */
   private async write(
     keyed: readonly KeyedLog[],
     within: Statements = this.database,
   ): Promise<(string | undefined | Error)[]> {
-    const made = await this.insert(keyed, within);
+    const created = await this.insert(keyed, within);
     if (within === this.database) this.recorded();
-    const others = keyed.filter(({ log }) => !made.has(log.id));
-    // A separate statement: the snapshot of the first one lacks what another instance has committed meanwhile.
-    const kept = others.length > 0 ? await this.find(others, within) : new Map<string, KeptKey>();
-    this.sweep.begin(made.size);
-    return keyed.map((one) => (made.has(one.log.id) ? one.log.id : keptOutcome(one, kept)));
+    const others = keyed.filter(({ log }) => !created.has(log.id));
+    // A separate statement, since the snapshot of the insert lacks concurrent commits.
+    const stored = others.length > 0 ? await this.find(others, within) : new Map<string, StoredKey>();
+    this.sweep.begin(created.size);
+    return keyed.map((one) => (created.has(one.log.id) ? one.log.id : outcomeOf(one, stored)));
   }
 
-  /**
-   * Stores logs whose key is neither known nor in use. Returns their ids. Of several logs with one key it takes the
-   * first.
-   */
+  /** Stores the first log of each key that is neither stored nor in use. Returns their ids. */
   private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
     this.insertion ??= new AutocommitStatement(insertionInto(keys, this.database.table(TimeLog), this.rows));
@@ -109,21 +106,24 @@ export class KeyedTimeLogWrites {
     return new Set(rows.map(([id]) => id!));
   }
 
-  private async find(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlyMap<string, KeptKey>> {
-    const rows = await within.query<KeptKey>(
+  private async find(
+    keyed: readonly KeyedLog[],
+    within: Statements,
+  ): Promise<ReadonlyMap<string, StoredKey>> {
+    const rows = await within.query<StoredKey>(
       `select principal as caller, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId"
          from ${this.database.table(TimeLogKey)}
-         join (select distinct * from unnest($1::text[], $2::text[]) as given (principal, text)) asked using (principal, text)
+         join (select distinct * from unnest($1::text[], $2::text[]) as input (principal, text)) requested using (principal, text)
         where created_at >= now() - ${KEY_LIFETIME}`,
       [keyed.map(({ key }) => key.caller), keyed.map(({ key }) => key.text)],
     );
-    return new Map(rows.map((kept) => [nameOf(kept), kept]));
+    return new Map(rows.map((stored) => [mapKeyOf(stored), stored]));
   }
 }
 
-/** A condition that is true. It fails, so that no key is stored, if a trigger has dropped a log. */
+/** A condition that is true, or fails if a trigger dropped a log, so that its key is not stored. */
 const ALL_WRITTEN = `(
-  select case when n = (select count(*) from kept) then true
+  select case when n = (select count(*) from stored) then true
               else format('a trigger of the database dropped time logs: %s left', n)::boolean end
     from (select count(*) as n from written) counted)`;
 
@@ -132,20 +132,20 @@ function insertionInto(
   logs: string,
   { arrays, names, nextParameter }: Pick<TimeLogRows, 'arrays' | 'names' | 'nextParameter'>,
 ): (condition: string) => string {
-  // After those of the logs.
+  // These parameters follow those of the logs.
   const [principals, texts, fingerprints, table] = [0, 1, 2, 3].map((index) => `$${nextParameter + index}`);
   return (condition) => `
-    with asked as (
+    with requested as (
       select distinct on (key_principal, key_text) *
         from unnest(${arrays}, ${principals}::text[], ${texts}::text[], ${fingerprints}::text[]) with ordinality
-             as given (${names}, key_principal, key_text, key_fingerprint, key_number)
+             as input (${names}, key_principal, key_text, key_fingerprint, key_number)
        where ${condition}
        order by key_principal, key_text, key_number
     ), free as materialized (
-      select * from asked
+      select * from requested
        where pg_try_advisory_xact_lock(
                hashtextextended(key_principal || ' ' || key_text, ${table}::regclass::oid::bigint))
-    ), kept as (
+    ), stored as (
       insert into ${keys} as keys (principal, text, fingerprint, time_log_id)
       select key_principal, key_text, decode(key_fingerprint, 'hex'), id from free
           on conflict on constraint time_log_keys_pkey do update
@@ -154,22 +154,22 @@ function insertionInto(
       returning time_log_id as id
     ), written as (
       insert into ${logs} (${names})
-      select ${names} from free join kept using (id) returning id
+      select ${names} from free join stored using (id) returning id
     )
-    select id from kept where ${ALL_WRITTEN}`;
+    select id from stored where ${ALL_WRITTEN}`;
 }
 
-/** A unique name for a key. The line break separates: the text of a key never has one. */
-function nameOf({ caller, text }: Pick<IdempotencyKey, 'caller' | 'text'>): string {
+/** Returns a unique map key. The text of an idempotency key has no line break. */
+function mapKeyOf({ caller, text }: Pick<IdempotencyKey, 'caller' | 'text'>): string {
   return `${text}\n${caller}`;
 }
 
-/** The id of the log that the key has made, where it is kept; an error where that has other values. */
-function keptOutcome(
+/** Returns the id of the log that the key created, or an error if that log has other values. */
+function outcomeOf(
   { key, fingerprint }: KeyedLog,
-  kept: ReadonlyMap<string, KeptKey>,
+  stored: ReadonlyMap<string, StoredKey>,
 ): string | undefined | Error {
-  const known = kept.get(nameOf(key));
+  const known = stored.get(mapKeyOf(key));
   if (known === undefined || known.fingerprint === fingerprint) return known?.timeLogId;
   return new DomainError(IDEMPOTENCY_KEY_REUSED);
 }

@@ -2,46 +2,46 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { hasSqlState, qualified } from '../../database/index.js';
 import { type CalendarDate, isCalendarDate } from '../domain/calendar-date.js';
 
-/** The most logs of one transaction, which takes some 0.2 s, and the least on a disk that is full. */
-const BATCH = 10_000;
-const SMALL_BATCH = 100;
-/** SQLSTATE. */
+/** The number of logs in a transaction, which takes 0.2 s, and the minimum on a full disk. */
+const BATCH_LOGS = 10_000;
+const MIN_BATCH_LOGS = 100;
+/** The SQLSTATE disk_full. */
 const DISK_FULL = /^53100$/;
-/** Before the first log. */
-const BEGINNING = { date: '0001-01-01', id: '00000000-0000-0000-0000-000000000000' };
+/** The cursor before the first log. */
+const START = { date: '0001-01-01', id: '00000000-0000-0000-0000-000000000000' };
 
-/** How logs are dropped. */
-export interface Drop {
-  /** Whether the feed tells each log that is gone, as it tells any deletion. */
+/** The options of `OldTimeLogs.drop`. */
+export interface DropOptions {
+  /** Whether the feed reports each dropped log as a deletion. */
   readonly isTold: boolean;
-  /** Ends it after the transaction under way. */
+  /** Stops it after the current transaction. */
   readonly signal: AbortSignal;
-  /** Called with how many logs are gone. */
+  /** Called with the number of dropped logs. */
   readonly onProgress: (dropped: number) => void;
 }
 
 interface Batch {
   readonly dropped: number;
-  /** Deletions that the feed had kept, and never tells now. */
+  /** The number of earlier deletions that the feed no longer reports. */
   readonly removed: number;
   readonly date: CalendarDate | null;
   readonly id: string | null;
 }
 
-/** An open transaction that has a number. */
-interface Open {
+/** An open transaction and its transaction id. */
+interface Transaction {
   readonly runner: QueryRunner;
   readonly number: string;
 }
 
-/** Logs whose `date` is before a day. */
+/** Counts and drops the logs whose `date` is before a day. */
 export class OldTimeLogs {
   static readonly isDay = isCalendarDate;
 
-  /** It needs two connections at a time. */
+  /** The DataSource needs two connections. */
   constructor(
     private readonly dataSource: DataSource,
-    private readonly batch = BATCH,
+    private readonly batch = BATCH_LOGS,
   ) {}
 
   async count(before: CalendarDate): Promise<number> {
@@ -53,25 +53,24 @@ export class OldTimeLogs {
   }
 
   /**
-   * Drops them, in transactions that are short, each all or nothing; those that others hold are left. Returns how many.
-   * The next transaction is open when one commits (schema/feed.sql). On a full disk it continues with smaller
-   * transactions, which need less room.
+   * Drops logs in short transactions, skips locked ones, and returns the number of dropped logs. The
+   * next transaction opens before one commits (schema/feed.sql). A full disk makes them smaller.
    */
-  async drop(before: CalendarDate, { isTold, signal, onProgress }: Drop): Promise<number> {
-    const open: Open[] = [await this.begin()];
+  async drop(before: CalendarDate, { isTold, signal, onProgress }: DropOptions): Promise<number> {
+    const open: Transaction[] = [await this.begin()];
     try {
       let sum = 0;
       let { batch } = this;
-      for (let place = BEGINNING; ;) {
+      for (let cursor = START; ;) {
         open.push(await this.begin());
-        const next = await this.dropNext(open, before, { ...place, batch }, isTold).catch(
+        const next = await this.dropNext(open, before, { ...cursor, batch }, isTold).catch(
           (error: unknown) => {
-            if (!hasSqlState(error, DISK_FULL) || batch <= SMALL_BATCH) throw error;
+            if (!hasSqlState(error, DISK_FULL) || batch <= MIN_BATCH_LOGS) throw error;
           },
         );
         if (next === undefined) {
-          await giveBack(open.shift()!.runner);
-          batch = Math.max(SMALL_BATCH, Math.floor(batch / 10));
+          await rollBack(open.shift()!.runner);
+          batch = Math.max(MIN_BATCH_LOGS, Math.floor(batch / 10));
           continue;
         }
         const { dropped, removed, date, id } = next;
@@ -79,25 +78,25 @@ export class OldTimeLogs {
         onProgress(sum);
         if (dropped === 0 && removed < batch) return sum;
         signal.throwIfAborted();
-        if (date !== null && id !== null) place = { date, id };
+        if (date !== null && id !== null) cursor = { date, id };
       }
     } finally {
-      for (const { runner } of open) await giveBack(runner);
+      for (const { runner } of open) await rollBack(runner);
     }
   }
 
   /** Commits the first of the two transactions. */
   private async dropNext(
-    open: Open[],
+    open: Transaction[],
     before: CalendarDate,
-    { date, id, batch: most }: typeof BEGINNING & { readonly batch: number },
+    { date, id, batch: limit }: typeof START & { readonly batch: number },
     isTold: boolean,
   ): Promise<Batch> {
-    const [{ runner }, { number }] = open as [Open, Open];
+    const [{ runner }, { number }] = open as [Transaction, Transaction];
     const [batch] = (await runner.query(
       `select dropped, removed, last_date::text as date, last_id as id
          from ${qualified(this.dataSource, 'drop_time_logs')}($1, $2, $3, $4, $5)`,
-      [before, date, id, most, isTold ? null : number],
+      [before, date, id, limit, isTold ? null : number],
     )) as [Batch];
     await runner.commitTransaction();
     open.shift();
@@ -105,21 +104,21 @@ export class OldTimeLogs {
     return batch;
   }
 
-  private async begin(): Promise<Open> {
+  private async begin(): Promise<Transaction> {
     const runner = this.dataSource.createQueryRunner();
     try {
       await runner.startTransaction('READ COMMITTED');
-      const [row] = (await runner.query('select pg_current_xact_id()::text as number')) as [Open];
+      const [row] = (await runner.query('select pg_current_xact_id()::text as number')) as [Transaction];
       return { runner, number: row.number };
     } catch (error) {
-      await giveBack(runner);
+      await rollBack(runner);
       throw error;
     }
   }
 }
 
-async function giveBack(runner: QueryRunner): Promise<void> {
-  // Where the connection is lost, the server rolls back by itself.
+async function rollBack(runner: QueryRunner): Promise<void> {
+  // If the connection is lost, the server rolls back by itself.
   if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
   await runner.release();
 }

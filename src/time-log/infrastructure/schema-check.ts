@@ -3,34 +3,35 @@ import { DomainError } from '../../../libs/errors/src/index.js';
 import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
-/** Whether an adapter of a host in the place of ours has ours below it. */
+/** The token that is provided if an adapter of a host wraps TypeOrmTimeLogRepository. */
 export const WRAPS_TYPEORM_REPOSITORY = Symbol.for('time-logs.WRAPS_TYPEORM_REPOSITORY');
 
 /**
- * Prepares our adapter at the start, and ends the start where its DataSource lacks something. It is not asked where
- * another one is in its place, and does not stand on it.
+ * Prepares TypeOrmTimeLogRepository, or ends the startup if entities, tables or functions are missing.
+ * Does nothing if an adapter of a host replaces that repository without wrapping it.
  */
 @Injectable()
 export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
-  private readonly ours: TypeOrmTimeLogRepository | undefined;
+  private readonly store: TypeOrmTimeLogRepository | undefined;
 
   constructor(
     repository: TimeLogRepository,
-    @Optional() @Inject(TypeOrmTimeLogRepository) ours?: TypeOrmTimeLogRepository,
-    @Optional() @Inject(WRAPS_TYPEORM_REPOSITORY) isBelow = false,
+    @Optional() @Inject(TypeOrmTimeLogRepository) wrapped?: TypeOrmTimeLogRepository,
+    @Optional() @Inject(WRAPS_TYPEORM_REPOSITORY) isWrapped = false,
   ) {
-    this.ours = repository instanceof TypeOrmTimeLogRepository ? repository : isBelow ? ours : undefined;
+    this.store =
+      repository instanceof TypeOrmTimeLogRepository ? repository : isWrapped ? wrapped : undefined;
   }
 
-  /** Throws DomainError SERVICE_UNAVAILABLE where the database is away. */
+  /** Throws DomainError SERVICE_UNAVAILABLE if the database is unavailable. */
   async onModuleInit(): Promise<void> {
-    await this.ours?.keepPositions();
+    await this.store?.keepPositions();
   }
 
   /** Throws an Error that says what to do. */
   async onApplicationBootstrap(): Promise<void> {
-    await this.ours?.requireTables().catch((error: unknown) => {
-      // A database that is away for the moment lacks nothing.
+    await this.store?.requireTables().catch((error: unknown) => {
+      // An unavailable database may be complete.
       if (!(error instanceof DomainError)) throw error;
     });
   }

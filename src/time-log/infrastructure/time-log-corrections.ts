@@ -3,20 +3,20 @@ import { type Database, type Statements, TextStatement } from '../../database/in
 import type { ProjectAccess } from '../domain/project-access.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TimeLogRows } from './time-log-rows.js';
-import { NotStored } from './refusals.js';
-import { accessValue, withinAccess } from './whose.js';
+import { NotStoredError } from './storage-errors.js';
+import { accessCondition, accessParameter } from './access-condition.js';
 
-/** The part of the deadline that a change waits for who holds its log. */
-const WAIT_SHARE = 0.6;
+/** The share of the deadline that a change may wait for the lock of its log. */
+const LOCK_TIMEOUT_SHARE = 0.6;
 
-/** The most milliseconds that a change waits for who holds its log. */
-export function rowWaitOf({ wait }: Pick<BatcherLimits, 'wait'>): number {
-  return Math.ceil(WAIT_SHARE * wait);
+/** Returns the maximum time in milliseconds that a change waits for the lock of its log. */
+export function lockTimeoutOf({ wait }: Pick<BatcherLimits, 'wait'>): number {
+  return Math.ceil(LOCK_TIMEOUT_SHARE * wait);
 }
 
 /**
- * Corrects and deletes logs. A statement of SQL may hold logs for as long as it takes, and a change of one of them
- * waits with a connection. So these changes take places in a queue: creates and lists have the other connections.
+ * Corrects and deletes logs. A change occupies a connection while it waits for a locked log, so changes
+ * run in a queue that leaves the other connections to creates and lists.
  */
 export class TimeLogCorrections {
   private readonly options: { readonly lockTimeout: number };
@@ -26,13 +26,13 @@ export class TimeLogCorrections {
     private readonly rows: TimeLogRows,
     limits: Pick<BatcherLimits, 'wait'>,
   ) {
-    this.options = { lockTimeout: rowWaitOf(limits) };
+    this.options = { lockTimeout: lockTimeoutOf(limits) };
   }
 
   /**
-   * Resolves with whether there is such a log within the access. A correction that changes nothing writes nothing. Any
-   * other one locks the log, then checks its newest version, so that a concurrent move to another project or deletion
-   * comes before or after it. Not prepared: the plan of a session that began with an empty table would read all of it.
+   * Resolves with whether the log exists within the access. A correction that changes nothing writes
+   * nothing. Any other locks the log and checks its latest version, since it may have been moved. Not
+   * prepared: a plan made while the table was empty would later read all of it.
    */
   async correct(log: TimeLog, access: ProjectAccess, within: Statements = this.database): Promise<boolean> {
     const { valueNames, values, nextParameter } = this.rows;
@@ -40,24 +40,24 @@ export class TimeLogCorrections {
     const statement = new TextStatement(
       `with seen as materialized (
          select id, ${differs} as differs from ${this.table}
-          where id = $1 and ${withinAccess('project_id', nextParameter)}
+          where id = $1 and ${accessCondition('project_id', nextParameter)}
        ), found as materialized (
          select log.id, ${differs} as differs from seen join ${this.table} log on log.id = seen.id
-          where seen.differs and ${withinAccess('log.project_id', nextParameter)} for no key update of log
+          where seen.differs and ${accessCondition('log.project_id', nextParameter)} for no key update of log
        ), corrected as (
          update ${this.table} log set (${valueNames}) = row(${values})
            from found where log.id = found.id and found.differs returning log.id
        )
-       select (differs and corrected.id is null)::text as is_kept from found left join corrected using (id)
+       select (differs and corrected.id is null)::text as is_dropped from found left join corrected using (id)
         union all select 'false' from seen where not differs`,
     );
-    const parameters = [...this.rows.valuesOf(log), accessValue(access)];
+    const parameters = [...this.rows.valuesOf(log), accessParameter(access)];
     const [row] = await within.change(statement, parameters, this.options);
-    if (row?.[0] === 'true') throw new NotStored();
+    if (row?.[0] === 'true') throw new NotStoredError();
     return row !== undefined;
   }
 
-  /** Resolves with the log before its deletion, or undefined if there is no such log within the access. */
+  /** Resolves with the deleted log, or undefined if it does not exist within the access. */
   async delete(
     id: string,
     access: ProjectAccess,
@@ -65,15 +65,15 @@ export class TimeLogCorrections {
   ): Promise<TimeLog | undefined> {
     const statement = new TextStatement(
       `with found as materialized (
-         select id from ${this.table} where id = $1 and ${withinAccess('project_id', 2)} for update
+         select id from ${this.table} where id = $1 and ${accessCondition('project_id', 2)} for update
        ), deleted as (
          delete from ${this.table} log using found where log.id = found.id returning log.*
        )
        select ${this.rows.selection('deleted')} from found left join deleted using (id)`,
     );
-    const [row] = await within.change(statement, [id, accessValue(access)], this.options);
-    // The id comes first. It is missing if the row was found, and is still there.
-    if (row?.[0] === null) throw new NotStored();
+    const [row] = await within.change(statement, [id, accessParameter(access)], this.options);
+    // The id comes first. It is null if the row was found but not deleted.
+    if (row?.[0] === null) throw new NotStoredError();
     return row && this.rows.log(row);
   }
 

@@ -2,15 +2,15 @@ import type { Database } from '../../database/index.js';
 
 /** The result of a check of counts and sums. */
 export interface CountsCheck {
-  /** All logs, by the counts. */
+  /** The number of all logs, according to the counts. */
   readonly logs: number;
-  /** Rows with a count or a sum that differs from the logs. */
+  /** The number of rows whose count or sum differs from the logs. */
   readonly wrong: number;
 }
 
 /**
- * The counts that lists take their totals and pages from, and the sums beside them, held against the logs. Both methods
- * read every log, and neither makes anybody wait: they work in one snapshot while others write.
+ * Compares the counts and sums of lists and totals with the logs. Both methods read every log in one
+ * snapshot, and block no writers.
  */
 export class TimeLogCounts {
   constructor(private readonly database: Database) {}
@@ -23,11 +23,11 @@ export class TimeLogCounts {
     return { logs: Number(row!.logs), wrong: Number(row!.wrong) };
   }
 
-  /** Repairs wrong counts and sums. Returns how many rows had one. */
+  /** Repairs wrong counts and sums. Returns the number of repaired rows. */
   async rebuild(): Promise<number> {
-    const [row] = await this.database.change<{ mended: string }>(
-      `select ${this.database.routine('rebuild_time_log_counts')}() as mended`,
+    const [row] = await this.database.change<{ repaired: string }>(
+      `select ${this.database.routine('rebuild_time_log_counts')}() as repaired`,
     );
-    return Number(row!.mended);
+    return Number(row!.repaired);
   }
 }

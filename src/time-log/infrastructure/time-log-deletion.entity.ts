@@ -1,18 +1,18 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** What is left of a deleted log, for the feed (src/feed/README.md). Triggers write it. */
+/** A deletion for the feed (src/feed/README.md). Triggers write it. */
 @Entity('time_log_deletions', { synchronize: false })
 @Index('time_log_deletions_mark_idx', ['position', 'id'], { where: 'project_id IS NULL' })
 export class TimeLogDeletion {
-  /** The place of the deletion in the feed, a decimal number. */
+  /** The position of the deletion in the feed, a decimal number. */
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'time_log_deletions_pkey' })
   readonly position!: string;
 
-  /** Of the log. */
+  /** The id of the deleted log. */
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'time_log_deletions_pkey' })
   readonly id!: string;
 
-  /** The last project of the log; null in the mark, up to which deletions are forgotten. */
+  /** The last project of the log; null in the truncation point, before which all is removed. */
   @Column({ type: 'uuid', name: 'project_id', nullable: true })
   readonly projectId!: string | null;
 

@@ -1,12 +1,12 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
- * How long a key is kept, in SQL. After the clock of the database went back it is kept for longer by as much: to forget
- * it early could make two logs of one create.
+ * The lifetime of a key, in SQL. It grows if the clock of the database is set back: a key that is
+ * removed early could store a create twice.
  */
 export const KEY_LIFETIME = `interval '24 hours'`;
 
-/** An idempotency key, and the log that it made. */
+/** An idempotency key, and the log that it created. */
 @Entity('time_log_keys', { synchronize: false })
 @Index('time_log_keys_created_at_idx', ['createdAt'])
 export class TimeLogKey {
@@ -16,7 +16,7 @@ export class TimeLogKey {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_keys_pkey' })
   readonly text!: string;
 
-  /** SHA-256 of the values of the log, 32 bytes. */
+  /** The SHA-256 hash of the values of the log, 32 bytes. */
   @Column({ type: 'bytea' })
   readonly fingerprint!: Buffer;
 

@@ -3,7 +3,7 @@ import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { ITEM_FIELDS, itemJson } from '../domain/time-log-item.js';
 import { COLUMN_TEXTS, type ColumnTexts, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
-const asItIs = (value: unknown) => value;
+const asIs = (value: unknown) => value;
 
 interface Column {
   readonly name?: string;
@@ -15,8 +15,8 @@ interface Column {
 const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((field) => {
   const { name = field, type, nullable = false, transformer }: Column = TIME_LOG_COLUMNS[field];
   const { select, json, parse, write }: ColumnTexts = COLUMN_TEXTS[type];
-  const from = (text: string) => (transformer?.from ?? asItIs)(parse(text) as never);
-  const toText = (value: unknown) => (write ?? asItIs)((transformer?.to ?? asItIs)(value as never));
+  const from = (text: string) => (transformer?.from ?? asIs)(parse(text) as never);
+  const toText = (value: unknown) => (write ?? asIs)((transformer?.to ?? asIs)(value as never));
   const to = (value: unknown) => (value === undefined ? null : toText(value));
   return { field, name, type, nullable, select, json, from, to };
 });
@@ -24,18 +24,18 @@ const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((
 type Columns = typeof COLUMNS;
 const ID = COLUMNS.findIndex(({ field }) => field === 'id');
 
-/** How logs are rows. Where they have no attributes, statements know nothing of that column. */
+/** Converts logs to rows and back. Without attributes, no statement uses that column. */
 export class TimeLogRows {
   private readonly columns: Columns;
-  /** The columns of `ITEM_FIELDS` and their indexes in a row, -1 for one that rows lack. */
+  /** The columns of `ITEM_FIELDS`, with their index in a row; -1 if rows lack it. */
   private readonly listed: readonly { readonly index: number; readonly json: (text: string) => string }[];
-  /** The names of the columns, as a list of SQL. */
+  /** The SQL list of all columns. */
   readonly names: string;
-  /** The parameters of a statement that writes logs, for `unnest`: from `$1` on, one for each column. */
+  /** The SQL list of array parameters for `unnest`, one for each column, from `$1`. */
   readonly arrays: string;
   /** The number of the next free parameter. */
   readonly nextParameter: number;
-  /** The columns but that of the id, as a list of SQL, and their parameters in a statement with one log. */
+  /** The SQL lists of all columns except the id, and of their parameters for a single log. */
   readonly valueNames: string;
   readonly values: string;
 
@@ -55,23 +55,23 @@ export class TimeLogRows {
       .join(', ');
   }
 
-  /** The values of the parameters `arrays`. */
+  /** Returns the values of the parameters `arrays`. */
   arraysOf(logs: readonly TimeLog[]): unknown[][] {
     return this.columns.map(({ field, to }) => logs.map((log) => to(log[field])));
   }
 
-  /** The parameters of a statement with one log; the id is the first, `$1`. */
+  /** Returns the values of the parameters of a statement with one log; `$1` is the id. */
   valuesOf(log: TimeLog): unknown[] {
     return this.columns.map(({ field, to }) => to(log[field]));
   }
 
-  /** What the rows of a `TextStatement` begin with, of a log that it knows by this name. */
+  /** Returns the select list for a log with this alias. It comes first in a `TextStatement`. */
   selection(log: string): string {
     return this.columns.map(({ name, select }) => `${select(`(${log}).${name}`)} as ${name}`).join(', ');
   }
 
-  /** The bytes of the texts of a log that it knows by this name. The server need not read a column of texts to tell. */
-  weight(log: string): string {
+  /** Returns SQL for the bytes of the texts of a log. The server need not read the texts. */
+  textBytes(log: string): string {
     const texts = this.columns.filter(({ type }) => type === 'text' || type === 'jsonb');
     const lengths = texts.map(({ name, type, nullable }) => {
       const length = `octet_length((${log}).${name}${type === 'text' ? '' : '::text'})`;
@@ -80,7 +80,7 @@ export class TimeLogRows {
     return lengths.join(' + ');
   }
 
-  /** The log of a row. */
+  /** Returns the log of a row. */
   log(row: TextRow): TimeLog {
     const log = TimeLog.blank();
     const values: Partial<Record<string, unknown>> = log as object;
@@ -91,14 +91,14 @@ export class TimeLogRows {
     return log;
   }
 
-  /** Yields the JSON of the item of each row. No log is made for it. */
+  /** Yields the JSON of the item of each row, without making a log. */
   *items(rows: readonly TextRow[]): Generator<string> {
     for (const row of rows) yield itemJson(row[ID]!, row, this.valueJson);
   }
 
   private readonly valueJson = (row: TextRow, index: number): string | undefined => {
-    const { index: place, json } = this.listed[index]!;
-    const text = place < 0 ? null : row[place]!;
+    const { index: column, json } = this.listed[index]!;
+    const text = column < 0 ? null : row[column]!;
     return text === null ? undefined : json(text);
   };
 }

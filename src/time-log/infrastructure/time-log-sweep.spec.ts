@@ -6,7 +6,7 @@ import { TimeLogSweep } from './time-log-sweep.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-it('folds half as many logs after a fold that failed, and as many as before after one that succeeded', async () => {
+it('halves the number of logs after a fold that fails, and doubles it after one that succeeds', async () => {
   const sizes: unknown[] = [];
   const outcomes = [new DomainError('SERVICE_UNAVAILABLE'), 100, 100];
   const database = {
@@ -29,7 +29,7 @@ it('folds half as many logs after a fold that failed, and as many as before afte
   expect(sizes).toEqual([8_192, 4_096, 8_192]);
 });
 
-it('folds at once if many logs wait, and after a second if few do', async () => {
+it('folds immediately if many logs wait, and after a second if few do', async () => {
   const change = jest.fn(async () => [{ folded: 0 }]);
   const sweep = new TimeLogSweep({
     isOpen: true,
@@ -39,7 +39,7 @@ it('folds at once if many logs wait, and after a second if few do', async () => 
   } as unknown as Database);
   sweep.begin(2_048);
   await jest.advanceTimersByTimeAsync(0);
-  // One removes keys.
+  // One statement removes keys.
   expect(change).toHaveBeenCalledTimes(2);
   sweep.begin(1);
   await jest.advanceTimersByTimeAsync(999);
@@ -48,12 +48,12 @@ it('folds at once if many logs wait, and after a second if few do', async () => 
   expect(change).toHaveBeenCalledTimes(3);
 });
 
-it('folds nothing after its host has closed the DataSource', async () => {
+it('folds nothing after the host has closed the DataSource', async () => {
   const change = jest.fn(async () => []);
   const database = { isOpen: true, routine: (name: string) => name, table: () => 'time_log_keys', change };
   new TimeLogSweep(database as unknown as Database).begin(1);
   database.isOpen = false;
   await jest.advanceTimersByTimeAsync(1_000);
-  // One has removed keys.
+  // The first statement has removed keys.
   expect(change).toHaveBeenCalledTimes(1);
 });

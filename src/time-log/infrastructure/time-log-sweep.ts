@@ -4,42 +4,42 @@ import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import type { Database } from '../../database/index.js';
 import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
 
-/** The most rows of one statement that removes keys, and the number of logs of one that folds: some 20 and 100 ms. */
-const KEYS = 1_000;
-const LOGS = 8_192;
-/** Milliseconds between two statements, and from the start of one removal of keys to the start of the next. */
-const REST = 100;
-const PAUSE = 60_000;
-/** Changes wait for a fold until so many logs wait, but no longer than so many milliseconds; and the rest between folds. */
-const FOLD = { logs: 2_048, after: 1_000, rest: 10 };
+/** The maximum numbers of keys and logs in a statement, which takes about 20 and 100 ms. */
+const MAX_KEYS = 1_000;
+const MAX_LOGS = 8_192;
+/** The time between two statements that remove keys, and between two removals. */
+const KEY_PAUSE_MS = 100;
+const KEY_REMOVAL_INTERVAL_MS = 60_000;
+/** A fold starts at this number of logs or after the delay, and pauses between statements. */
+const FOLD = { minLogs: 2_048, maxDelayMs: 1_000, pauseMs: 10 };
 
 /**
- * Tidies up after writes, some rows at a time: removes expired idempotency keys, and folds the changes that were appended
- * into the counts. Nobody waits for it.
+ * Removes expired idempotency keys, and folds appended changes into the counts, some rows at a time.
+ * No request waits for it.
  */
 export class TimeLogSweep {
   private readonly logger = new Logger(TimeLogSweep.name);
-  /** On the clock of `performance`. */
-  private next = 0;
-  /** How many logs have changed since the last fold began, and what will begin the next one. */
+  /** The time of the next removal of keys, on the clock of `performance`. */
+  private nextRemoval = 0;
+  /** The number of logs changed since the last fold began, and the timer of the next fold. */
   private changed = 0;
   private timer: NodeJS.Timeout | undefined;
   private isFolding = false;
-  /** The number of logs of the next fold: half as many after one that has failed, as by a timeout. */
-  private foldSize = LOGS;
+  /** The number of logs of the next fold. It is halved after a failure, such as a timeout. */
+  private foldSize = MAX_LOGS;
 
   constructor(private readonly database: Database) {}
 
-  /** Called after a statement that has changed so many logs, and before one that reads counts. Returns at once. */
+  /** Called after changes with the number of logs, and before counts are read. Does not block. */
   begin(logs = 0): void {
     this.changed += logs;
-    if (this.changed >= FOLD.logs) this.fold();
-    const isDue = performance.now() >= this.next;
-    // Others write too: look now and then.
-    if (logs > 0 || isDue) this.timer ??= setTimeout(() => this.fold(), FOLD.after).unref();
+    if (this.changed >= FOLD.minLogs) this.fold();
+    const isDue = performance.now() >= this.nextRemoval;
+    // Other instances write too, so check regularly.
+    if (logs > 0 || isDue) this.timer ??= setTimeout(() => this.fold(), FOLD.maxDelayMs).unref();
     if (!isDue) return;
-    this.next = performance.now() + PAUSE;
-    void this.toTheEnd(() => this.removeExpiredKeys(), KEYS);
+    this.nextRemoval = performance.now() + KEY_REMOVAL_INTERVAL_MS;
+    void this.repeat(() => this.removeExpiredKeys(), MAX_KEYS, KEY_PAUSE_MS);
   }
 
   private fold(): void {
@@ -47,27 +47,28 @@ export class TimeLogSweep {
     this.timer = undefined;
     if (this.isFolding) return;
     [this.isFolding, this.changed] = [true, 0];
-    void this.toTheEnd(() => this.foldCounts(), LOGS, FOLD.rest).finally(() => (this.isFolding = false));
+    void this.repeat(() => this.foldCounts(), MAX_LOGS, FOLD.pauseMs).finally(() => (this.isFolding = false));
   }
 
-  private async toTheEnd(act: () => Promise<number>, most: number, rest = REST): Promise<void> {
+  /** Repeats a statement until it affects fewer rows than its limit. */
+  private async repeat(act: () => Promise<number>, limit: number, pauseMs: number): Promise<void> {
     try {
-      // A timer may run out after its host has closed the DataSource, which is no outage.
-      while (this.database.isOpen && (await act()) >= most) await delay(rest, undefined, { ref: false });
+      // A timer may fire after the host has closed the DataSource, which is not an outage.
+      while (this.database.isOpen && (await act()) >= limit) await delay(pauseMs, undefined, { ref: false });
     } catch (error) {
-      // An outage of the database is logged elsewhere. The next sweep goes on.
+      // An outage of the database is logged elsewhere. The next sweep continues.
       if (error instanceof DomainError) return;
       this.logger.warn(`sweep failed: ${reasonOf(error)}`);
     }
   }
 
-  /** Takes the oldest first, and skips those that another instance is removing. */
+  /** Removes the oldest keys first, and skips those that another instance is removing. */
   private async removeExpiredKeys(): Promise<number> {
     const keys = this.database.table(TimeLogKey);
     const removed = await this.database.change<unknown>(
       `with expired as (
          select principal, text from ${keys} where created_at < now() - ${KEY_LIFETIME}
-          order by created_at limit ${KEYS} for update skip locked
+          order by created_at limit ${MAX_KEYS} for update skip locked
        ), removed as (delete from ${keys} keys using expired
            where keys.principal = expired.principal and keys.text = expired.text returning 1)
        select from removed`,
@@ -82,8 +83,8 @@ export class TimeLogSweep {
       `select ${this.database.routine('fold_time_log_counts')}($1) as folded`,
       [size],
     );
-    this.foldSize = Math.min(LOGS, 2 * size);
-    // A smaller one that was full goes on too.
-    return row!.folded < size ? 0 : LOGS;
+    this.foldSize = Math.min(MAX_LOGS, 2 * size);
+    // A smaller fold that was full continues too.
+    return row!.folded < size ? 0 : MAX_LOGS;
   }
 }

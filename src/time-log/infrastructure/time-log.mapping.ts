@@ -1,35 +1,39 @@
 import { Check, Column, type ColumnOptions, Entity, Index } from 'typeorm';
 import { type Attributes, type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 
-const asItIs = (text: string) => text;
-/** The nearest double that a duration can be: SQL was able to store decimals beyond the largest or smallest one. */
-const doubleOf = (text: string) => Math.min(Math.max(Number(text), Number.MIN_VALUE), Number.MAX_VALUE);
-/** For types whose text needs escapes, or depends on a setting. */
+const asIs = (text: string) => text;
+/** Returns the nearest valid duration: SQL could once store decimals beyond doubles. */
+const nearestDouble = (text: string) => Math.min(Math.max(Number(text), Number.MIN_VALUE), Number.MAX_VALUE);
+/** A column whose text needs escapes or depends on a setting. */
 const byFunction = {
   select: (column: string) => `to_json(${column})::text`,
-  json: asItIs,
+  json: asIs,
   parse: JSON.parse,
 };
 
 export interface ColumnTexts {
-  /** The SQL of its text. */
+  /** Returns the SQL that selects the text. */
   readonly select: (column: string) => string;
-  /** Makes JSON of that text. SQL has escaped what comes as JSON, so that it goes into an answer as it is. */
+  /** Converts that text to JSON. */
   readonly json: (text: string) => string;
-  /** Makes the value of that text. */
+  /** Converts that text to a value. */
   readonly parse: (text: string) => unknown;
-  /** Makes the text of a value; without it the driver does. */
+  /** Converts a value to text; by default the driver does. */
   readonly write?: (value: unknown) => string;
 }
 
-/** How each type of column is read and written. */
+/** The conversions of each column type. */
 export const COLUMN_TEXTS = {
-  uuid: { select: asItIs, json: (text: string) => `"${text}"`, parse: asItIs },
-  // As JavaScript writes it: SQL keeps zeros at the end, and knows no exponent.
-  numeric: { select: asItIs, json: (text: string) => JSON.stringify(doubleOf(text)), parse: asItIs },
+  uuid: { select: asIs, json: (text: string) => `"${text}"`, parse: asIs },
+  // The JSON of JavaScript: SQL keeps trailing zeros and has no exponents.
+  numeric: {
+    select: asIs,
+    json: (text: string) => JSON.stringify(nearestDouble(text)),
+    parse: asIs,
+  },
   text: byFunction,
   date: byFunction,
-  // As JavaScript writes it: SQL writes numbers out and adds spaces.
+  // The JSON of JavaScript: SQL writes numbers without exponents, and adds spaces.
   jsonb: {
     select: (column: string) => `${column}::text`,
     json: (text: string) => JSON.stringify(JSON.parse(text)),
@@ -39,24 +43,24 @@ export const COLUMN_TEXTS = {
 } satisfies Readonly<Record<string, ColumnTexts>>;
 
 type TimeLogColumn<Value> = ColumnOptions & {
-  /** The type of the column, and of parameters. */
+  /** The type of the column and of its parameters. */
   readonly type: keyof typeof COLUMN_TEXTS;
-  /** For values that the driver would change. */
+  /** Converts values that the driver would change. */
   readonly transformer?: {
     readonly to: (value: Value) => unknown;
     readonly from: (text: never) => Value;
   };
 };
 
-/** The columns of the table, one for each field of a log. */
+/** The columns of the table by the fields of a log. */
 export const TIME_LOG_COLUMNS = {
   id: { type: 'uuid', primary: true, primaryKeyConstraintName: 'time_logs_pkey' },
   projectId: { type: 'uuid', name: 'project_id' },
-  // SQL has exact decimals. The shortest decimal of a double is read back as the same double.
-  duration: { type: 'numeric', transformer: { to: String, from: doubleOf } },
+  // SQL stores exact decimals. The shortest decimal of a double is read as the same double.
+  duration: { type: 'numeric', transformer: { to: String, from: nearestDouble } },
   description: { type: 'text' },
   date: { type: 'date' },
-  // A log without them has no member of this name.
+  // A log without attributes lacks this property.
   attributes: {
     type: 'jsonb',
     nullable: true,
@@ -67,11 +71,10 @@ export const TIME_LOG_COLUMNS = {
   },
 } satisfies { readonly [Name in keyof StoredTimeLog]-?: TimeLogColumn<StoredTimeLog[Name]> };
 
-// Maps the table `time_logs` straight onto the domain class. Decorators are functions: called from here, they leave the
-// domain free of them. The entities of a host can relate to a decorated class, but not to a schema. The migrations make
-// the table; a test checks that the two are equal.
+// Maps the domain class, which therefore does not depend on TypeORM. Entities of a host can relate to
+// a decorated class, but not to an EntitySchema. A test compares the mapping with the migrated table.
 for (const [field, options] of Object.entries(TIME_LOG_COLUMNS)) Column(options)(TimeLog.prototype, field);
-// Of the table, not of a log: its place in the feed (src/feed/README.md). PostgreSQL alone writes it. TypeORM compares
+// The position in the feed (src/feed/README.md), which only PostgreSQL writes. TypeORM compares
 // defaults without their casts.
 const position: ColumnOptions = {
   type: 'bigint',
@@ -81,7 +84,7 @@ const position: ColumnOptions = {
   update: false,
 };
 Column(position)(TimeLog.prototype, 'position');
-// Of the feed too. Triggers write it.
+// Triggers write this column for the feed.
 const correctedAt: ColumnOptions = {
   type: 'timestamptz',
   precision: 3,
@@ -92,7 +95,7 @@ const correctedAt: ColumnOptions = {
   update: false,
 };
 Column(correctedAt)(TimeLog.prototype, 'correctedAt');
-// The migrations make the table: with `synchronize` TypeORM would make another one, without triggers and functions.
+// Migrations create the table: `synchronize` would create it without triggers and functions.
 Entity('time_logs', { synchronize: false })(TimeLog);
 Index('time_logs_project_id_date_id_idx', ['projectId', 'date', 'id'])(TimeLog);
 Index('time_logs_date_id_idx', ['date', 'id'])(TimeLog);

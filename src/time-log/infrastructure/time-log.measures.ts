@@ -3,12 +3,12 @@ import { MetricsSource, type Meter } from '../../../libs/measures/src/index.js';
 import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
-/** Logs of one commit. */
+/** Logs per commit. */
 const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
 /** Seconds. */
 const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** Measures how logs wait for the commit that stores them. */
+/** Measures batches of logs and how long logs wait for their commit. */
 @Injectable()
 export class TimeLogMeasures extends MetricsSource {
   constructor(private readonly repository: TimeLogRepository) {
@@ -18,20 +18,20 @@ export class TimeLogMeasures extends MetricsSource {
   override registerMetrics(meter: Meter): void {
     const { repository } = this;
     if (!(repository instanceof TypeOrmTimeLogRepository)) return;
-    const noteSize = meter.histogram(
+    const recordSize = meter.histogram(
       'time_log_write_batch_size',
       'Time logs that were handed on together, to be written in one commit.',
       BATCH_BUCKETS,
     );
-    const noteWait = meter.histogram(
+    const recordWait = meter.histogram(
       'time_log_write_wait_seconds',
       'Time that each time log waited until its commit began.',
       WAIT_BUCKETS,
     );
     for (const queue of repository.queues) {
       queue.onRun = (waits) => {
-        noteSize(waits.length);
-        for (const milliseconds of waits) noteWait(milliseconds / 1_000);
+        recordSize(waits.length);
+        for (const milliseconds of waits) recordWait(milliseconds / 1_000);
       };
     }
     meter.gauge(

@@ -31,23 +31,21 @@ import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { TIME_LOG_LIMITS } from '../time-log.limits.js';
-import { rowWaitOf, TimeLogCorrections } from './time-log-corrections.js';
+import { lockTimeoutOf, TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads, type ReadCost } from './costly-reads.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogRows } from './time-log-rows.js';
 import { timeLogEntities } from './time-log.entities.js';
-import { NotStored, refusalOfChange, refusalOfNew } from './refusals.js';
+import { mapChangeError, mapInsertError, NotStoredError, schemaTakenError } from './storage-errors.js';
 import { TimeLogKey } from './time-log-key.entity.js';
-import { schemaTaken } from './schema-taken.js';
 import { TimeLogSweep } from './time-log-sweep.js';
-import { accessValue, projectsOf, withinAccess } from './whose.js';
+import { accessCondition, accessParameter, projectsOf } from './access-condition.js';
 
-/** Optional: how many logs may wait to be written, and for how many milliseconds each. */
+/** The optional provider of `WriteLimits`: `wait` is in milliseconds. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
-/** The limits of writes, as `WRITE_LIMITS` provides them. */
 export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
-/** The functions of the database that are called, here, by the sweep, for totals and for the feed. */
+/** The database functions that this class, the sweep, the totals and the feed call. */
 const ROUTINES = [
   'page_time_logs',
   'fold_time_log_counts',
@@ -57,17 +55,17 @@ const ROUTINES = [
   'page_time_log_period_sums',
   'time_log_events',
 ];
-/** The most logs in one statement. */
-const BATCH = 200;
-/** The number of logs that a page may step over or read, in all its projects, and of rows of counts, at once. */
-const FEW = { logs: 5_000, rows: 1_000 };
-/** The part of the pool for changes that share no commit with others, and as much for lookups of single logs. */
+/** The maximum number of logs in one statement. */
+const MAX_BATCH_LOGS = 200;
+/** The maximum numbers of logs and of rows of counts that a cheap page skips or reads. */
+const CHEAP_PAGE = { logs: 5_000, rows: 1_000 };
+/** The share of the pool for single changes, and the same share for lookups of single logs. */
 const POOL_SHARE = 0.5;
 
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
 @Injectable()
 export class TypeOrmTimeLogRepository extends TimeLogRepository {
-  /** The repositories of totals and of the feed share these. */
+  /** Shared with the repositories of totals and of the feed. */
   readonly rows: TimeLogRows;
   readonly sweep: TimeLogSweep;
   readonly reads: CostlyReads;
@@ -91,7 +89,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     super();
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
-    const limits = { batch: BATCH, queue, wait };
+    const limits = { batch: MAX_BATCH_LOGS, queue, wait };
     this.writes = new Batcher((logs) => bisect(logs, (some) => this.insert(some), isRowError), limits);
     this.sweep = new TimeLogSweep(database);
     this.reads = new CostlyReads(database, limits);
@@ -100,28 +98,28 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.changes = new FairQueue(limits, share);
     this.corrections = new TimeLogCorrections(database, rows, limits);
     this.transactions = {
-      lockTimeout: rowWaitOf(limits),
+      lockTimeout: lockTimeoutOf(limits),
       timeout: wait,
-      mapCommitError: (error) => refusalOfChange(error, this.table),
+      mapCommitError: (error) => mapChangeError(error, this.table),
     };
     this.keyedWrites = new KeyedTimeLogWrites(database, rows, this.sweep, limits, () => this.recorded());
   }
 
   /**
-   * Before the first write: what this server gives out must come after all that another one gave out before. Throws
-   * DomainError SERVICE_UNAVAILABLE, or an Error that says what to do.
+   * Makes new feed positions greater than all earlier ones, also of another server. Runs before the
+   * first write. Throws DomainError SERVICE_UNAVAILABLE, or an Error that says what to do.
    */
   async keepPositions(): Promise<void> {
     if (!this.database.isOpen) return;
     await this.database
       .change(`select ${this.database.routine('keep_time_log_positions')}()`)
       .catch((error: unknown) => {
-        // A host that migrates later: its logs will get positions of this server.
+        // The host migrates later, so all positions will come from this server.
         if (!isUndefinedFunction(error)) throw error;
       });
   }
 
-  /** Throws an Error that says what to do where the DataSource lacks entities, or the database tables or functions. */
+  /** Throws an Error that says what to do if entities, tables or functions are missing. */
   async requireTables(): Promise<void> {
     const { database } = this;
     if (!database.isOpen) return;
@@ -148,18 +146,18 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       ],
     );
     if (row!.isWhole) return;
-    if (row!.isTaken) throw schemaTaken();
+    if (row!.isTaken) throw schemaTakenError();
     throw new Error(
       'the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them',
     );
   }
 
-  /** The batches in which logs wait for their commit. */
+  /** The queues of logs that wait for a commit. */
   get queues(): readonly MeasurableBatcher[] {
     return [this.writes, this.keyedWrites.writes];
   }
 
-  /** How many changes wait for their commit. */
+  /** The number of changes that wait for a commit. */
   get queueLength(): number {
     return this.changes.length + this.queues.reduce((sum, { length }) => sum + length, 0);
   }
@@ -169,11 +167,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override add(log: TimeLog): Promise<void> {
-    return this.writes.add(log).catch(this.refuseNew);
+    return this.writes.add(log).catch(this.rejectInsert);
   }
 
   override addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
-    return this.keyedWrites.add(log, key).catch(this.refuseNew);
+    return this.keyedWrites.add(log, key).catch(this.rejectInsert);
   }
 
   override known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
@@ -181,21 +179,21 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean> {
-    return this.notified(this.changes.run(caller, () => this.corrections.correct(log, access), log.id));
+    return this.notifyAfter(this.changes.run(caller, () => this.corrections.correct(log, access), log.id));
   }
 
   override delete(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
-    return this.notified(this.changes.run(caller, () => this.corrections.delete(id, access), id));
+    return this.notifyAfter(this.changes.run(caller, () => this.corrections.delete(id, access), id));
   }
 
-  /** Takes a place among the changes, for no longer than the deadline. */
+  /** Runs in the queue of changes, no longer than the deadline. */
   override async transact<T>(
     work: (transaction: TransactionHandle) => Promise<T>,
     turn?: string,
     caller?: string,
   ): Promise<T> {
-    const transacted = () => this.database.transact(work, this.transactions);
-    const outcome = await this.changes.run(caller, transacted, turn);
+    const run = () => this.database.transact(work, this.transactions);
+    const outcome = await this.changes.run(caller, run, turn);
     this.recorded();
     return outcome;
   }
@@ -204,22 +202,23 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const statements = this.database.within(transaction);
     return {
       add: async (log) => {
-        const [error] = await this.insert([log], statements).catch(this.refuseNew);
+        const [error] = await this.insert([log], statements).catch(this.rejectInsert);
         if (error) throw error;
       },
-      addOnce: (log, key) => this.keyedWrites.add(log, key, statements).catch(this.refuseNew),
+      addOnce: (log, key) => this.keyedWrites.add(log, key, statements).catch(this.rejectInsert),
       known: (log, key) => this.keyedWrites.known(log, key, statements),
-      correct: (log, access) => this.notified(this.corrections.correct(log, access, statements), statements),
-      delete: (id, access) => this.notified(this.corrections.delete(id, access, statements), statements),
+      correct: (log, access) =>
+        this.notifyAfter(this.corrections.correct(log, access, statements), statements),
+      delete: (id, access) => this.notifyAfter(this.corrections.delete(id, access, statements), statements),
     };
   }
 
   override async get(id: string, access: ProjectAccess, caller?: string): Promise<TimeLog | undefined> {
-    // Not prepared: the plan of a session that began with an empty table would read all of it.
+    // Not a prepared statement: a plan made while the table was empty would later read all of it.
     const statement = new TextStatement(
-      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${withinAccess('project_id', 2)}`,
+      `select ${this.rows.selection('log')} from ${this.table} log where id = $1 and ${accessCondition('project_id', 2)}`,
     );
-    const read = () => this.database.query(statement, [id, accessValue(access)]);
+    const read = () => this.database.query(statement, [id, accessParameter(access)]);
     const [row] = await this.lookups.run(caller, read);
     return row && this.rows.log(row);
   }
@@ -230,7 +229,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 
   override async items(...query: Parameters<TimeLogRepository['find']>): Promise<TimeLogItems> {
-    // A host that extends this class may override `find`, and lists must not show what that leaves out.
+    // A subclass may override `find`, and lists must not show logs that its `find` leaves out.
     if (this.find !== TypeOrmTimeLogRepository.prototype.find) return super.items(...query);
     const { rows, total } = await this.readPage(...query);
     return { items: this.rows.items(rows), total };
@@ -243,13 +242,13 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     caller?: string,
   ): Promise<{ readonly rows: readonly TextRow[]; readonly total: number }> {
     const projects = projectsOf(filter, access);
-    // One statement, so that page and total come from one snapshot.
+    // A single statement reads page and total from one snapshot.
     const statement = (this.page ??= new PreparedStatement(
       `select ${this.rows.selection('log')}, total from ${this.pageRoutine}`,
     ));
-    // The first row only has the total.
+    // The first row has only the total.
     const read = () => this.database.query(statement, pageValues(projects, filter, page));
-    // Also if the read fails: that too much waits may be why.
+    // Fold also if the read fails: too many unfolded changes may be the cause.
     this.sweep.begin();
     const [first, ...rows] = await this.reads.run(caller, costOf(projects, filter, page), read);
     return { rows, total: Number(first!.at(-1)) };
@@ -262,14 +261,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     caller?: string,
   ): Promise<number> {
     const projects = projectsOf(filter, access);
-    const statement = `select sum(${this.rows.weight('log')}) as bytes from ${this.pageRoutine}`;
+    const statement = `select sum(${this.rows.textBytes('log')}) as bytes from ${this.pageRoutine}`;
     const values = pageValues(projects, filter, page);
     const read = () => this.database.query<{ bytes: string | null }>(statement, values);
     const [row] = await this.reads.run(caller, costOf(projects, filter, page), read);
     return Number(row!.bytes);
   }
 
-  /** Stores all logs in one commit, or within a transaction. Resolves with an error for each that is not stored. */
+  /** Stores all logs in one commit. Resolves with an error for each log that is not stored. */
   private async insert(
     logs: readonly TimeLog[],
     within: Statements = this.database,
@@ -284,25 +283,25 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const rows = await within.query<{ id: string }>(`select id from ${this.table} where id = any($1)`, [
       logs.map(({ id }) => id),
     ]);
-    return logs.map(({ id }) => (rows.some((row) => row.id === id) ? undefined : new NotStored()));
+    return logs.map(({ id }) => (rows.some((row) => row.id === id) ? undefined : new NotStoredError()));
   }
 
   private get pageRoutine(): string {
     return `${this.database.routine('page_time_logs')}($1, $2, $3, $4, $5)`;
   }
 
-  /** Throws what a caller gets if a new log is refused. */
-  private readonly refuseNew = (error: unknown): never => {
-    throw refusalOfNew(error, [this.table, this.database.table(TimeLogKey)]) ?? error;
+  /** Throws the caller's error for a failed insert. */
+  private readonly rejectInsert = (error: unknown): never => {
+    throw mapInsertError(error, [this.table, this.database.table(TimeLogKey)]) ?? error;
   };
 
-  /** Awaits a change, and notifies those who wait for changes if its log existed. */
-  private async notified<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
-    const wasThere = await change.catch((error: unknown) => {
-      throw refusalOfChange(error, this.table) ?? error;
+  /** Awaits a change, then notifies listeners and the sweep if its log existed. */
+  private async notifyAfter<T>(change: Promise<T>, within: Statements = this.database): Promise<T> {
+    const result = await change.catch((error: unknown) => {
+      throw mapChangeError(error, this.table) ?? error;
     });
-    if (wasThere) this.changed(within);
-    return wasThere;
+    if (result) this.changed(within);
+    return result;
   }
 
   private changed(within: Statements, logs = 1): void {
@@ -311,20 +310,20 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   }
 }
 
-/** The parameters of the function that finds a page. */
+/** Returns the parameters of the function that finds a page. */
 function pageValues(projects: Projects, { period }: TimeLogFilter, page: PageRequest): unknown[] {
   return [projects, period.from, period.to, String(page.offset), page.limit];
 }
 
-/** A page of one project, or of all, costs little if it is near the beginning: that of several reads a page of each. */
+/** Returns undefined for a page far from the start. Several projects need a page of each. */
 function costOf(
   projects: Projects,
   { period }: TimeLogFilter,
   { offset, limit }: PageRequest,
 ): ReadCost | undefined {
   const isOneList = projects === null || projects.length === 1;
-  const isNear = (projects?.length ?? 1) * (Number(offset) + limit) <= FEW.logs;
-  return isNear ? { projects, period, rows: isOneList ? Infinity : FEW.rows } : undefined;
+  const isNear = (projects?.length ?? 1) * (Number(offset) + limit) <= CHEAP_PAGE.logs;
+  return isNear ? { projects, period, rows: isOneList ? Infinity : CHEAP_PAGE.rows } : undefined;
 }
 
 type Projects = ReadCost['projects'];

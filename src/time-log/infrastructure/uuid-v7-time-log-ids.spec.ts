@@ -1,14 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TimeLog } from '../domain/time-log.js';
-import { randomBytesInAdvance, UuidV7TimeLogIds } from './uuid-v7-time-log-ids.js';
+import { bufferedRandomBytes, UuidV7TimeLogIds } from './uuid-v7-time-log-ids.js';
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30);
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const values = { projectId: '', duration: 1, description: '', date: '2026-01-31' };
 
-/** The instant that a log with this id shows. */
+/** Returns `createdAt` of a log with this id, in milliseconds. */
 const createdAt = (id: string) => TimeLog.restore({ ...values, id }).createdAt.getTime();
 
 describe('UuidV7TimeLogIds', () => {
@@ -22,45 +22,45 @@ describe('UuidV7TimeLogIds', () => {
     const ignore = () => undefined;
     const warn = (message: unknown) => void warnings.push(message);
     Logger.overrideLogger({ log: ignore, error: ignore, warn });
-    ids = new UuidV7TimeLogIds(() => now, randomBytesInAdvance());
+    ids = new UuidV7TimeLogIds(() => now, bufferedRandomBytes());
   });
   afterEach(() => {
     Logger.overrideLogger(false);
   });
 
-  it('are UUIDs of version 7 that bear the time of the clock', () => {
+  it('makes UUIDs of version 7 with the time of the clock', () => {
     const [first, second] = [ids.next(), ((now += 1), ids.next())];
     expect([first, second]).toEqual([expect.stringMatching(UUID_V7), expect.stringMatching(UUID_V7)]);
     expect([createdAt(first), createdAt(second)]).toEqual([NOW, NOW + 1]);
   });
 
-  it('have time, counter and random bits where RFC 9562 puts them', () => {
+  it('places time, counter and random bits as RFC 9562 does', () => {
     const random = Buffer.from('000102030405f6a7b8d9eafbfcfdfeff', 'hex');
     ids = new UuidV7TimeLogIds(
       () => now,
       () => random,
     );
-    // As version 14 of the package uuid makes them of the same time, counter and random bits.
+    // Version 14 of the package uuid makes these from the same time, counter and random bits.
     expect([ids.next(), ids.next()]).toEqual([
       '019c1363-49c0-77b5-8f71-b2fbfcfdfeff',
       '019c1363-49c0-77b5-8f71-b6fbfcfdfeff',
     ]);
   });
 
-  it('are in order and unique within a millisecond', () => {
+  it('makes ordered and unique ids within a millisecond', () => {
     const made = Array.from({ length: 5_000 }, () => ids.next());
     expect(made).toEqual(made.toSorted());
     expect(new Set(made).size).toBe(made.length);
     expect(new Set(made.map(createdAt))).toEqual(new Set([NOW]));
   });
 
-  it('are others in another process within the same millisecond', () => {
-    const other = new UuidV7TimeLogIds(() => now, randomBytesInAdvance());
+  it('makes ids that differ from those of another process in the same millisecond', () => {
+    const other = new UuidV7TimeLogIds(() => now, bufferedRandomBytes());
     const made = Array.from({ length: 5_000 }, () => [ids.next(), other.next()]).flat();
     expect(new Set(made).size).toBe(made.length);
   });
 
-  it('stay in order where every random bit is set', () => {
+  it('keeps the order if every random bit is set', () => {
     ids = new UuidV7TimeLogIds(
       () => now,
       () => Buffer.alloc(16, 0xff),
@@ -70,7 +70,7 @@ describe('UuidV7TimeLogIds', () => {
     expect(new Set(made.map(createdAt))).toEqual(new Set([NOW]));
   });
 
-  it('stay in order through small steps back of the clock, without a word', () => {
+  it('keeps the order after small steps back of the clock, without a warning', () => {
     const made = [0, -1, -200, 100, -4_900, -4_899, 101].map((step) => {
       now = NOW + step;
       return ids.next();
@@ -80,8 +80,8 @@ describe('UuidV7TimeLogIds', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('follow the clock again after a larger step back, and say so once', () => {
-    now = NOW + 1_500 * DAY;
+  it('follows the clock after a larger step back, and warns once', () => {
+    now = NOW + 1_500 * DAY_MS;
     expect(createdAt(ids.next())).toBe(now);
     now = NOW;
     const made = Array.from({ length: 1_000 }, () => ((now += 1), ids.next()));

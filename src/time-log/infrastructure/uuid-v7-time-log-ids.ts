@@ -2,23 +2,19 @@ import { randomFillSync } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 
-/**
- * The most milliseconds by which the clock may step back while ids stay in order. After more they follow the clock.
- */
-const SMALL_STEP = 5_000;
+/** The maximum step back of the clock that keeps ids in order. Larger steps are followed. */
+const MAX_STEP_BACK_MS = 5_000;
 
-/**
- * Makes ids from the clock of this process. Within one millisecond they count up (RFC 9562, section 6.2, method 1).
- */
+/** Makes ids from the clock and a counter (RFC 9562, section 6.2, method 1). */
 export class UuidV7TimeLogIds extends TimeLogIds {
   private readonly logger = new Logger(TimeLogIds.name);
   private time = -Infinity;
   private counter = 0;
 
   constructor(
-    /** Milliseconds since 1970. */
+    /** Returns the time in milliseconds since 1970. */
     private readonly now: () => number,
-    /** 16 random bytes. */
+    /** Returns 16 random bytes. */
     private readonly random: () => Buffer,
   ) {
     super();
@@ -28,7 +24,7 @@ export class UuidV7TimeLogIds extends TimeLogIds {
     const now = this.now();
     const random = this.random();
     const stepBack = this.time - now;
-    if (stepBack >= 0 && stepBack <= SMALL_STEP) {
+    if (stepBack >= 0 && stepBack <= MAX_STEP_BACK_MS) {
       this.counter += 1;
     } else {
       if (stepBack > 0)
@@ -36,7 +32,7 @@ export class UuidV7TimeLogIds extends TimeLogIds {
           `the clock went back by ${Math.round(stepBack / 1_000)} s: ids and createdAt follow it`,
         );
       this.time = now;
-      // The highest of its 32 bits is 0, so that it cannot overflow within a millisecond.
+      // The highest of the 32 bits is 0, so the counter cannot overflow within a millisecond.
       this.counter = random.readUInt32BE(6) >>> 1;
     }
     return uuidV7(this.time, this.counter, random);
@@ -44,8 +40,8 @@ export class UuidV7TimeLogIds extends TimeLogIds {
 }
 
 /**
- * A UUID of version 7 (RFC 9562, section 5.7): 48 bits of time, the version, the counter in 12 and 20 bits around the
- * variant, and 42 random bits. The package uuid is no CommonJS, which the Jest of many hosts needs.
+ * Returns a UUID of version 7 (RFC 9562, section 5.7) with a counter of 32 bits and 42 random bits.
+ * The package uuid has no CommonJS build, which Jest needs in many hosts.
  */
 function uuidV7(time: number, counter: number, random: Buffer): string {
   const bytes = Buffer.from(random);
@@ -59,16 +55,16 @@ function uuidV7(time: number, counter: number, random: Buffer): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Returns 16 random bytes. It draws 4 KB at a time: a draw for each id would take most of an id's time. */
-export function randomBytesInAdvance(): () => Buffer {
-  const drawn = Buffer.alloc(4_096);
-  let used = drawn.length;
+/** Returns a source of 16 random bytes. It reads 4 KB at a time: a read for each id is slow. */
+export function bufferedRandomBytes(): () => Buffer {
+  const buffer = Buffer.alloc(4_096);
+  let used = buffer.length;
   return () => {
-    if (used === drawn.length) {
-      randomFillSync(drawn);
+    if (used === buffer.length) {
+      randomFillSync(buffer);
       used = 0;
     }
     used += 16;
-    return drawn.subarray(used - 16, used);
+    return buffer.subarray(used - 16, used);
   };
 }

@@ -3,7 +3,7 @@ import type { PageRequest } from '../../time-log/domain/page-request.js';
 import type { ProjectAccess } from '../../time-log/domain/project-access.js';
 import type { TimeLogFilter } from '../../time-log/domain/time-log.repository.js';
 import type { TypeOrmTimeLogRepository } from '../../time-log/infrastructure/typeorm-time-log.repository.js';
-import { projectsOf } from '../../time-log/infrastructure/whose.js';
+import { projectsOf } from '../../time-log/infrastructure/access-condition.js';
 import { TotalsRepository } from '../domain/totals.repository.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../domain/totals.js';
 

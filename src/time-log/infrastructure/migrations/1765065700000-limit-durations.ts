@@ -1,17 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { isCurrent, noWayBack } from '../schema/released.js';
+import { isCurrent, rejectDown } from '../schema/released.js';
 import { runText } from '../schema/schema.js';
 
 /**
- * A duration is a double, also one that is stored by SQL. Existing logs are not scanned, and not refused by a restore;
- * answers have the nearest double.
+ * Limits durations to doubles, also for SQL. Existing logs are not scanned, and a restore accepts
+ * them; responses contain the nearest double.
  */
 export class LimitDurations1765065700000 implements MigrationInterface {
   readonly name = 'LimitDurations1765065700000';
 
   async up(runner: QueryRunner): Promise<void> {
     if (await isCurrent(runner)) return;
-    // All readers and writers wait behind a constraint that waits for its lock.
+    // While the statement waits for its lock, all readers and writers wait behind it.
     await runText(
       runner,
       `set local lock_timeout = '10s';
@@ -20,5 +20,5 @@ export class LimitDurations1765065700000 implements MigrationInterface {
     );
   }
 
-  readonly down = noWayBack;
+  readonly down = rejectDown;
 }

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { isCurrent, noWayBack } from '../schema/released.js';
+import { isCurrent, rejectDown } from '../schema/released.js';
 import { replaceFunctions, runText } from '../schema/schema.js';
 import { TEXTS } from '../schema/texts.js';
 
 /**
- * Counts by month instead of blocks of 32 days. Writers wait while the rows of counts are moved; nobody else does. Instances
- * of version 0.2 go on meanwhile and afterwards, by functions of the same names.
+ * Counts by month instead of blocks of 32 days. Only writers wait while the counts are converted.
+ * Instances of version 0.2 continue to work with functions of the same names.
  */
 export class CountByMonth1766000000000 implements MigrationInterface {
   readonly name = 'CountByMonth1766000000000';
@@ -24,5 +24,5 @@ export class CountByMonth1766000000000 implements MigrationInterface {
     );
   }
 
-  readonly down = noWayBack;
+  readonly down = rejectDown;
 }

@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { noWayBack } from '../schema/released.js';
+import { rejectDown } from '../schema/released.js';
 import { runText } from '../schema/schema.js';
 
-/** Removes the counts of before, and the functions that only instances of version 0.1 called. */
+/** Removes the counts by block, and the functions that only instances of version 0.1 called. */
 export class DropBlockCounts1766000100000 implements MigrationInterface {
   readonly name = 'DropBlockCounts1766000100000';
 
   up(runner: QueryRunner): Promise<void> {
-    // A list that began before its function was replaced may still read the table.
+    // A list that started before its function was replaced may still read the table.
     return runText(
       runner,
       `set local lock_timeout = '10s';
@@ -17,5 +17,5 @@ export class DropBlockCounts1766000100000 implements MigrationInterface {
     );
   }
 
-  readonly down = noWayBack;
+  readonly down = rejectDown;
 }

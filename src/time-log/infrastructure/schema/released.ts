@@ -1,20 +1,19 @@
 import type { Type } from '@nestjs/common';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { fullyQualified, hasSqlState } from '../../../database/index.js';
-import { schemaTaken } from '../schema-taken.js';
+import { schemaTakenError } from '../storage-errors.js';
 import { createSchema, runText } from './schema.js';
 import { TEXTS } from './texts.js';
 
-/** A migration of time logs, as TypeORM runs it. */
+/** A TypeORM migration of time logs. */
 export type TimeLogMigration = Type<MigrationInterface & { readonly name: string }>;
 
-/** The SQLSTATE for a table, an index or a constraint whose name is taken. */
+/** The SQLSTATE duplicate_table, also for indexes and constraints. */
 const DUPLICATE_TABLE = /^42P07$/;
 
 /**
- * The migrations of a release, from `released/RELEASE.sql`. Databases have been made by that file: it never changes.
- * Each statement begins after a line `--> MIGRATION`. In a new database the first one makes the schema of now, and the
- * others have nothing to do.
+ * Returns the migrations of a release, from `released/RELEASE.sql`. Never change that file. In a new
+ * database the first migration creates the current schema, and the others do nothing.
  */
 export function migrationsOf(release: string): TimeLogMigration[] {
   const statements = [
@@ -32,14 +31,14 @@ export function migrationsOf(release: string): TimeLogMigration[] {
             if (statement.name === name) await runText(runner, statement.sql);
         }
 
-        readonly down = noWayBack;
+        readonly down = rejectDown;
       },
   );
 }
 
 const FIRST = 'CreateTimeLogs1763683200000';
 
-/** Whether the first migration has made the schema of now, or the last one has run. */
+/** Returns whether the database has the current schema, created or migrated. */
 export async function isCurrent(runner: QueryRunner): Promise<boolean> {
   const table = await fullyQualified(runner, 'time_log_months');
   const [row] = (await runner.query('select to_regclass($1) is not null as "isCurrent"', [table])) as [
@@ -48,11 +47,11 @@ export async function isCurrent(runner: QueryRunner): Promise<boolean> {
   return row.isCurrent;
 }
 
-/** Nobody can take back what has been counted and told since. */
-export async function noWayBack(): Promise<void> {
+/** Rejects because an earlier version could not read the newer counts and feed. */
+export async function rejectDown(): Promise<void> {
   throw new Error('time logs cannot go back to an earlier version: restore a backup that it has made');
 }
 
 function explain(error: unknown): never {
-  throw hasSqlState(error, DUPLICATE_TABLE) ? schemaTaken(error) : error;
+  throw hasSqlState(error, DUPLICATE_TABLE) ? schemaTakenError(error) : error;
 }

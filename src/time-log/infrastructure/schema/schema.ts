@@ -2,29 +2,29 @@ import type { QueryRunner } from 'typeorm';
 import { dataSourceOf, fullyQualified, qualified } from '../../../database/index.js';
 import { TEXTS } from './texts.js';
 
-/** `{{name}}` with its schema, `{{.name}}` as the DataSource names it; each `'` is one level of quotes around it. */
-const NAME = /\{\{(\.?)(\w+)('*)\}\}/g;
-/** The files of what holds now, in the order in which they run. Those of functions may run again. */
+/** `{{name}}` gets its schema, `{{.name}}` gets none; each `'` is a level of quotes around it. */
+const PLACEHOLDER = /\{\{(\.?)(\w+)('*)\}\}/g;
+/** The files of the current schema, in the order in which they run. Functions may run again. */
 const TABLES = ['tables', 'counts'];
 const FUNCTIONS = ['append', 'fold', 'totals', 'pages', 'check', 'feed', 'positions', 'compatible'];
 
-/** Runs SQL with the names that the DataSource gives to tables and functions, in the schema and with the prefix. */
+/** Runs SQL whose placeholders become names with the schema and prefix of the DataSource. */
 export async function runText(runner: QueryRunner, sql: string): Promise<void> {
   const names = new Map<string, string>();
-  for (const [place, isLocal, name, quotes] of sql.matchAll(NAME)) {
+  for (const [placeholder, isLocal, name, quotes] of sql.matchAll(PLACEHOLDER)) {
     const full = isLocal ? qualified(dataSourceOf(runner), name!) : await fullyQualified(runner, name!);
-    names.set(place, full.replaceAll("'", "'".repeat(2 ** quotes!.length)));
+    names.set(placeholder, full.replaceAll("'", "'".repeat(2 ** quotes!.length)));
   }
-  await runner.query(sql.replace(NAME, (place) => names.get(place)!));
+  await runner.query(sql.replace(PLACEHOLDER, (placeholder) => names.get(placeholder)!));
 }
 
-/** Makes what a new database has. */
+/** Creates the tables, functions and triggers of a new database. */
 export async function createSchema(runner: QueryRunner): Promise<void> {
   for (const name of TABLES) await runText(runner, TEXTS[name]!);
   await replaceFunctions(runner);
 }
 
-/** Makes the functions and triggers of now, or puts them in the place of those of before. */
+/** Creates or replaces the functions and triggers. */
 export async function replaceFunctions(runner: QueryRunner): Promise<void> {
   for (const name of FUNCTIONS) await runText(runner, TEXTS[name]!);
   await runText(runner, 'select {{attach_time_log_triggers}}()');
