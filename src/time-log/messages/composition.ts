@@ -16,12 +16,13 @@ interface Process extends Pick<ConnectOptions, 'tracing'> {
   readonly logger: LoggerService;
 }
 
-/** Time logs over messages, as the service binds them. */
+/** The service module for messages about time logs. */
 export const timeLogMessages = {
   dependsOn: timeLogs,
   bind: ({ messagesUrl, onMessage }: Settings & MessageOptions, logs: Type | DynamicModule) =>
     messagesUrl === undefined ? undefined : TimeLogMessagesModule.over(logs, { onMessage }),
-  describeConnection: ({ messagesUrl }: Settings) => describeConnection('messages', 'MESSAGES_URL', messagesUrl),
+  describeConnection: ({ messagesUrl }: Settings) =>
+    describeConnection('messages', 'MESSAGES_URL', messagesUrl),
   connect: async (
     app: INestApplication,
     { messagesUrl, messagesReplyQueues, limits }: Settings,

@@ -18,16 +18,20 @@ import { TotalsService, totalsJson, totalsResponse, TotalTimeLogsDto } from '../
 import { hideMethods } from '../nest-controllers.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { TimeLogService } from '../application/time-log.service.js';
-import { ListTimeLogsMessage, StrictQueryMessage, TotalTimeLogsMessage } from './query.message.js';
 import { READ, WRITE } from '../time-log.scopes.js';
-import { RecordTimeLogMessage } from './record-time-log.message.js';
+import {
+  ListTimeLogsMessage,
+  RecordTimeLogMessage,
+  StrictQueryMessage,
+  TotalTimeLogsMessage,
+} from './message-data.js';
 
-/** The queue of RabbitMQ and the group of NATS: each message goes to one instance. */
+/** The queue in RabbitMQ and the queue group in NATS: one instance receives each message. */
 export const MESSAGE_QUEUE = 'time-logs';
-/** Where a host connects NATS its own way. */
-const TO_ONE = { queue: MESSAGE_QUEUE };
+/** Options for hosts that connect NATS themselves. */
+const QUEUE_GROUP = { queue: MESSAGE_QUEUE };
 
-/** Time logs over Nest's transports: the use cases, rules and errors of HTTP. */
+/** Handles messages with the use cases, rules and errors of HTTP. */
 @Controller()
 @UseGuards(MessageGate, AccessGuard, HandOverGuard)
 @UseInterceptors(MessageGate)
@@ -38,11 +42,11 @@ export class TimeLogMessagesController {
     private readonly largeResponses: LargeResponseLimiter,
     @Optional() private readonly totalsService?: TotalsService,
   ) {
-    // A pattern that a store cannot serve is not answered.
+    // A store without totals has no pattern for them.
     if (totalsService === undefined) hideMethods(this, ['totals']);
   }
 
-  @MessagePattern('time-log.list.v1', TO_ONE)
+  @MessagePattern('time-log.list.v1', QUEUE_GROUP)
   @Scopes([READ])
   async list(
     @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
@@ -63,7 +67,7 @@ export class TimeLogMessagesController {
     });
   }
 
-  @MessagePattern('time-log.totals.v1', TO_ONE)
+  @MessagePattern('time-log.totals.v1', QUEUE_GROUP)
   @Scopes([READ])
   async totals(
     @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
@@ -74,23 +78,23 @@ export class TimeLogMessagesController {
     return withJson(totalsResponse(totals, page), totalsJson(totals, page));
   }
 
-  @MessagePattern('time-log.record.v1', TO_ONE)
+  @MessagePattern('time-log.record.v1', QUEUE_GROUP)
   @Scopes([WRITE])
   async record(
     @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
-    { idempotencyKey: text, timeLog }: RecordTimeLogMessage,
+    { idempotencyKey, timeLog }: RecordTimeLogMessage,
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
     const call = callOptionsOf(caller);
     const state = stateOf((dataOf as () => object)());
     const values = valuesOf(timeLog, state);
-    if (text === undefined) {
+    if (idempotencyKey === undefined) {
       const log = await this.timeLogs.record(values, call);
       state.change = { kind: 'record', id: log.id };
       return logResponse(log);
     }
-    const key = idempotencyKeyOf(caller?.id, text);
+    const key = idempotencyKeyOf(caller?.id, idempotencyKey);
     const { log, isReplay } = await this.timeLogs.recordOnce(values, key, call);
     if (isReplay) return { ...logResponse(log), replayed: true };
     state.change = { kind: 'record', id: log.id };
@@ -98,7 +102,7 @@ export class TimeLogMessagesController {
   }
 }
 
-/** Yields the same items, and reports the bytes of each before. */
+/** Yields the same items, and reports the bytes of each one first. */
 function* reporting(items: Iterable<string>, reportBytes: ReportBytes): Generator<string> {
   for (const item of items) {
     reportBytes(Buffer.byteLength(item));

@@ -1,27 +1,27 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
 import { InFlightMessages, ON_MESSAGE, type OnMessage } from '../../../libs/messages/src/index.js';
 import { TimeLogModule } from '../time-log.module.js';
-import { OneOfEachPattern } from './one-of-each-pattern.js';
+import { DuplicatePatternCheck } from './duplicate-pattern-check.js';
 import { TimeLogMessagesController } from './time-log-messages.controller.js';
 
 const HANDLERS: ModuleMetadata = {
   controllers: [TimeLogMessagesController],
-  providers: [InFlightMessages, OneOfEachPattern],
+  providers: [InFlightMessages, DuplicatePatternCheck],
 };
 
 @Module(HANDLERS)
 class BoundTimeLogMessagesModule {}
 
-/** What an app may choose for messages. */
+/** The options of `TimeLogMessagesModule.over`. */
 export interface MessageOptions {
-  /** The access log. */
+  /** Called for each message, for an access log. */
   readonly onMessage?: OnMessage | undefined;
 }
 
-/** Time logs over whatever transports the app connects (`connectMicroservice`). Needs what TimeLogModule needs. */
+/** Time logs over the transports of the app (`connectMicroservice`). Imports TimeLogModule. */
 @Module({ imports: [TimeLogModule], ...HANDLERS })
 export class TimeLogMessagesModule {
-  /** The module over that of TimeLogModule's forRoot or withAdapters: pass the very object that the app imports. */
+  /** Returns a module for the dynamic TimeLogModule: pass the same object that the app imports. */
   static over(timeLogs: Type | DynamicModule, { onMessage }: MessageOptions = {}): DynamicModule {
     return {
       module: BoundTimeLogMessagesModule,

@@ -3,17 +3,16 @@ import { ModulesContainer } from '@nestjs/core';
 import { modulesProviding } from '../nest-controllers.js';
 import { TimeLogMessagesController } from './time-log-messages.controller.js';
 
-/** Ends the start of an app of which two modules answer one pattern: the second one would get all its messages. */
+/** Ends the startup if two modules handle the same patterns: one would receive all messages. */
 @Injectable()
-export class OneOfEachPattern implements OnModuleInit {
+export class DuplicatePatternCheck implements OnModuleInit {
   constructor(private readonly modules: ModulesContainer) {}
 
-  /** Throws an Error that names the modules. */
   onModuleInit(): void {
     const holders = modulesProviding(TimeLogMessagesController, this.modules).map(({ name }) => name);
     if (holders.length < 2) return;
     throw new Error(
-      `the modules ${holders.join(' and ')} both answer time-log.record.v1 and the other patterns: import TimeLogMessagesModule once, and give what else answers messages an app of its own`,
+      `the modules ${holders.join(' and ')} both answer time-log.record.v1 and the other patterns: import TimeLogMessagesModule once, and put other message handlers into an app of their own`,
     );
   }
 }
