@@ -51,10 +51,10 @@ describe('the contract of a repository', () => {
   it.each([
     [OldestFirst, 'orders by date, newest first, whatever the order in which they were added'],
     [CountsThePage, 'pages of 3 items hold each log exactly once, with the total on each'],
-    [Blabs, 'within an access knows no log beyond it, neither to get, nor to correct, nor to delete'],
-    [ForgetsKeys, 'adds a log once under a key and gives the id of the first log to whoever repeats it'],
-    [MakesWhatItCorrects, 'corrects a log but makes none'],
-    [Silent, 'calls listeners whenever it has recorded some'],
+    [Blabs, 'within an access does not get, correct or delete a log of another project'],
+    [ForgetsKeys, 'adds a log once per key and returns the id of the first log to retries'],
+    [MakesWhatItCorrects, 'corrects a log but never creates one'],
+    [Silent, 'calls listeners after it has stored a log'],
   ])('fails an adapter that is wrong: %p', async (Adapter, name) => {
     const cases = timeLogRepositoryContract({ make: () => new Adapter() });
     await expect(cases.find((one) => one.name === name)!.run()).rejects.toThrow();

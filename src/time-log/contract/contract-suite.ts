@@ -1,41 +1,41 @@
 import { format } from 'node:util';
 import type { FeedRepository } from '../../feed/index.js';
 import type { TotalsRepository } from '../../totals/index.js';
-import type { TimeLogRepository } from '../domain/time-log.repository.js';
+import type { TimeLogPage, TimeLogRepository } from '../domain/time-log.repository.js';
 import type { TimeLog, TimeLogValues } from '../domain/time-log.js';
 
-/** One thing that a repository must do. */
+/** One requirement on a repository, as a test. */
 export interface ContractCase {
   readonly name: string;
-  /** Rejects where the repository does not. */
+  /** Rejects if the repository does not meet it. */
   run(): Promise<void>;
 }
 
-/** What the cases are run on. */
+/** The repositories that the cases test. */
 export interface ContractOptions<Logs extends TimeLogRepository = TimeLogRepository> {
-  /** Returns a repository that is empty, and shares nothing with those that it returned before. */
+  /** Returns an empty repository that shares nothing with earlier ones. */
   readonly make: () => Logs | Promise<Logs>;
-  /** Returns the totals of its logs. Without it there are no cases of totals. */
+  /** Returns the totals of its logs. Without it, cases of totals are left out. */
   readonly totalsOf?: (logs: Logs) => TotalsRepository;
-  /** Returns the feed of its logs. Without it there are no cases of the feed. */
+  /** Returns the feed of its logs. Without it, cases of the feed are left out. */
   readonly feedOf?: (logs: Logs) => FeedRepository;
 }
 
-/** What cases are about: a repository that they share, its totals if it has any, and how to make logs for it. */
+/** The repository that cases share, its totals if it has any, and a factory of logs. */
 export interface ContractSubject {
   readonly repository: () => TimeLogRepository;
   readonly totals: (() => TotalsRepository) | undefined;
-  /** A log with an id greater than all before it. */
+  /** Returns a log whose id is greater than all earlier ones. */
   readonly newLog: (values?: Partial<TimeLogValues>) => TimeLog;
 }
 
-/** Collects cases as a runner of tests would, but runs none. */
+/** Collects cases with the functions of a test runner, but does not run them. */
 export class ContractSuite {
   readonly cases: ContractCase[] = [];
   private readonly names: string[] = [];
   private steps: readonly (() => Promise<void>)[] = [];
 
-  /** The cases that `fill` adds have this name before their own. */
+  /** Prefixes the names of the cases that `fill` adds. */
   describe(name: string, fill: () => void): void {
     const { steps } = this;
     this.names.push(name);
@@ -44,10 +44,10 @@ export class ContractSuite {
     this.steps = steps;
   }
 
-  /** Has each case that follows in this group wait for a step, which the first of them takes. */
+  /** Adds a step that runs once, before the first of the following cases in this group. */
   before(step: () => Promise<void>): void {
-    let taken: Promise<void> | undefined;
-    this.steps = [...this.steps, () => (taken ??= step())];
+    let done: Promise<void> | undefined;
+    this.steps = [...this.steps, () => (done ??= step())];
   }
 
   it(name: string, test: () => unknown): void {
@@ -61,7 +61,7 @@ export class ContractSuite {
     });
   }
 
-  /** A case for each row, or value; the name has its members in the places of `%s`. */
+  /** Adds a case for each row or value, which replaces `%s` in the name. */
   each<Row extends [unknown, ...unknown[]]>(
     rows: readonly Row[],
     name: string,
@@ -69,10 +69,19 @@ export class ContractSuite {
   ): void;
   each<Value>(values: readonly Value[], name: string, test: (value: Value) => unknown): void;
   each(rows: readonly unknown[], name: string, test: (...row: unknown[]) => unknown): void {
-    const places = name.match(/%s/g)?.length ?? 0;
+    const placeholders = name.match(/%s/g)?.length ?? 0;
     for (const row of rows) {
       const members: unknown[] = Array.isArray(row) ? row : [row];
-      this.it(format(name, ...members.slice(0, places)), () => test(...members));
+      this.it(format(name, ...members.slice(0, placeholders)), () => test(...members));
     }
   }
+}
+
+/** Finds a page and returns it as a plain object, whatever its class. */
+export async function find(
+  repository: TimeLogRepository,
+  ...query: Parameters<TimeLogRepository['find']>
+): Promise<TimeLogPage> {
+  const { logs, total } = await repository.find(...query);
+  return { logs, total };
 }

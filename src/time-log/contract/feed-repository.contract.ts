@@ -7,15 +7,15 @@ import type { ContractSuite } from './contract-suite.js';
 import { eventually } from './eventually.js';
 import { newLog } from './new-log.js';
 
-interface Made {
+interface RepositoryWithFeed {
   readonly repository: TimeLogRepository;
   readonly feed: FeedRepository;
 }
 
-/** How every feed reports the changes of a repository. `create` returns one that is empty, with its feed. */
-export function describeFeed(suite: ContractSuite, create: () => Promise<Made>): void {
+/** Adds the cases of a feed. `create` returns an empty repository and its feed. */
+export function describeFeed(suite: ContractSuite, create: () => Promise<RepositoryWithFeed>): void {
   suite.it(
-    'tells a correction and a deletion in the place of what it told before, at the end of the feed',
+    'replaces the event of a log with its correction or deletion, at the end of the feed',
     async () => {
       const { repository, feed } = await create();
       const logs = [newLog(), newLog(), newLog()];
@@ -48,17 +48,17 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Made>):
     },
   );
 
-  suite.describe('tells events', () => {
+  suite.describe('returns events', () => {
     let feed: FeedRepository;
     let logs: TimeLog[];
     let all: readonly TimeLogEvent[];
     suite.before(async () => {
-      const made = await create();
-      feed = made.feed;
-      // The last id comes first: the order is that of the commits.
+      const created = await create();
+      feed = created.feed;
+      // The last id comes first, since the feed has the order of commits.
       logs = Array.from({ length: 5 }, () => newLog()).toReversed();
-      for (const log of logs) await made.repository.add(log);
-      // Transactions of other tests, on the same server, may hold events back.
+      for (const log of logs) await created.repository.add(log);
+      // Transactions of other tests on the same server may delay events.
       all = await eventually(async () => {
         const events = await feed.eventsAfter(undefined, 1000);
         equal(events.length, logs.length);
@@ -66,7 +66,7 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Made>):
       });
     });
 
-    suite.it('in the order in which logs came, each with its log', () => {
+    suite.it('in the order of commits, each with its log', () => {
       deepEqual(
         all.map(({ log }) => log),
         logs,
@@ -75,14 +75,14 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Made>):
       for (const { id, position, log } of all) equal(id, `${position}-${log.id}`);
     });
 
-    suite.it('after any of them, and at most so many', async () => {
+    suite.it('after any of them, up to a limit', async () => {
       deepEqual(await feed.eventsAfter(undefined, 2), all.slice(0, 2));
       for (const [index, { id }] of all.entries()) {
         deepEqual(await feed.eventsAfter(parseEventId(id), 2), all.slice(index + 1, index + 3));
       }
     });
 
-    suite.it('and counts those after each, up to a number, with the instant of the first', async () => {
+    suite.it('and counts the events after each, up to a limit, with the time of the first', async () => {
       for (const [index, { id }] of all.entries()) {
         const following = logs.slice(index + 1, index + 3);
         deepEqual(await feed.backlog(parseEventId(id), 2), {
@@ -92,7 +92,7 @@ export function describeFeed(suite: ContractSuite, create: () => Promise<Made>):
       }
     });
 
-    suite.it('none after the greatest place, all after the smallest', async () => {
+    suite.it('none after the last possible place, all after the first', async () => {
       const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
       deepEqual(await feed.eventsAfter(last, 2), []);
       const first = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };

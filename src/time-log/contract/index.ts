@@ -1,4 +1,4 @@
-/* Without it whoever writes an adapter finds out in production what the module asks of it. */
+/* Without it, authors of adapters would learn the requirements of the module in production. */
 
 export { type ContractCase } from './contract-suite.js';
 export { timeLogAttributesContract } from './time-log-attributes.contract.js';

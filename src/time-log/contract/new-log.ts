@@ -3,7 +3,7 @@ import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
 
 let lastId = 0x019c_1370_0000;
 
-/** A log with an id greater than all before it. */
+/** Returns a log whose id is greater than all earlier ones. */
 export function newLog(values: Partial<TimeLogValues> = {}): TimeLog {
   const time = (++lastId).toString(16).padStart(12, '0');
   const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;

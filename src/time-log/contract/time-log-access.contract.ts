@@ -4,40 +4,39 @@ import type { ProjectAccess } from '../domain/project-access.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import { normalizedValues, TimeLog } from '../domain/time-log.js';
-import type { ContractSubject, ContractSuite } from './contract-suite.js';
-import { find } from './find.js';
+import { type ContractSubject, type ContractSuite, find } from './contract-suite.js';
 
 const ALL = PageRequest.of(1, 1000);
 const everything = { period: Period.of() };
 
-/** How every repository keeps callers within their projects. */
+/** Adds the cases of access to projects. */
 export function describeAccess(suite: ContractSuite, { repository, totals, newLog }: ContractSubject): void {
   suite.describe('within an access', () => {
     const [own, other, empty, foreign] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-    let ofOwn: TimeLog[];
-    let ofOther: TimeLog;
-    let ofForeign: TimeLog;
+    let owned: TimeLog[];
+    let otherLog: TimeLog;
+    let foreignLog: TimeLog;
     suite.before(async () => {
-      ofOwn = [
+      owned = [
         newLog({ projectId: own, date: '2026-01-31', duration: 0.1 }),
         newLog({ projectId: own, date: '2026-02-28', duration: 0.2 }),
       ];
-      ofOther = newLog({ projectId: other, date: '2026-02-01', duration: 4 });
-      ofForeign = newLog({ projectId: foreign, date: '2026-02-01', duration: 8 });
-      for (const log of [...ofOwn, ofOther, ofForeign]) await repository().add(log);
+      otherLog = newLog({ projectId: other, date: '2026-02-01', duration: 4 });
+      foreignLog = newLog({ projectId: foreign, date: '2026-02-01', duration: 8 });
+      for (const log of [...owned, otherLog, foreignLog]) await repository().add(log);
     });
 
     suite.each<[string, ProjectAccess, number]>(
       [
         ['one project', [own], 2],
-        ['several', [own, other, empty], 3],
-        ['the same one twice', [other, other], 1],
-        ['one without logs', [empty], 0],
-        ['none', [], 0],
+        ['several projects', [own, other, empty], 3],
+        ['the same project twice', [other, other], 1],
+        ['a project without logs', [empty], 0],
+        ['no project', [], 0],
       ],
-      'lists and sums the logs of %s, as if there were no others',
+      'lists and sums only the logs of %s',
       async (_name, access, count) => {
-        const logs = [ofOwn[1]!, ofOther, ofOwn[0]!].filter(({ projectId }) => access.includes(projectId));
+        const logs = [owned[1]!, otherLog, owned[0]!].filter(({ projectId }) => access.includes(projectId));
         deepEqual(await find(repository(), everything, ALL, access), { logs, total: count });
         for (const [index, log] of logs.entries()) {
           const page = PageRequest.of(index + 1, 1);
@@ -55,7 +54,7 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
       },
     );
 
-    suite.it('finds nothing of a project beyond it', async () => {
+    suite.it('finds no logs of other projects', async () => {
       for (const access of [[own], [own, other], []]) {
         const filter = { ...everything, projectId: foreign };
         deepEqual(await find(repository(), filter, ALL, access), { logs: [], total: 0 });
@@ -72,18 +71,18 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
       }
     });
 
-    suite.it('knows no log beyond it, neither to get, nor to correct, nor to delete', async () => {
-      const correction = TimeLog.record({ ...normalizedValues(ofForeign), projectId: own }, ofForeign.id);
+    suite.it('does not get, correct or delete a log of another project', async () => {
+      const correction = TimeLog.record({ ...normalizedValues(foreignLog), projectId: own }, foreignLog.id);
       for (const access of [[own, other], []]) {
-        equal(await repository().get(ofForeign.id, access), undefined);
+        equal(await repository().get(foreignLog.id, access), undefined);
         equal(await repository().correct(correction, access), false);
-        equal(await repository().correct(ofForeign, access), false);
-        equal(await repository().delete(ofForeign.id, access), undefined);
+        equal(await repository().correct(foreignLog, access), false);
+        equal(await repository().delete(foreignLog.id, access), undefined);
       }
-      deepEqual(await repository().get(ofForeign.id, [foreign]), ofForeign);
+      deepEqual(await repository().get(foreignLog.id, [foreign]), foreignLog);
     });
 
-    suite.it('corrects and deletes what is within', async () => {
+    suite.it('corrects and deletes logs of its projects', async () => {
       const log = newLog({ projectId: own });
       await repository().add(log);
       const moved = TimeLog.record({ ...normalizedValues(log), projectId: other }, log.id);

@@ -7,14 +7,13 @@ import type { TimeLogEvent } from '../../feed/index.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { itemsOf } from '../domain/time-log-item.js';
 import { type Attributes, normalizedValues, TimeLog } from '../domain/time-log.js';
-import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
+import { type ContractCase, type ContractOptions, ContractSuite, find } from './contract-suite.js';
 import { eventually } from './eventually.js';
-import { find } from './find.js';
 import { newLog } from './new-log.js';
 
 const PAGE = PageRequest.of(1, 50);
 
-/** Texts that escapes, SQL, JSON and arrays of PostgreSQL may read in their own way. */
+/** Texts with a meaning of their own in SQL, JSON or arrays of PostgreSQL. */
 const ODD_TEXTS = [
   '',
   ' ',
@@ -38,18 +37,18 @@ const ODD_TEXTS = [
 ];
 const ODD_NUMBERS = [0, -1, 5e-324, 1e-7, 0.1 + 0.2, 1e21, -1e300, Number.MAX_VALUE, 2 ** 53 + 2];
 
-const SOME: readonly [string, Attributes][] = [
-  ['none of them', {}],
+const SAMPLES: readonly [string, Attributes][] = [
+  ['empty attributes', {}],
   ['texts', Object.fromEntries(ODD_TEXTS.map((text, index) => [`text ${index}`, text]))],
   ['names', Object.fromEntries(ODD_TEXTS.map((text, index) => [text, index]))],
   ['numbers', { numbers: ODD_NUMBERS }],
   [
-    'what else JSON has',
+    'other JSON values',
     { yes: true, no: false, none: null, list: [[], {}, [null, [1]]], in: { in: { in: {} } } },
   ],
 ];
 
-/** How every repository keeps the attributes of logs: cases like those of `timeLogRepositoryContract`. */
+/** Returns the cases of attributes, for repositories whose logs have them. */
 export function timeLogAttributesContract<Logs extends TimeLogRepository>({
   make,
   feedOf,
@@ -64,7 +63,7 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     TimeLog.record({ ...normalizedValues(log), attributes }, log.id);
   const logsOf = async ({ projectId }: TimeLog) =>
     (await find(repository, { projectId, period: Period.of() }, PAGE, ALL_PROJECTS)).logs;
-  /** Resolves when the feed has one event of the log, of this type and with its values. */
+  /** Resolves when the feed has exactly one event of the log, with this type and its values. */
   const published = async (log: TimeLog, type: TimeLogEvent['type']) => {
     if (feedOf === undefined) return;
     await eventually(async () => {
@@ -76,7 +75,7 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     });
   };
 
-  suite.each(SOME, 'keeps %s as they are', async (_what, attributes) => {
+  suite.each(SAMPLES, 'keeps %s unchanged', async (_what, attributes) => {
     const log = newLog({ attributes });
     await repository.add(log);
     deepEqual(await repository.get(log.id, ALL_PROJECTS), log);
@@ -85,7 +84,7 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     await published(log, 'created');
   });
 
-  suite.it('and a log without them, which has no such member', async () => {
+  suite.it('keeps a log without attributes, which has no such property', async () => {
     const [one, other] = [newLog(), newLog({ attributes: { other: 1 } })];
     await Promise.all([one, other].map((log) => repository.add(log)));
     const found = await repository.get(one.id, ALL_PROJECTS);
@@ -94,18 +93,21 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     ok(!('attributes' in (await logsOf(one))[0]!));
   });
 
-  suite.it('writes the items of a page as the logs are', async () => {
+  suite.it('returns the items of a page with the values of the logs', async () => {
     const projectId = randomUUID();
-    const logs = [...SOME.map(([, attributes]) => newLog({ attributes, projectId })), newLog({ projectId })];
+    const logs = [
+      ...SAMPLES.map(([, attributes]) => newLog({ attributes, projectId })),
+      newLog({ projectId }),
+    ];
     for (const log of logs) await repository.add(log);
-    const asked = [{ projectId, period: Period.of() }, PAGE, ALL_PROJECTS] as const;
-    const { items, total } = await repository.items(...asked);
+    const query = [{ projectId, period: Period.of() }, PAGE, ALL_PROJECTS] as const;
+    const { items, total } = await repository.items(...query);
     const parsed = (texts: Iterable<string>) => Array.from(texts, (text) => JSON.parse(text) as unknown);
     deepEqual(parsed(items), parsed(itemsOf(logs.toReversed())));
-    deepEqual(await find(repository, ...asked), { logs: logs.toReversed(), total });
+    deepEqual(await find(repository, ...query), { logs: logs.toReversed(), total });
   });
 
-  suite.it('corrects them, also alone, and tells it', async () => {
+  suite.it('corrects attributes, also alone, and publishes the correction', async () => {
     const log = newLog({ attributes: { a: 1 } });
     await repository.add(log);
     for (const attributes of [{ a: 2 }, { a: 2, b: {} }, undefined, {}]) {
@@ -116,7 +118,7 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     }
   });
 
-  suite.it('does not tell a correction that changes nothing, in whatever order its members are', async () => {
+  suite.it('publishes no correction that changes nothing, whatever the order of properties', async () => {
     const log = newLog({ attributes: { a: 1, b: { c: [1, 2], d: null } } });
     await repository.add(log);
     const same = { b: { d: null, c: [1, 2] }, a: 1.0 };
@@ -127,7 +129,7 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     await published(log, 'created');
   });
 
-  suite.it('adds a log once under a key, and refuses the key with other attributes', async () => {
+  suite.it('adds a log once per key, and rejects the key with other attributes', async () => {
     const projectId = randomUUID();
     const logWith = (attributes?: Attributes) => newLog({ projectId, attributes });
     const key = { caller: randomUUID(), text: 'key' };

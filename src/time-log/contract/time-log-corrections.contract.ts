@@ -5,19 +5,18 @@ import { ALL_PROJECTS } from '../domain/project-access.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import { normalizedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
-import type { ContractSubject, ContractSuite } from './contract-suite.js';
-import { find } from './find.js';
+import { type ContractSubject, type ContractSuite, find } from './contract-suite.js';
 
 const ALL = PageRequest.of(1, 1000);
 
-/** How every repository corrects and deletes logs, whatever it keeps them in. */
+/** Adds the cases of corrections and deletions. */
 export function describeCorrections(
   suite: ContractSuite,
   { repository, totals, newLog }: ContractSubject,
 ): void {
   const logsOf = (projectId: string) =>
     find(repository(), { projectId, period: Period.of() }, ALL, ALL_PROJECTS);
-  /** What is known of a project: its logs, newest first, and what is counted and summed of them. */
+  /** Expects the logs of a project, newest first, with their count and sum. */
   async function expectLogs(projectId: string, logs: readonly TimeLog[], duration: string): Promise<void> {
     deepEqual(await logsOf(projectId), { logs, total: logs.length });
     if (totals === undefined) return;
@@ -33,7 +32,7 @@ export function describeCorrections(
   }
 
   suite.describe('corrects a log', () => {
-    suite.it('in all its values, and counts and sums follow', async () => {
+    suite.it('in all its values, with its counts and sums', async () => {
       const [from, to] = [randomUUID(), randomUUID()];
       const [log, other] = [
         await added({ projectId: from, duration: 15, description: 'work', date: '2026-01-31' }),
@@ -60,7 +59,7 @@ export function describeCorrections(
         ['description', { description: ' ' }],
         ['date', { date: '2026-02-01' }],
       ],
-      'also where only its %s differs',
+      'if only its %s differs',
       async (_name, value) => {
         const values = { duration: 1, description: '', date: '2026-01-31', projectId: randomUUID() };
         const log = await added(values);
@@ -70,19 +69,19 @@ export function describeCorrections(
       },
     );
 
-    suite.it('and says alike that it is there where nothing changes', async () => {
+    suite.it('and resolves with true if nothing changes', async () => {
       const log = await added({ duration: 0.1 + 0.2, description: 'é' });
       equal(await repository().correct(log, ALL_PROJECTS), true);
       await expectLogs(log.projectId, [log], '0.30000000000000004');
     });
 
-    suite.it('but makes none', async () => {
+    suite.it('but never creates one', async () => {
       const log = newLog();
       equal(await repository().correct(log, ALL_PROJECTS), false);
       await expectLogs(log.projectId, [], '0');
     });
 
-    suite.it('as a whole where several correct it at once', async () => {
+    suite.it('as a whole during concurrent corrections', async () => {
       const log = await added();
       const corrections = Array.from({ length: 20 }, (_, index) =>
         corrected(log, {
@@ -100,7 +99,7 @@ export function describeCorrections(
   });
 
   suite.describe('deletes a log', () => {
-    suite.it('once, and counts and sums follow', async () => {
+    suite.it('once, with its counts and sums', async () => {
       const projectId = randomUUID();
       const [log, other] = [
         await added({ projectId, duration: 0.1 }),
@@ -114,7 +113,7 @@ export function describeCorrections(
       await expectLogs(projectId, [other], '0.2');
     });
 
-    suite.it('for one of many who delete it at once', async () => {
+    suite.it('for one of many concurrent callers', async () => {
       const log = await added();
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, () => repository().delete(log.id, ALL_PROJECTS)),
@@ -123,7 +122,7 @@ export function describeCorrections(
       await expectLogs(log.projectId, [], '0');
     });
 
-    suite.it('for good, also where others correct it at once', async () => {
+    suite.it('permanently, also during concurrent corrections', async () => {
       const log = await added();
       const corrections = Array.from({ length: 20 }, (_, index) => corrected(log, { duration: index + 2 }));
       const [deleted] = await Promise.all([
@@ -135,7 +134,7 @@ export function describeCorrections(
     });
   });
 
-  suite.it('brings the first log of a key, whatever became of it', async () => {
+  suite.it('returns the first log of a key, even if corrected or deleted', async () => {
     const key = { caller: randomUUID(), text: 'key' };
     const values = { projectId: randomUUID(), duration: 15 };
     const [log, again] = [newLog(values), newLog(values)];
@@ -151,7 +150,7 @@ export function describeCorrections(
     await expectLogs(log.projectId, [], '0');
   });
 
-  suite.it('tells which log a key has made, and stores nothing', async () => {
+  suite.it('finds the log that a key created, and stores nothing', async () => {
     const key = { caller: randomUUID(), text: 'key' };
     const values = { projectId: randomUUID(), duration: 15 };
     const [log, again] = [newLog(values), newLog(values)];
@@ -165,7 +164,7 @@ export function describeCorrections(
     await expectLogs(log.projectId, [log], '15');
   });
 
-  suite.it('tells whenever it has corrected or deleted a log', async () => {
+  suite.it('calls listeners after each correction and deletion', async () => {
     const log = await added();
     let times = 0;
     repository().onRecorded(() => times++);

@@ -6,21 +6,17 @@ import { Period } from '../domain/period.js';
 import type { TimeLogFilter, TimeLogRepository } from '../domain/time-log.repository.js';
 import { itemsOf } from '../domain/time-log-item.js';
 import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
-import { type ContractCase, type ContractOptions, ContractSuite } from './contract-suite.js';
+import { type ContractCase, type ContractOptions, ContractSuite, find } from './contract-suite.js';
 import { describeFeed } from './feed-repository.contract.js';
 import { newLog } from './new-log.js';
 import { describeAccess } from './time-log-access.contract.js';
 import { describeCorrections } from './time-log-corrections.contract.js';
-import { find } from './find.js';
 import { describeTotals } from './totals-repository.contract.js';
 
 const everything = { period: Period.of() };
 const DAYS = ['0001-01-01', '1582-10-10', '1999-12-31', '2024-02-29', '2026-01-31', '9999-12-31'];
 
-/**
- * What every repository does, whatever it keeps the logs in: cases for any runner of tests, one after the other, in any
- * order. `make` returns a repository that is empty, and shares nothing with those that it returned before.
- */
+/** Returns the cases that every repository must pass. Run them one at a time, in any order. */
 export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
   make,
   totalsOf,
@@ -35,7 +31,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
 
   const listed = (filter: TimeLogFilter, page = PageRequest.of(1, 50)) =>
     find(repository, filter, page, ALL_PROJECTS);
-  /** Adds logs of one new project, in this order; returns them with a filter for this project. */
+  /** Adds logs of a new project in this order. Returns them with a filter for the project. */
   async function addAll(values: Partial<TimeLogValues>[]) {
     const projectId = randomUUID();
     const logs = values.map((some) => newLog({ ...some, projectId }));
@@ -56,7 +52,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     deepEqual(found.logs[0].createdAt, logs[0]!.createdAt);
   });
 
-  suite.it('writes the items of a page as the logs are, whatever they hold', async () => {
+  suite.it('returns the items of a page with the values of the logs, whatever their characters', async () => {
     const characters = Array.from({ length: 0x2100 }, (_, code) => String.fromCodePoint(code + 1)).join('');
     const texts = [...(characters.match(/[^]{1,4000}/g) ?? []), '\u{10ffff}"\\', '"},{"id":"'];
     const numbers = [5e-324, 1e-7, 0.1 + 0.2, 1e15, 1e21, Number.MAX_VALUE, Number.MAX_SAFE_INTEGER];
@@ -70,21 +66,21 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     deepEqual(await listed(filter), { logs: logs.toReversed(), total });
   });
 
-  suite.it('gets a log by its id, and nothing under an id that none has', async () => {
+  suite.it('gets a log by its id, and nothing by an unknown id', async () => {
     const { logs } = await addAll([{ duration: 0.1, description: 'one' }, { date: '0001-01-01' }]);
     for (const log of logs) deepEqual(await repository.get(log.id, ALL_PROJECTS), log);
     ok((await repository.get(logs[0]!.id, ALL_PROJECTS)) instanceof TimeLog);
     equal(await repository.get(randomUUID(), ALL_PROJECTS), undefined);
   });
 
-  suite.it('refuses a second log under the same id and keeps the first', async () => {
+  suite.it('rejects a second log with the same id and keeps the first', async () => {
     const { logs, projectId, filter } = await addAll([{ description: 'first' }]);
     const second = TimeLog.restore({ ...valuesOf(logs[0]!), projectId, description: 'second' });
     await rejects(repository.add(second));
     deepEqual(await listed(filter), { logs, total: 1 });
   });
 
-  suite.describe('gives back unchanged', () => {
+  suite.describe('returns unchanged', () => {
     suite.each(
       [
         Number.MIN_VALUE,
@@ -110,17 +106,17 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
 
     suite.each(
       [
-        ['nothing', ''],
+        ['no characters', ''],
         ['white space', ' \t\r\n\u00A0\u2028 '],
         ['5000 characters outside the BMP', '😀'.repeat(5000)],
-        ['what SQL and its drivers might read', `'; drop table x; -- $1 \\ \\x00 %s {"a"} E'\\n'`],
+        ['text that SQL or a driver might interpret', `'; drop table x; -- $1 \\ \\x00 %s {"a"} E'\\n'`],
         [
-          'every character below U+0080 but U+0000',
+          'every character below U+0080 except U+0000',
           String.fromCharCode(...Array.from({ length: 127 }, (_, i) => i + 1)),
         ],
         ['composed and decomposed accents', '\u00E9 e\u0301'],
         ['noncharacters', '\uFFFE\uFFFF\u{10FFFF}\uFEFF'],
-        ['text from right to left', 'עברית العربية \u202E'],
+        ['right-to-left text', 'עברית العربية \u202E'],
       ],
       'a description of %s',
       async (_what, description) => {
@@ -169,7 +165,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
   });
 
   suite.describe('filters', () => {
-    suite.it('by project, and finds nothing of one that has no logs', async () => {
+    suite.it('by project, and finds nothing for a project without logs', async () => {
       const { logs, filter } = await addAll([{}, {}]);
       await addAll([{}]);
       deepEqual(await listed(filter), { logs: logs.toReversed(), total: 2 });
@@ -231,7 +227,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
         [Number.MAX_SAFE_INTEGER, 1],
         [Number.MAX_SAFE_INTEGER, 1000],
       ],
-      'past the end are empty, with the true total: page %s of %s items',
+      'past the end are empty, with the correct total: page %s of %s items',
       async (number, limit) => {
         const { filter } = await addAll([{}, {}]);
         deepEqual(await listed(filter, PageRequest.of(number, limit)), { logs: [], total: 2 });
@@ -249,7 +245,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     });
   });
 
-  suite.it('keeps every log of many that are added at once', async () => {
+  suite.it('keeps all logs that are added at once', async () => {
     const projectId = randomUUID();
     const logs = Array.from({ length: 100 }, () => newLog({ projectId }));
     await Promise.all(logs.map((log) => repository.add(log)));
@@ -262,14 +258,14 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
   if (totals) describeTotals(suite, subject, totals);
   if (feedOf) {
     describeFeed(suite, async () => {
-      const made = await create();
-      return { repository: made, feed: feedOf(made) };
+      const created = await create();
+      return { repository: created, feed: feedOf(created) };
     });
   }
   describeCorrections(suite, subject);
   describeAccess(suite, subject);
 
-  suite.describe('adds a log once under a key', () => {
+  suite.describe('adds a log once per key', () => {
     const alice = { caller: 'alice', text: 'key' };
     const outcomesOf = (logs: readonly TimeLog[], key = { ...alice, text: randomUUID() }) =>
       Promise.all(
@@ -278,7 +274,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
         ),
       );
 
-    suite.it('and gives the id of the first log to whoever repeats it', async () => {
+    suite.it('and returns the id of the first log to retries', async () => {
       const projectId = randomUUID();
       const [first, second] = [newLog({ projectId }), newLog({ projectId })];
       const key = { caller: randomUUID(), text: ' ~' };
@@ -294,7 +290,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
         ['description', { description: ' ' }],
         ['date', { date: '2026-02-01' }],
       ],
-      'and refuses the key with another %s',
+      'and rejects the key with another %s',
       async (_name, other) => {
         const values = { projectId: '11111111-1111-1111-1111-111111111111' };
         const key = { caller: randomUUID(), text: 'key' };
@@ -307,7 +303,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       },
     );
 
-    suite.it('but keeps the keys of different principals apart, and different keys of one', async () => {
+    suite.it('but separates the keys of different callers, and different keys of one', async () => {
       const logs = Array.from({ length: 4 }, () => newLog());
       const [one, other] = [randomUUID(), randomUUID()];
       const keys = [one, other].flatMap((caller) => ['a', 'A'].map((text) => ({ caller, text })));
@@ -318,7 +314,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       );
     });
 
-    suite.it('also where many come at once', async () => {
+    suite.it('also during concurrent retries', async () => {
       const projectId = randomUUID();
       const logs = Array.from({ length: 50 }, () => newLog({ projectId }));
       const ids = new Set(await outcomesOf(logs));
@@ -327,7 +323,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       deepEqual(ids, new Set([found.logs[0]!.id]));
     });
 
-    suite.it('and takes one of several that come at once with different values', async () => {
+    suite.it('and stores one of several concurrent logs with different values', async () => {
       const projectId = randomUUID();
       const logs = [1, 2, 3].map((duration) => newLog({ projectId, duration }));
       const outcomes = await outcomesOf(logs);
@@ -339,7 +335,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       );
     });
 
-    suite.it('and leaves the key free where the log is refused', async () => {
+    suite.it('and leaves the key free if the log is rejected', async () => {
       const first = newLog();
       await repository.add(first);
       const key = { caller: randomUUID(), text: 'key' };
@@ -349,7 +345,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     });
   });
 
-  suite.it('calls listeners whenever it has recorded some', async () => {
+  suite.it('calls listeners after it has stored a log', async () => {
     const listened = await create();
     let times = 0;
     listened.onRecorded(() => times++);
@@ -359,13 +355,13 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     equal(times, 2);
   });
 
-  suite.it('tells a page and a total of one moment while logs are added', async () => {
+  suite.it('reads page and total from one snapshot while logs are added', async () => {
     const projectId = randomUUID();
     const adding = Promise.all(Array.from({ length: 60 }, () => repository.add(newLog({ projectId }))));
-    const looks = Array.from({ length: 30 }, () =>
+    const reads = Array.from({ length: 30 }, () =>
       listed({ ...everything, projectId }, PageRequest.of(1, 1000)),
     );
-    for (const { logs, total } of await Promise.all(looks)) equal(logs.length, total);
+    for (const { logs, total } of await Promise.all(reads)) equal(logs.length, total);
     await adding;
   });
   return suite.cases;

@@ -6,21 +6,18 @@ import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 import type { TimeLogValues } from '../domain/time-log.js';
-import type { ContractSubject, ContractSuite } from './contract-suite.js';
-import { find } from './find.js';
+import { type ContractSubject, type ContractSuite, find } from './contract-suite.js';
 
 const ALL = PageRequest.of(1, 1000);
 const NO_GROUPS = { whole: { count: 0, duration: '0' }, groups: [], groupCount: 0 };
 const GROUPINGS: Grouping[] = ['project', 'day', 'week', 'month'];
 const { MAX_VALUE, MIN_VALUE, MAX_SAFE_INTEGER } = Number;
 
-/**
- * The largest double as text, which is that many digits and zeros, and of the smallest what stands behind the point.
- */
+/** The decimal digits of the largest double and its zeros, and the decimals of the smallest one. */
 const MAX = ['17976931348623157', '0'.repeat(292)] as const;
 const MIN = `${'0'.repeat(323)}5`;
 
-/** Days on both sides of the edges of weeks, months, years and of the calendar; the number is the duration. */
+/** Durations by day, on both sides of the boundaries of weeks, months, years and the calendar. */
 const DAYS: Readonly<Record<string, number>> = {
   '0001-01-01': 1, // Monday
   '0001-01-07': 2,
@@ -37,7 +34,7 @@ const DAYS: Readonly<Record<string, number>> = {
   '9999-12-31': 4096,
 };
 
-/** Grouping, period, and the groups as `from to count duration`. */
+/** The grouping, the period, and the groups as `from to count duration`. */
 const BY_PERIOD: [Grouping, string | undefined, string | undefined, string[]][] = [
   [
     'week',
@@ -93,7 +90,7 @@ const BY_PERIOD: [Grouping, string | undefined, string | undefined, string[]][] 
   ['week', undefined, '0001-01-06', ['0001-01-01 0001-01-06 1 1']],
 ];
 
-/** What every repository sums. */
+/** Adds the cases of totals. */
 export function describeTotals(
   suite: ContractSuite,
   { repository, newLog }: ContractSubject,
@@ -102,7 +99,7 @@ export function describeTotals(
   suite.describe('totals', () => {
     const totals = (filter: TimeLogFilter, by?: Grouping, page = ALL) =>
       repositoryOfTotals().totals(filter, by, page, ALL_PROJECTS);
-    /** Adds logs of one new project; returns the filter for it. */
+    /** Adds logs of a new project. Returns a filter for the project. */
     async function addAll(values: Partial<TimeLogValues>[]) {
       const projectId = randomUUID();
       await Promise.all(values.map((some) => repository().add(newLog({ ...some, projectId }))));
@@ -111,7 +108,7 @@ export function describeTotals(
     const addDurations = (durations: readonly number[], date = '2026-01-31') =>
       addAll(durations.map((duration) => ({ duration, date })));
 
-    suite.each([undefined, ...GROUPINGS], 'of no logs are nothing, without groups (by %s)', async (by) => {
+    suite.each([undefined, ...GROUPINGS], 'of no logs are zero, without groups (by %s)', async (by) => {
       const filter = { projectId: randomUUID(), period: Period.of() };
       deepEqual(await totals(filter, by), NO_GROUPS);
     });
@@ -150,7 +147,7 @@ export function describeTotals(
         ({ projectId } = await addAll(days));
       });
 
-      suite.each(BY_PERIOD, '%s from %s to %s are newest first and cut', async (by, from, to, expected) => {
+      suite.each(BY_PERIOD, '%s from %s to %s: newest first, clipped', async (by, from, to, expected) => {
         const filter = { projectId, period: Period.of(from, to) };
         const groups = expected.map((line) => {
           const [first, last, count, duration] = line.split(' ');
@@ -178,7 +175,7 @@ export function describeTotals(
           [3, 4, []],
           [MAX_SAFE_INTEGER, 1000, []],
         ],
-        'come in pages, with the whole on each: page %s of %s',
+        'come in pages, with the overall sum on each: page %s of %s',
         async (number, limit, firsts) => {
           const found = await totals(
             { projectId, period: Period.of() },
@@ -195,7 +192,7 @@ export function describeTotals(
     });
 
     suite.describe('by project', () => {
-      /** Days on which no other test has logs. */
+      /** A period in which no other test has logs. */
       const period = Period.of('3000-01-01', '3000-01-31');
       let projects: { readonly projectId: string; readonly count: number; readonly duration: string }[];
       suite.before(async () => {
@@ -217,14 +214,14 @@ export function describeTotals(
         projects.splice(3, 3, ...ties);
       });
 
-      suite.it('are the largest duration first, then by project', async () => {
+      suite.it('have the largest duration first, then the lowest project id', async () => {
         const { groups, ...rest } = await totals({ period }, 'project');
         deepEqual(groups, projects);
         const duration = `20.70000000000000004${MIN.slice(17)}`;
         deepEqual(rest, { whole: { count: 11, duration }, groupCount: 7 });
       });
 
-      suite.it('come in pages, with the whole on each', async () => {
+      suite.it('come in pages, with the overall sum on each', async () => {
         for (const [number, limit] of [
           [1, 3],
           [2, 3],
@@ -239,48 +236,49 @@ export function describeTotals(
         }
       });
 
-      suite.it(
-        'leave out projects without logs in the period, and other projects than that of the filter',
-        async () => {
-          const before = { period: Period.of('3000-01-01', '3000-01-14') };
-          deepEqual(await totals(before, 'project'), NO_GROUPS);
-          const { projectId, ...sum } = projects[1]!;
-          deepEqual(await totals({ projectId, period }, 'project'), {
-            whole: sum,
-            groups: [projects[1]],
-            groupCount: 1,
-          });
-          deepEqual(await totals({ projectId, period }, 'project', PageRequest.of(2, 1)), {
-            whole: sum,
-            groups: [],
-            groupCount: 1,
-          });
-        },
-      );
-    });
-
-    suite.each([undefined, ...GROUPINGS], 'are of one moment while logs are added (by %s)', async (by) => {
-      const { projectId } = await addDurations([1]);
-      const filter = { projectId, period: Period.of() };
-      const adding = Promise.all(
-        Array.from({ length: 8 }, async () => {
-          for (let turn = 0; turn < 5; turn++) await repository().add(newLog({ projectId }));
-        }),
-      );
-      const looks = Array.from({ length: 30 }, () => totals(filter, by));
-      for (const { whole, groups } of await Promise.all(looks)) {
-        equal(whole.duration, String(whole.count));
-        if (by !== undefined)
-          deepEqual(
-            groups.map(({ count, duration }) => ({ count, duration })),
-            [whole],
-          );
-      }
-      await adding;
-      deepEqual((await totals(filter, by)).whole, {
-        count: 41,
-        duration: '41',
+      suite.it('exclude projects without logs in the period and projects outside the filter', async () => {
+        const before = { period: Period.of('3000-01-01', '3000-01-14') };
+        deepEqual(await totals(before, 'project'), NO_GROUPS);
+        const { projectId, ...sum } = projects[1]!;
+        deepEqual(await totals({ projectId, period }, 'project'), {
+          whole: sum,
+          groups: [projects[1]],
+          groupCount: 1,
+        });
+        deepEqual(await totals({ projectId, period }, 'project', PageRequest.of(2, 1)), {
+          whole: sum,
+          groups: [],
+          groupCount: 1,
+        });
       });
     });
+
+    suite.each(
+      [undefined, ...GROUPINGS],
+      'come from one snapshot while logs are added (by %s)',
+      async (by) => {
+        const { projectId } = await addDurations([1]);
+        const filter = { projectId, period: Period.of() };
+        const adding = Promise.all(
+          Array.from({ length: 8 }, async () => {
+            for (let number = 0; number < 5; number++) await repository().add(newLog({ projectId }));
+          }),
+        );
+        const reads = Array.from({ length: 30 }, () => totals(filter, by));
+        for (const { whole, groups } of await Promise.all(reads)) {
+          equal(whole.duration, String(whole.count));
+          if (by !== undefined)
+            deepEqual(
+              groups.map(({ count, duration }) => ({ count, duration })),
+              [whole],
+            );
+        }
+        await adding;
+        deepEqual((await totals(filter, by)).whole, {
+          count: 41,
+          duration: '41',
+        });
+      },
+    );
   });
 }
