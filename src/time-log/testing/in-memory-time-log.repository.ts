@@ -17,8 +17,8 @@ import type { TransactionHandle } from '../domain/transaction-handle.js';
 import { descending, totalsOf } from './totals-of.js';
 
 /**
- * Keeps time logs in memory, for tests: `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`. It
- * does what the one over PostgreSQL does. Keys do not expire.
+ * Keeps time logs in memory, for tests. Keys do not expire:
+ * `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`.
  */
 export class InMemoryTimeLogRepository extends TimeLogRepository implements TotalsRepository, FeedRepository {
   private readonly logs = new Map<string, TimeLog>();
@@ -27,14 +27,14 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
   private position = 0;
 
   override async add(log: TimeLog): Promise<void> {
-    this.keep(log);
+    this.store(log);
   }
 
   override async addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
     const known = this.idOf(log, key);
     if (known !== undefined) return known;
-    this.keep(log);
-    this.keys.set(nameOf(key), log);
+    this.store(log);
+    this.keys.set(mapKeyOf(key), log);
     return log.id;
   }
 
@@ -43,34 +43,34 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
   }
 
   override async correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
-    const before = this.seen(log.id, access);
+    const before = this.visible(log.id, access);
     if (before === undefined) return false;
     this.logs.set(log.id, log);
     if (isDeepStrictEqual(before, log)) this.recorded();
-    else this.tell(log, new Date());
+    else this.publish(log, new Date());
     return true;
   }
 
   override async delete(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
-    const before = this.seen(id, access);
+    const before = this.visible(id, access);
     if (before === undefined) return undefined;
     this.logs.delete(id);
-    this.tell({ id, projectId: before.projectId }, new Date());
+    this.publish({ id, projectId: before.projectId }, new Date());
     return before;
   }
 
-  /** Like `within`. The work gets no manager that could do anything. */
+  /** Runs the work without a transaction. */
   override transact<T>(work: (transaction: TransactionHandle) => Promise<T>): Promise<T> {
     return work({});
   }
 
-  /** Changes stay after a rollback: this repository knows nothing of transactions. */
+  /** Returns this repository without a transaction: a rollback undoes nothing. */
   override within(): this {
     return this;
   }
 
   override async get(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
-    return this.seen(id, access);
+    return this.visible(id, access);
   }
 
   override async find(
@@ -99,18 +99,18 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
     return [...this.events.values()].filter(({ position }) => Number(position) > start).slice(0, limit);
   }
 
-  async backlog(place: FeedPlace, most: number): Promise<Backlog> {
-    const events = await this.eventsAfter(place, most);
+  async backlog(place: FeedPlace, limit: number): Promise<Backlog> {
+    const events = await this.eventsAfter(place, limit);
     return { events: events.length, oldest: events[0]?.time };
   }
 
   private idOf(log: TimeLog, key: IdempotencyKey): string | undefined {
-    const first = this.keys.get(nameOf(key));
+    const first = this.keys.get(mapKeyOf(key));
     if (first && fingerprintOf(first) !== fingerprintOf(log)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
     return first?.id;
   }
 
-  private seen(id: string, access: ProjectAccess): TimeLog | undefined {
+  private visible(id: string, access: ProjectAccess): TimeLog | undefined {
     const log = this.logs.get(id);
     return log && allows(access, log.projectId) ? log : undefined;
   }
@@ -122,20 +122,20 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
       .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date));
   }
 
-  private keep(log: TimeLog): void {
-    if (this.logs.has(log.id)) throw new Error(`there is a log ${log.id} already`);
+  private store(log: TimeLog): void {
+    if (this.logs.has(log.id)) throw new Error(`the log ${log.id} already exists`);
     this.logs.set(log.id, log);
-    this.tell(log);
+    this.publish(log);
   }
 
-  /** Of each log the last event is told, at the end. */
-  private tell(log: TimeLog | DeletedTimeLog, changedAt?: Date): void {
+  /** Appends the event of a log, and removes its previous one. */
+  private publish(log: TimeLog | DeletedTimeLog, changedAt?: Date): void {
     this.events.delete(log.id);
     this.events.set(log.id, new TimeLogEvent(String(++this.position), log, changedAt));
     this.recorded();
   }
 }
 
-function nameOf({ caller, text }: IdempotencyKey): string {
+function mapKeyOf({ caller, text }: IdempotencyKey): string {
   return JSON.stringify([caller, text]);
 }

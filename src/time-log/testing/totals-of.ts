@@ -4,14 +4,14 @@ import type { Period } from '../domain/period.js';
 import type { TimeLog } from '../domain/time-log.js';
 import type { Grouping, PeriodSum, ProjectSum, Sum, Totals } from '../../totals/index.js';
 
-/** Decimals of the smallest double: as a multiple of 10^-324 every duration is a whole number. */
+/** The decimals of the smallest double: every duration is an integer multiple of 10^-324. */
 const DECIMALS = 324;
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const LAST_DAY = '9999-12-31';
 
 type Group = ProjectSum | PeriodSum;
 
-/** The totals of logs that match a filter of this period. */
+/** Returns the totals of logs that match a filter with this period. */
 export function totalsOf(
   logs: readonly TimeLog[],
   period: Period,
@@ -32,7 +32,7 @@ function groupsOf(logs: readonly TimeLog[], period: Period, grouping: Grouping):
   }
   return [...groupedBy(({ date }) => firstDayOf(date, grouping), logs)]
     .sort(([a], [b]) => descending(a, b))
-    .map(([first, own]) => ({ ...cut(first, lastDayOf(first, grouping), period), ...sumOf(own) }));
+    .map(([first, own]) => ({ ...clip(first, lastDayOf(first, grouping), period), ...sumOf(own) }));
 }
 
 function groupedBy(keyOf: (log: TimeLog) => string, logs: readonly TimeLog[]): Map<string, TimeLog[]> {
@@ -60,32 +60,32 @@ function lastDayOf(first: CalendarDate, grouping: Exclude<Grouping, 'project'>):
 }
 
 function dayAfter(date: CalendarDate, days: number): CalendarDate {
-  const time = Math.min(Date.parse(date) + days * DAY, Date.parse(LAST_DAY));
+  const time = Math.min(Date.parse(date) + days * DAY_MS, Date.parse(LAST_DAY));
   return new Date(time).toISOString().slice(0, LAST_DAY.length);
 }
 
-function cut(first: CalendarDate, last: CalendarDate, { from = first, to = last }: Period) {
+function clip(first: CalendarDate, last: CalendarDate, { from = first, to = last }: Period) {
   return { from: first < from ? from : first, to: last > to ? to : last };
 }
 
 function sumOf(logs: readonly TimeLog[]): Sum {
-  return { count: logs.length, duration: textOf(logs.reduce(plus, 0n)) };
+  return { count: logs.length, duration: decimalOf(logs.reduce(plus, 0n)) };
 }
 
-/** A double is its shortest decimal, such as `0.1` or `1.5e-7`. */
+/** Adds the shortest decimal of a double, such as `0.1` or `1.5e-7`. */
 function plus(sum: bigint, { duration }: TimeLog): bigint {
   const [number = '', exponent = '0'] = String(duration).split('e');
   const [whole = '', fraction = ''] = number.split('.');
   return sum + BigInt(whole + fraction) * 10n ** BigInt(DECIMALS + Number(exponent) - fraction.length);
 }
 
-function textOf(sum: bigint): string {
+function decimalOf(sum: bigint): string {
   const digits = String(sum).padStart(DECIMALS + 1, '0');
   const fraction = digits.slice(-DECIMALS).replace(/0+$/, '');
   return digits.slice(0, -DECIMALS) + (fraction === '' ? '' : `.${fraction}`);
 }
 
-/** Compares for an order from the largest to the smallest. */
+/** Compares values for descending order. */
 export function descending<T extends bigint | string>(a: T, b: T): number {
   return a < b ? 1 : a > b ? -1 : 0;
 }
