@@ -85,8 +85,6 @@ export default defineConfig(
   },
   {
     files: ['{src,libs}/**/*.{ts,js,mjs}'],
-    // Folders whose comments are not plain English yet. Remove them one by one.
-    ignores: ['src/{totals,feed}/**', 'src/time-log/*.ts', 'src/time-log/{api,application,domain,wire}/**'],
     plugins: { local: { rules: { 'plain-english': plainEnglish } } },
     rules: { 'local/plain-english': 'error' },
   },

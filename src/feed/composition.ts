@@ -1,4 +1,4 @@
 import { keepTimeLogPositions, unreachedTimeLogPosition } from './infrastructure/keep-time-log-positions.js';
 
-/** What a backup and a restore do for the feed. */
+/** The steps of a backup and of a restore that keep the feed correct. */
 export const feed = { backupMetadata: unreachedTimeLogPosition, afterRestore: keepTimeLogPositions };

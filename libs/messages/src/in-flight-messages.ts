@@ -7,7 +7,12 @@ import {
   Injectable,
   Optional,
 } from '@nestjs/common';
-import { Drainable, type RequestChange, type ResponseChannel, stateOf } from '../../strict-request/src/index.js';
+import {
+  Drainable,
+  type RequestChange,
+  type ResponseChannel,
+  stateOf,
+} from '../../strict-request/src/index.js';
 import { messageIdOf, messageOf, patternOf, socketOf } from './rpc-message.js';
 
 /** The maximum time that a shutdown waits for the replies to messages. */
