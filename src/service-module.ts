@@ -50,7 +50,7 @@ export interface ServiceModule {
   readonly headers?: Partial<CorsHeaders>;
   /** The token verifier that its Nest module exports, and the tokens that it verifies. */
   readonly verifier?: { readonly provide: Type<TokenVerifier>; readonly accepts: (token: string) => boolean };
-  /** Connects it to a broker once the service listens. Throws a one-line Error. */
+  /** Connects it to its transport or broker once the service listens. Throws a one-line Error. */
   readonly connect?: (app: INestApplication, settings: Config, process: ServiceProcess) => Promise<void>;
   /** Returns whether and where it is connected, for the log. It never contains a password. */
   readonly describeConnection?: (settings: Config) => string;

@@ -14,7 +14,7 @@ Without --tell, each consumer of the feed must start again once with an empty co
 command has ended; all other logs are published to a broker again. The service may be running. If the command is
 interrupted or killed, counts and feed stay correct: run it again for the remaining logs.`,
   interrupted:
-    'interrupted: some logs are dropped, and counts and feed are correct; run the command again for the rest',
+    'interrupted: logs dropped so far stay dropped; counts and feed are correct; run the command again for the rest',
   run: (context) => {
     const { day, option } = parseArguments(context.args, new Date());
     return withOwnerDatabase(context, 'functions that drop logs', async (_database, dataSource) => {

@@ -14,7 +14,7 @@ export const FEED = {
       provide: FeedRepository,
       inject: [TimeLogRepository],
       useFactory: (logs: TimeLogRepository & Partial<FeedRepository>): FeedRepository | undefined => {
-        if (logs.eventsAfter) return logs as FeedRepository;
+        if (logs.eventsAfter && logs.backlog) return logs as FeedRepository;
         return logs instanceof TypeOrmTimeLogRepository ? new TypeOrmFeedRepository(logs) : undefined;
       },
     },

@@ -120,7 +120,7 @@ const replyQueues = z
       /^[^$\s*>][^\s*>]{0,254}\*?$/.test(text) &&
       !text.startsWith('time-log') &&
       !'time-log'.startsWith(text.replace('*', '')),
-    'must be the name of a queue, or a prefix followed by *, without spaces or >; it must not start with $ or time-log',
+    'must be the name of a queue, or a prefix followed by *, without spaces or >; it must not start with $ or time-log, nor be a beginning of time-log',
   );
 const eventsUrl = z
   .string()

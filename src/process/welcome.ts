@@ -52,7 +52,7 @@ const CREATE_TOKEN = [
 ];
 
 /**
- * Returns two shell commands in lines of 80 characters, which record a log and list it, and the address of `/docs`.
+ * Returns two shell commands in short lines, which record a log and list it, and the address of `/docs`.
  * The commands read the token from a file or a variable, because printed text ends up in logs.
  */
 export function welcomeText({ tokenFile, host, port, today, apiDocs }: WelcomeOptions): string {

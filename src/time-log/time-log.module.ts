@@ -44,8 +44,7 @@ import {
     {
       provide: HOST_ACCESS,
       inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],
-      useFactory: ({ caller }: TimeLogOptions, guard?: CanActivate): HostAccess | undefined =>
-        guard || caller ? { guard, caller } : undefined,
+      useFactory: hostAccess,
     },
     {
       provide: HOST_DOCUMENT,
@@ -71,6 +70,13 @@ export class TimeLogModule extends ConfigurableTimeLogModule {
       ? this.forRoot({ ...(rest[0] as TimeLogModuleOptions | undefined), adapters: first as Provider[] })
       : this.forRoot({ adapters: [first as Provider, ...(rest as Provider[])] });
   }
+}
+
+/** Throws an Error for the former name of an option: without it a caller would get access to all projects. */
+function hostAccess(options: TimeLogOptions, guard?: CanActivate): HostAccess | undefined {
+  if ('principal' in options) throw new Error('the option principal of TimeLogModule is called caller now');
+  const { caller } = options;
+  return guard || caller ? { guard, caller } : undefined;
 }
 
 function hostDocument(

@@ -21,11 +21,11 @@ import type { limitsOf } from './time-log.limits.js';
 
 /** The options of time logs without HTTP. */
 export interface TimeLogCoreOptions {
-  /** The limits that differ from `TIME_LOG_LIMITS`. */
+  /** The limits that differ from the defaults: 65,536 bytes, 2,500 ms and 2,000 writes. */
   readonly limits?: Parameters<typeof limitsOf>[0];
   /**
    * The `source` of events, in the feed and from a relay: a URI-reference (CloudEvents 1.0, section 3.1). The
-   * default is `DEFAULT_EVENT_SOURCE`. It identifies events together with their ids, so never change it.
+   * default is `/api/v1/time-logs`. It identifies events together with their ids, so never change it.
    */
   readonly source?: string | undefined;
 }
@@ -64,7 +64,7 @@ interface CoreExtras {
   readonly attributes?: AttributesSchema | undefined;
   /** The hooks that run before a log is recorded, corrected or deleted, and in the same transaction. */
   readonly hooks?: Type<TimeLogHooks> | TimeLogHooks | undefined;
-  /** Providers that replace ours: of `TimeLogIds`, `WRITE_LIMITS` or a repository (logs, totals, feed). */
+  /** Providers that replace ours: of `TimeLogIds` or a repository (logs, totals, feed). */
   readonly adapters?: readonly Provider[] | undefined;
   /** The modules that the hooks, adapters, guard and filter need. */
   readonly imports?: ModuleMetadata['imports'] | undefined;

@@ -58,6 +58,14 @@ describe('a host that lacks something ends its start and says what to do', () =>
       /^no access control is configured: import BearerAuthModule\.forRoot\(\{ verifier, realm \}\), set a guard or a caller of your own, or import the same module object that has them$/,
     ],
     [
+      'the name of an option that has another one now',
+      () => [
+        dataSource(migrated),
+        TimeLogModule.forRootAsync({ useFactory: () => ({ principal: caller }) as object }),
+      ],
+      /^the option principal of TimeLogModule is called caller now$/,
+    ],
+    [
       'Express',
       () => [dataSource(migrated), TimeLogModule.forRoot({ caller })],
       /^time logs over HTTP require @nestjs\/platform-express: create the app with it, or import TimeLogCoreModule, which has no HTTP$/,

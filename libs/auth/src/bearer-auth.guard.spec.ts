@@ -9,8 +9,7 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import { BearerAuthModule } from './bearer-auth.module.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
 import { BearerStrategy } from './bearer.strategy.js';
-import { callerOf } from './caller.js';
-import type { Caller } from './caller.js';
+import { type Caller, callerOf } from './caller.js';
 
 const ada = { id: 'ada', scopes: [] };
 const auth = { verifier: { verify: async () => ada }, realm: 'test' };

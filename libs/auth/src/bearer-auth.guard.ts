@@ -6,10 +6,9 @@ import { DomainError } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
 import { IS_PUBLIC } from './public-route.decorator.js';
-import { storeCaller } from './caller.js';
+import { type Caller, storeCaller } from './caller.js';
 import { Credentials, PassportAuthenticator, type PassportResult } from './passport-authenticator.js';
 import { missingScopes } from './scopes.decorator.js';
-import type { Caller } from './caller.js';
 
 /**
  * Lets a request pass if its bearer token is valid and has the scopes of the route, and stores its

@@ -115,10 +115,10 @@ export class InFlightMessages extends Drainable implements BeforeApplicationShut
     return { id };
   }
 
-  /** Returns the outlet of the reply to a message. */
-  outletOf(host: ArgumentsHost): ResponseChannel {
+  /** Returns the response channel of the reply to a message. */
+  responseChannelOf(host: ArgumentsHost): ResponseChannel {
     const socket = socketOf(host);
-    if (socket) return outletTo(socket);
+    if (socket) return responseChannelTo(socket);
     return {
       isClosed: () => false,
       sent: () => this.transport?.sent?.() ?? Promise.resolve(),
@@ -177,8 +177,8 @@ function callerAndChangeOf(data: unknown): Pick<AnsweredMessage, 'caller' | 'cha
   return { caller: caller?.id, change };
 }
 
-/** Returns the outlet of a client that has its own connection. */
-function outletTo(socket: Socket): ResponseChannel {
+/** Returns the response channel of a client that has its own connection. */
+function responseChannelTo(socket: Socket): ResponseChannel {
   return {
     isClosed: () => socket.destroyed,
     // Calls back when all earlier writes are done.

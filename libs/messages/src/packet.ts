@@ -24,7 +24,8 @@ export interface Packet {
  * are extracted, and MessageGate reports the error after authentication. This also limits the
  * memory that a sender without a token can use: parsed JSON takes up to 20 times its size.
  *
- * Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR if no pattern is found.
+ * Throws DomainError PAYLOAD_TOO_LARGE or VALIDATION_ERROR if it has no pattern, an invalid id,
+ * or is not an object.
  */
 export function readPacket(bytes: Buffer, bodyLimit: number): Packet {
   if (bytes.length > bodyLimit + ENVELOPE_BYTES) return extractPacket(bytes, messageTooLarge(bodyLimit));

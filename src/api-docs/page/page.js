@@ -68,7 +68,7 @@ function Page({ React: { createElement: h, useState } }) {
           : `${status}${duration === undefined ? '' : ` in ${duration} ms`}`,
       ),
       status === 401 &&
-        h('p', {}, 'The service accepts no request without a valid token: step 2, at the top of this page.'),
+        h('p', {}, 'This operation needs a valid token: see step 2, at the top of this page.'),
       response.get('text') &&
         h(getComponent('responseBody'), {
           content: response.get('text'),

@@ -58,7 +58,7 @@ export class TimeLogController extends TimeLogRoutes {
     });
   }
 
-  // Express tries routes in this order, so frequent ones come first.
+  // Express tries routes in this order, so this frequent one comes before those of an id.
   @Post()
   @Scopes([WRITE])
   async record(

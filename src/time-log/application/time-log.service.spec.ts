@@ -41,6 +41,17 @@ describe('TimeLogService', () => {
     service = new TimeLogService(repository, ids);
   });
 
+  it('refuses a repository whose methods cannot obey an access', () => {
+    class Unbound extends InMemoryTimeLogRepository {
+      override async get(_id: string): Promise<undefined> {
+        return undefined;
+      }
+    }
+    expect(() => new TimeLogService(new Unbound(), ids)).toThrow(
+      'Unbound.get must take the access of callers, and obey it',
+    );
+  });
+
   it('records a log under a new id and returns what it stored', async () => {
     const log = await service.record(values);
     expect(log).toEqual({

@@ -28,7 +28,9 @@ export class TimeLogService {
     private readonly ids: TimeLogIds,
     @Optional() @Inject(TIME_LOG_HOOKS) private readonly hooks?: TimeLogHooks,
     @Optional() private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
-  ) {}
+  ) {
+    requireAccessParameters(timeLogs);
+  }
 
   /**
    * Records a log. Resolves when it is durable or, with `manager`, when it is part of the transaction. Throws
@@ -130,6 +132,24 @@ export class TimeLogService {
    */
   private async requireAccess(id: string, options: RecordOptions): Promise<void> {
     if (accessOf(options) !== ALL_PROJECTS && !options.manager) await this.get(id, options);
+  }
+}
+
+/** The number of parameters that include the access, for the methods that must obey it. */
+const ACCESS_PARAMETERS = [
+  ['find', 3],
+  ['get', 2],
+  ['correct', 2],
+  ['delete', 2],
+] as const;
+
+/** Throws an Error for a repository that has no parameter for the access: bound callers would see all projects. */
+function requireAccessParameters(timeLogs: TimeLogRepository): void {
+  for (const [method, count] of ACCESS_PARAMETERS) {
+    const length = timeLogs[method].length;
+    // A method with rest parameters has a length of 0.
+    if (length > 0 && length < count)
+      throw new Error(`${timeLogs.constructor.name}.${method} must take the access of callers, and obey it`);
   }
 }
 

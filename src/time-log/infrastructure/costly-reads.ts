@@ -3,7 +3,7 @@ import type { Database } from '../../database/index.js';
 import type { Period } from '../domain/period.js';
 import { QUEUE_SHARE } from '../time-log.limits.js';
 
-/** The scope of a read, and the number of rows of months that make it costly. */
+/** The scope of a read, and the number of rows of months that it may read without queueing. */
 export interface ReadCost {
   /** Null means all projects together. */
   readonly projects: readonly string[] | null;
@@ -13,8 +13,9 @@ export interface ReadCost {
 }
 
 /**
- * Runs reads whose cost grows with the number of logs. Cheap reads run immediately. Costly reads run
- * one at a time, for the callers in rotation, and leave connections to other requests.
+ * Runs reads whose cost grows with the months and projects that they read. Cheap reads run
+ * immediately. Costly reads run one at a time, for the callers in rotation, and leave connections
+ * to other requests.
  */
 export class CostlyReads {
   private readonly queue: FairQueue;

@@ -12,7 +12,7 @@ export class TimeLogDeletion {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'time_log_deletions_pkey' })
   readonly id!: string;
 
-  /** The last project of the log; null in the truncation point, before which all is removed. */
+  /** The last project of the log; null in the row of the mark, up to which deletions may be unknown. */
   @Column({ type: 'uuid', name: 'project_id', nullable: true })
   readonly projectId!: string | null;
 

@@ -189,11 +189,11 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   /** Runs in the queue of changes, no longer than the deadline. */
   override async transact<T>(
     work: (transaction: TransactionHandle) => Promise<T>,
-    turn?: string,
+    queueKey?: string,
     caller?: string,
   ): Promise<T> {
     const run = () => this.database.transact(work, this.transactions);
-    const outcome = await this.changes.run(caller, run, turn);
+    const outcome = await this.changes.run(caller, run, queueKey);
     this.recorded();
     return outcome;
   }

@@ -1,4 +1,4 @@
-/** The order in which connections are closed: the lowest value first, a busy one never. */
+/** The order in which connections are closed: the lowest value first. New connections close no busy one. */
 export enum EvictionPriority {
   rejected,
   idle,
