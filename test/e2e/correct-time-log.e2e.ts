@@ -32,15 +32,16 @@ const made = async (log: object = LOG) => dataOf(await create(app, log)) as Made
 describe('PUT /api/v1/time-logs/{id}', () => {
   it('replaces all values of a log, and keeps its id and when it was made', async () => {
     const log = await made();
+    const other = { ...OTHER, projectId: randomUUID() };
     for (const written of [log.id, log.id.toUpperCase(), `${log.id}/`]) {
-      const values = { ...OTHER, description: written };
+      const values = { ...other, description: written };
       const answer = await correct(app, written, values);
       expect(outcome(answer)).toEqual([200, { success: true, data: expectedLog(values, log) }]);
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect((await get(app, log.id)).text).toBe(answer.text);
     }
-    expect(dataOf(await list(app, `projectId=${OTHER.projectId}`))).toEqual([
-      expectedItem({ ...OTHER, description: `${log.id}/` }, log),
+    expect(dataOf(await list(app, `projectId=${other.projectId}`))).toEqual([
+      expectedItem({ ...other, description: `${log.id}/` }, log),
     ]);
   });
 
