@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { REFUSED } from '../support/edge.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';
@@ -117,19 +116,14 @@ describe('GET /api/v1/time-logs', () => {
   });
 
   it('leads through an unchanged set, and shows each log exactly once', async () => {
-    const projectId = randomUUID();
-    const days = Array.from({ length: 25 }, (_, index) => 1 + ((index * 7) % 5));
-    for (const day of days) await create(app, { ...LOG, projectId, date: `2026-03-0${day}` });
-    const seen: string[] = [];
-    let next: string | undefined = `${TIME_LOGS}?projectId=${projectId}&limit=10`;
+    const seen: unknown[] = [];
+    let next: string | undefined = `${TIME_LOGS}?limit=2`;
     while (next !== undefined) {
       const answer: Answer = await list(app, next.split('?')[1]);
-      seen.push(...(dataOf(answer) as { id: string }[]).map(({ id }) => id));
+      seen.push(...(dataOf(answer) as unknown[]));
       ({ next } = linksIn(answer));
     }
-    const whole = dataOf(await list(app, `projectId=${projectId}`)) as { id: string }[];
-    expect(seen).toEqual(whole.map(({ id }) => id));
-    expect(seen).toHaveLength(25);
+    expect(seen).toEqual(ALL.map((name) => items.get(name)));
   });
 
   it('has no fragment: a path with one is unknown', async () => {
