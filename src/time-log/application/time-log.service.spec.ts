@@ -4,6 +4,7 @@ import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.reposit
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
 import { TimeLogIds } from '../domain/time-log-ids.js';
 import { TimeLogService } from './time-log.service.js';
 
@@ -43,8 +44,8 @@ describe('TimeLogService', () => {
 
   it('refuses a repository whose methods cannot obey an access', () => {
     class Unbound extends InMemoryTimeLogRepository {
-      override async get(_id: string): Promise<undefined> {
-        return undefined;
+      override async get(id: string): Promise<undefined> {
+        await super.get(id, ALL_PROJECTS);
       }
     }
     expect(() => new TimeLogService(new Unbound(), ids)).toThrow(
