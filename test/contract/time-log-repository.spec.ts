@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ContractCase } from '../../src/time-log/contract/index.js';
 import type { ProjectAccess, Attributes } from '../../src/time-log/index.js';
 import { eventually } from '../../src/time-log/contract/eventually.js';
@@ -169,6 +169,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     dataSource = await database.open(connectionOptions(proxy.url(database.url), timeLogEntities, limits));
     repository = new TypeOrmTimeLogRepository(new Database(dataSource));
   });
+  beforeEach(() => database.dataSource.query('truncate time_logs'));
   afterAll(() => proxy.close());
 
   it('weighs the texts of a page, and of events, without reading them', async () => {
@@ -184,7 +185,6 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     // The newest log comes first in a page, the oldest in the feed.
     expect(await repository.weigh(filter, page, ALL_PROJECTS)).toBe(3);
     expect(await feedOf(repository).weighEvents(undefined, 3)).toBe(7);
-    await dataSource.query('truncate time_logs');
   });
 
   it('lets SQL sum durations as exact decimals', async () => {
@@ -196,10 +196,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
   });
 
   it('reads dates as they are written, whatever form the database gives to dates', async () => {
-    await dataSource.query(
-      `do $$ begin execute format('alter database %I set datestyle = ''SQL, DMY''', current_database()); end $$`,
-    );
-    const styled = await database.open();
+    const styled = await database.open({ extra: { options: '-c datestyle=SQL,DMY' } });
     const found = { period: Period.of('2026-01-31', '2026-01-31') };
     expect(await styled.query(`select date '2026-01-31'::text as date`)).toEqual([{ date: '31/01/2026' }]);
     const other = new TypeOrmTimeLogRepository(new Database(styled));
@@ -207,12 +204,10 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     expect(await other.find(found, PageRequest.of(1, 1), ALL_PROJECTS)).toMatchObject({
       logs: [logNumber(5)],
     });
-    await dataSource.query('delete from time_logs where id = $1', [logNumber(5).id]);
   });
 
   it('commits together what comes while it commits, and a log that the database refuses takes no other with it', async () => {
     const logs = Array.from({ length: 9 }, (_, index) => logNumber(10 + index));
-    const before = await commits(dataSource);
     const outcomes = await Promise.allSettled(
       [...logs.slice(0, 5), logs[4]!, ...logs.slice(5)].map((log) => repository.add(log)),
     );
@@ -221,8 +216,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     ]);
     expect(await idsIn(repository)).toEqual(expect.arrayContaining(logs.map(({ id }) => id)));
     // The one that is there twice stands alone in the end, after halves of what came together.
-    expect((await commits(dataSource)) - before).toBeLessThan(logs.length);
-    await dataSource.query('delete from time_logs where id = any($1)', [logs.map(({ id }) => id)]);
+    expect(await commits(dataSource)).toBeLessThan(logs.length);
   });
 
   describe('where somebody else is changing the log', () => {
@@ -309,14 +303,15 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
     await blocker.rollbackTransaction();
     proxy.mend();
     await repository.add(logNumber(4));
-    expect(await idsIn(repository)).toEqual([4, 2, 1].map((number) => logNumber(number).id));
+    expect(await idsIn(repository)).toEqual([logNumber(4).id]);
   });
 
   it('refuses with SERVICE_UNAVAILABLE where the database is gone', async () => {
-    await database.drop();
-    await expect(repository.add(logNumber(5))).rejects.toMatchObject(unavailable);
+    const gone = await makeRepository();
+    await made.at(-1)!.drop();
+    await expect(gone.add(logNumber(5))).rejects.toMatchObject(unavailable);
     await expect(
-      repository.find({ period: Period.of() }, PageRequest.of(1, 1), ALL_PROJECTS),
+      gone.find({ period: Period.of() }, PageRequest.of(1, 1), ALL_PROJECTS),
     ).rejects.toMatchObject(unavailable);
   });
 });
