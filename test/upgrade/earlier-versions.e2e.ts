@@ -43,6 +43,7 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
   const target = useTestDatabase();
   let owner: DataSource;
   let before: Awaited<ReturnType<typeof everything>>;
+  let migrated: typeof before;
   let service: ServiceHere;
 
   beforeAll(async () => {
@@ -51,6 +52,8 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
     before = await everything(owner, version);
     await migrate({ url: database.url, migrations });
     service = await startHere({ DATABASE_URL: database.url });
+    // The first request makes the service remove expired keys.
+    migrated = await everything(owner, version);
   });
 
   const send = async (path: string, init: RequestInit = {}, token = contents.token) => {
@@ -61,7 +64,7 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
   it('has every log, key and token that it had', async () => {
     expect(before.time_logs!.rows).toBe(contents.total);
     expect(Object.values(before).map(({ rows }) => rows)).not.toContain(0);
-    expect(await everything(owner, version)).toEqual(before);
+    expect(migrated).toEqual(before);
   });
 
   it('has its totals, and its token is good', async () => {
@@ -85,7 +88,7 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
     expect(listed).toEqual(rows.map((row) => expectedItem(row, row)));
   });
 
-  it('tells every log in its feed, in the order that it had, and new ones after them', async () => {
+  it('returns every log in its feed in the same order, then accepts new ones, and counts them', async () => {
     const told: string[] = [];
     await eventually(async () => {
       const after = told.length > 0 ? `&lastEventId=${told.at(-1)}` : '';
@@ -103,7 +106,15 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
     await eventually(async () =>
       expect(await send(`/events?lastEventId=${told.at(-1)}`)).toMatchObject([{ data: row }]),
     );
-    await owner.query('delete from time_logs where id = $1', [row!.id]);
+    const log = { projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' };
+    expect(await send('', { method: 'POST', body: JSON.stringify(log) })).toMatchObject({ success: true });
+    const counts = new TimeLogCounts(new Database(owner));
+    expect(await counts.verify()).toEqual({ logs: contents.total + 2, wrong: 0 });
+    await owner.query('delete from time_logs where id = $1 or project_id = $2', [row!.id, log.projectId]);
+    expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
+    await owner.query('update time_log_decades set total = total + 1');
+    expect(await counts.rebuild()).toBeGreaterThan(0);
+    expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
   });
 
   if (bound !== undefined && revoked !== undefined)
@@ -139,18 +150,6 @@ describe.each(['0.1', '0.2'] as const)('a database of version %s', (version) => 
     );
     expect(functions.length).toBeGreaterThan(0);
     for (const { text } of functions) await owner.query(text);
-  });
-
-  it('takes new logs, which are counted, and counts that are right', async () => {
-    const log = { projectId: crypto.randomUUID(), duration: 1, date: '2026-01-31' };
-    expect(await send('', { method: 'POST', body: JSON.stringify(log) })).toMatchObject({ success: true });
-    const counts = new TimeLogCounts(new Database(owner));
-    expect(await counts.verify()).toEqual({ logs: contents.total + 1, wrong: 0 });
-    await owner.query('delete from time_logs where project_id = $1', [log.projectId]);
-    expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
-    await owner.query('update time_log_decades set total = total + 1');
-    expect(await counts.rebuild()).toBeGreaterThan(0);
-    expect(await counts.verify()).toEqual({ logs: contents.total, wrong: 0 });
   });
 
   if (version !== '0.1')
