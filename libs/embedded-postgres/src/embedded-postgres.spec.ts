@@ -136,6 +136,14 @@ describe('EmbeddedPostgres', () => {
     });
   });
 
+  it('stops once for several calls of stop()', async () => {
+    await copyTemplate();
+    const server = await start();
+    await Promise.all([server.stop(), server.stop()]);
+    await expect(query(server.url, 'select 1')).rejects.toThrow('ENOENT');
+    expect(await readdir(dataDirectory)).not.toContain('postmaster.pid');
+  });
+
   it('starts a server for a command if none runs, and lets a service wait for its end', async () => {
     const command = await attach();
     expect(command.created).toBe(true);
@@ -224,7 +232,10 @@ describe('a running EmbeddedPostgres', () => {
     server = await EmbeddedPostgres.start({ dataDirectory: directory });
   });
 
-  afterAll(() => rm(home, { recursive: true }));
+  afterAll(async () => {
+    await server.stop();
+    await rm(home, { recursive: true });
+  });
 
   it('has a URL that TypeORM can parse, whatever characters the path has', async () => {
     const dataSource = await new DataSource({ type: 'postgres', url: server.url }).initialize();
@@ -259,11 +270,5 @@ describe('a running EmbeddedPostgres', () => {
     expect(command.url).toBe(server.url);
     await command.stop();
     expect(await query(server.url, 'select 1')).toEqual([1]);
-  });
-
-  it('stops once for several calls of stop()', async () => {
-    await Promise.all([server.stop(), server.stop()]);
-    await expect(query(server.url, 'select 1')).rejects.toThrow('ENOENT');
-    expect(await readdir(directory)).not.toContain('postmaster.pid');
   });
 });
