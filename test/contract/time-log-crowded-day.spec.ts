@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DataSource, useDatabase } from '../support/storage.js';
+import { type DataSource, useDatabase, type UsedDatabase } from '../support/storage.js';
 
 const LOGS = 20_000;
 const LIMIT = 10;
@@ -37,21 +37,25 @@ const PERIODS = [
 type Period = (typeof PERIODS)[number];
 const OPEN = PERIODS[0];
 
-const database = useDatabase({ poolSize: 1 });
 /** Keeps its plans. */
 let session: DataSource;
-beforeAll(async () => {
-  session = database.dataSource;
-  // What is all visible is read in the index alone, and not counted.
-  await session.query('alter table time_logs set (autovacuum_enabled = off)');
-});
+/** Makes a database for a `describe` block: statistics of one block would change the plans of another. */
+function useSession(): UsedDatabase {
+  const database = useDatabase({ poolSize: 1 });
+  beforeAll(async () => {
+    session = database.dataSource;
+    // What is all visible is read in the index alone, and not counted.
+    await session.query('alter table time_logs set (autovacuum_enabled = off)');
+  });
+  return database;
+}
 
 describe.each([
   ['whose counts wait', 'select'],
   ['whose counts are folded', 'select fold_time_log_counts(10000)'],
 ])('a page that begins in the midst of a crowded day, %s', (_what, fold) => {
+  const database = useSession();
   beforeAll(async () => {
-    await session.query('truncate time_logs');
     await session.query(SEED);
     await session.query(fold);
   });
@@ -123,28 +127,28 @@ describe.each([
   });
 
   it('is no error where the counts are wrong', async () => {
-    await session.transaction(async (runner) => {
-      // Fewer than none are newer than the period; and then more than there are before it.
-      await runner.query(`select set_config('time_logs.counting', 'on', true)`);
-      await runner.query(`
-        insert into time_log_months (of_all, project_id, month, total, duration, days, durations)
-        select of_all, project_id, month, total, 0, array[total], '{0}'
-          from (select distinct of_all, project_id from time_log_months) keys,
-               (values (date '2026-03-01', -150), (date '2026-04-01', 50)) later (month, total)`);
-      for (const sign of ['', '-']) {
-        await runner.query(`update time_log_months set total = ${sign}total`);
-        for (const [, scope] of SCOPES)
-          for (const [from, to] of PERIODS)
-            for (const skipped of [0, 1, 1_000])
-              await expect(
-                runner.query(`select from page_time_logs($1, $2, $3, $4, 5)`, [scope, from, to, skipped]),
-              ).resolves.toBeDefined();
-      }
-    });
+    const runner = await database.transaction();
+    // Fewer than none are newer than the period; and then more than there are before it.
+    await runner.query(`select set_config('time_logs.counting', 'on', true)`);
+    await runner.query(`
+      insert into time_log_months (of_all, project_id, month, total, duration, days, durations)
+      select of_all, project_id, month, total, 0, array[total], '{0}'
+        from (select distinct of_all, project_id from time_log_months) keys,
+             (values (date '2026-03-01', -150), (date '2026-04-01', 50)) later (month, total)`);
+    for (const sign of ['', '-']) {
+      await runner.query(`update time_log_months set total = ${sign}total`);
+      for (const [, scope] of SCOPES)
+        for (const [from, to] of PERIODS)
+          for (const skipped of [0, 1, 1_000])
+            await expect(
+              runner.query(`select from page_time_logs($1, $2, $3, $4, 5)`, [scope, from, to, skipped]),
+            ).resolves.toBeDefined();
+    }
   });
 });
 
 describe('what a page costs', () => {
+  useSession();
   beforeEach(() => session.query('truncate time_logs'));
 
   /** Logs of the first project, but for one in so many: these are of the second. */
@@ -182,10 +186,12 @@ describe('what a page costs', () => {
     await insert(201, 200 + later, `'2026-02-01'`, 2);
     // Of several projects each log of the page is fetched by its id.
     for (const [scope, most] of ASKED)
-      for (const skipped of [1, 100, 190])
-        expect(
-          await pagesReadFor(scope, OPEN, (scope?.length === 1 ? later / 2 : later) + skipped),
-        ).toBeLessThan(most);
+      for (const skipped of [1, 100, 190]) {
+        const read = () => pagesReadFor(scope, OPEN, (scope?.length === 1 ? later / 2 : later) + skipped);
+        // The first call in a session also reads the catalog.
+        await read();
+        expect(await read()).toBeLessThan(most);
+      }
   });
 
   it('does not depend on how many days are newer than a period', async () => {
