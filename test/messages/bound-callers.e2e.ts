@@ -20,6 +20,7 @@ beforeAll(async () => {
   host = await startTcpHost();
   doors.HTTP = overHttp(host.port);
   doors.messages = host.door;
+  for (const projectId of BOUND_TO) await record(projectId);
 });
 afterAll(() => host.close());
 

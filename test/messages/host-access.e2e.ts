@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   type CallHandler,
   type CanActivate,
@@ -42,7 +42,7 @@ describe('a host that knows its callers by itself', () => {
   let client: ClientProxy;
   let door: Door;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     const caller = (context: ExecutionContext) => CALLERS[nameOf(context)];
     const timeLogs = TimeLogModule.forRoot({ guard: HostGuard, caller });
     const interceptor = {
@@ -60,7 +60,7 @@ describe('a host that knows its callers by itself', () => {
     client = tcpClient(tcpPortOf(app));
     door = overTransport(client);
   });
-  afterAll(async () => {
+  afterEach(async () => {
     await client.close();
   });
 

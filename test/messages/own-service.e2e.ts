@@ -38,19 +38,19 @@ afterAll(() => database.drop());
 describe('the service with MESSAGES_URL', () => {
   let service: ServiceProcess;
   let port: number;
-  beforeAll(async () => {
-    port = await unusedPort();
-    const fixtures = ['resolutions', 'tracing'].map((name) =>
-      join(import.meta.dirname, `${name}.fixture.mjs`),
-    );
-    service = await startService({
+  const start = (messagesPort: number, fixture: string) =>
+    startService({
       ...env,
       NODE_ENV: 'production',
       LOG_LEVEL: 'debug',
-      MESSAGES_URL: `tcp://${host}:${port}`,
-      NODE_OPTIONS: fixtures.map((fixture) => `--import=${fixture}`).join(' '),
+      MESSAGES_URL: `tcp://${host}:${messagesPort}`,
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, fixture)}`,
     });
+  beforeAll(async () => {
+    port = await unusedPort();
+    service = await start(port, 'tracing.fixture.mjs');
   });
+  afterAll(() => service.end());
 
   /** The lines of the requests and messages of some work, once there are so many. */
   async function linesOf(count: number, work: () => Promise<unknown>): Promise<Line[]> {
@@ -135,25 +135,24 @@ describe('the service with MESSAGES_URL', () => {
     ]);
   });
 
-  it('records over TCP what it lists over HTTP, and answers all that is under way when it is ended', async () => {
-    const door = overTransport((client = tcpClient(port)));
-    const target = { port: service.port, token: accessToken };
+  it('records over TCP what it lists over HTTP, answers all that is under way when it is ended, and has loaded no driver of a broker, and nothing that makes documents', async () => {
+    const ownPort = await unusedPort();
+    const own = await start(ownPort, 'resolutions.fixture.mjs');
+    const door = overTransport((client = tcpClient(ownPort)));
+    const target = { port: own.port, token: accessToken };
     const before = ((await list(target)).body as { meta: { total: number } }).meta.total;
     expect(await door.record({ accessToken, timeLog: LOG })).toMatchObject({ answer: { success: true } });
     expect((await list(target)).body).toMatchObject({ meta: { total: before + 1 } });
     const outcomes = Array.from({ length: 200 }, () => door.record({ accessToken, timeLog: LOG }));
     await Promise.race(outcomes);
-    const ended = service.end();
+    const ended = own.end();
     const kinds = (await Promise.all(outcomes)).map((outcome) =>
       'answer' in outcome ? 'answer' : (outcome.error as { error?: string }).error,
     );
     expect(kinds.filter((kind) => kind !== 'answer' && kind !== 'SERVICE_UNAVAILABLE')).toEqual([]);
     expect(await ended).toBe(0);
-  });
-
-  it('loads no driver of a broker, and nothing that makes documents', async () => {
-    await allOutputOf(service);
-    const names = service.output().match(/(?<=^resolved ).+$/gm) ?? [];
+    await allOutputOf(own);
+    const names = own.output().match(/(?<=^resolved ).+$/gm) ?? [];
     expect(names).toContain('@nestjs/core');
     expect(names.filter((name) => /nats-io|amqp|swagger/.test(name))).toEqual([]);
   });

@@ -398,18 +398,22 @@ describe('a host with messages over TCP', () => {
   });
 
   it('answers at its end what is under way, and refuses what comes then', async () => {
-    const { asked, answered } = tcp.tokens;
-    const underWay = door.record({ accessToken: 'held', timeLog: LOG });
+    const own = await startTcpHost({ deadline: 60_000 });
+    const { asked, answered } = own.tokens;
+    // Until its first valid token, a connection has one message at a time.
+    await own.door.list({ accessToken });
+    const underWay = own.door.record({ accessToken: 'held', timeLog: LOG });
     await asked.opened;
-    const ended = tcp.app.close();
+    const ended = own.app.close();
     await eventually(async () =>
-      expect(await door.list({ accessToken: 'bad' })).toMatchObject({
+      expect(await own.door.list({ accessToken: 'bad' })).toMatchObject({
         error: { error: 'SERVICE_UNAVAILABLE' },
       }),
     );
     answered.open();
     expect(await underWay).toMatchObject({ answer: { success: true } });
     await ended;
+    await own.close();
   });
 });
 
