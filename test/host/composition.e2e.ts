@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DynamicModule, Injectable, type ModuleMetadata, type Provider, Scope } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
@@ -239,13 +239,13 @@ describe('a host that composes', () => {
     const databases: TestDatabase[] = [];
     let dataSources: NonNullable<ModuleMetadata['imports']>;
 
-    beforeAll(async () => {
+    beforeEach(async () => {
       for (let left = 2; left > 0; left--) databases.push(await createMigratedDatabase());
       dataSources = databases.map(({ url }, index) => hostDataSource(url, `tenant ${index}`));
     });
-    afterAll(async () => {
+    afterEach(async () => {
       await hosts.close();
-      for (const database of databases) await database.drop();
+      for (const database of databases.splice(0)) await database.drop();
     });
 
     const first = () => TimeLogModule.forRoot({ dataSource: 'tenant 0', caller });

@@ -11,8 +11,7 @@ import { unusedPort } from '../support/unused-port.js';
 import { type HostOptions, SCHEMA } from './host.js';
 import { expectOurRoutes } from './our-routes.js';
 
-const PROJECT = '11111111-1111-1111-1111-111111111111';
-const HOSTED = { projectId: PROJECT, duration: 0.1, description: 'hosted', date: '2026-01-30' };
+const HOSTED = { projectId: randomUUID(), duration: 0.1, description: 'hosted', date: '2026-01-30' };
 
 interface Sending {
   readonly method?: string;
@@ -69,6 +68,12 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
     const descriptions = (body: unknown) =>
       (body as { data: { description: string }[] }).data.map(({ description }) => description);
 
+    /** Starts a host in the place of the one that runs. */
+    const restart = async (inMemory: boolean) => {
+      await host.close();
+      host = await startHost({ databaseUrl: database.url, inMemory, messagesPort });
+    };
+
     beforeAll(async () => {
       database = await createTestDatabase();
       await query(`create schema "${SCHEMA}"`);
@@ -92,10 +97,11 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
     });
 
     it('records and lists under its own path, with its own tokens', async () => {
-      const [status, created] = await post('/work/time-logs', 'worker');
+      const projectId = randomUUID();
+      const [status, created] = await post('/work/time-logs', 'worker', { projectId });
       const { date, ...item } = (created as { data: Record<string, unknown> }).data;
       expect([status, date]).toEqual([201, '2026-01-30']);
-      expect(await send(`/work/time-logs?projectId=${PROJECT}`, { token: 'reader' })).toEqual([
+      expect(await send(`/work/time-logs?projectId=${projectId}`, { token: 'reader' })).toEqual([
         200,
         { success: true, data: [item], meta: { total: 1, page: 1, limit: 50 } },
       ]);
@@ -255,16 +261,19 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
     });
 
     it('puts an adapter of its own in the place of ours: what it does not provide has no route', async () => {
-      await host.close();
-      host = await startHost({ databaseUrl: database.url, inMemory: true, messagesPort });
-      await post('/work/time-logs', 'worker', { description: 'in memory' });
-      const [, listed] = await send('/work/time-logs', { token: 'reader' });
-      expect(descriptions(listed)).toEqual(['in memory']);
-      for (const path of ['totals', 'events'])
-        expect(await send(`/work/time-logs/${path}`, { token: 'reader' })).toEqual([
-          400,
-          refusal('VALIDATION_ERROR', 'id must be a UUID'),
-        ]);
+      await restart(true);
+      try {
+        await post('/work/time-logs', 'worker', { description: 'in memory' });
+        const [, listed] = await send('/work/time-logs', { token: 'reader' });
+        expect(descriptions(listed)).toEqual(['in memory']);
+        for (const path of ['totals', 'events'])
+          expect(await send(`/work/time-logs/${path}`, { token: 'reader' })).toEqual([
+            400,
+            refusal('VALIDATION_ERROR', 'id must be a UUID'),
+          ]);
+      } finally {
+        await restart(false);
+      }
     });
   });
 }
