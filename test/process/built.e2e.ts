@@ -3,7 +3,7 @@ import { chown, copyFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { environment } from '../support/environment.js';
 import { useFolder } from '../support/fixtures.js';
 
@@ -72,8 +72,11 @@ describe('what npm start compiles', () => {
     await writeFile(file('src/main.ts'), MAIN);
     await writeFile(file('node_modules/typescript/bin/tsc'), COMPILER);
   });
+  // No earlier change waits to be compiled.
+  beforeEach(compilations);
 
   it('is a fresh clone, in two lines: the one of npm, and that it compiles', async () => {
+    await rm(file('dist'), { recursive: true });
     const env = environment({ npm_config_loglevel: 'notice' });
     const { stdout, stderr } = await run('npm', ['start'], { cwd: file(), env });
     const lines = (text: string) => text.split('\n').filter((line) => !/^(npm warn .*)?$/.test(line));

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { hurryTimers } from '../support/clock.js';
@@ -18,6 +18,9 @@ const uuids = (count: number) =>
 /** What fails with this line. */
 const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
 const printed = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
+
+/** A database without tables. */
+const empty = useTestDatabase(createTestDatabase);
 
 describe('the token command', () => {
   const database = useTestDatabase();
@@ -113,15 +116,12 @@ describe('the commands on the embedded database', () => {
   const inFolder = useFolder('time-logs-commands-');
   const env = () => ({ DATA_DIR: inFolder() });
 
-  it('migrates once', async () => {
+  it('migrates once, and makes tokens whether the service runs or not, as its last line', async () => {
     const { code, stdout, stderr } = await run('migrate', [], env());
     const told = `created a new database in ${inFolder()}\n`;
     expect([code, stderr]).toEqual([0, told]);
     expect(stdout).toMatch(/^migrated CreateTimeLogs\d+$/m);
     expect(await run('migrate', [], env())).toEqual(printed('nothing to migrate'));
-  });
-
-  it('makes tokens whether the service runs or not, as its last line', async () => {
     const before = await run('token', ['create', '--name', 'before'], env());
     const service = await startHere(env());
     const during = await runCommand('token', ['create', '--name', 'during'], env());
@@ -135,21 +135,23 @@ describe('the commands on the embedded database', () => {
 });
 
 describe('the counts command', () => {
-  const database = useTestDatabase(createTestDatabase);
+  const database = useTestDatabase();
   const counts = (...args: string[]) => run('counts', args, { DATABASE_URL: database.url });
   const query = (sql: string, url = database.url) => queryOnce(url, sql);
+  beforeEach(() =>
+    query(
+      `truncate time_logs;
+       insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', gen_random_uuid(), 1, '', '2026-01-31')`,
+    ),
+  );
 
   it('says what to do where there is nothing to count', async () => {
-    expect(await counts('verify')).toEqual(
+    expect(await run('counts', ['verify'], { DATABASE_URL: empty.url })).toEqual(
       refused('the database has no counts yet: run npm run migrate to create them'),
     );
   });
 
   it('verifies and rebuilds', async () => {
-    await run('migrate', [], { DATABASE_URL: database.url });
-    await query(
-      `insert into time_logs values ('019c1370-4e1b-7000-8000-000000000001', gen_random_uuid(), 1, '', '2026-01-31')`,
-    );
     expect(await counts('verify')).toEqual(printed('the counts are correct: 1 logs'));
     await query('delete from time_log_changes');
     const wrong = await counts('verify');
@@ -216,11 +218,11 @@ describe('the counts command', () => {
 });
 
 describe('the drop command', () => {
-  const database = useTestDatabase(createTestDatabase);
+  const database = useTestDatabase();
   const drop = (...args: string[]) => run('drop', args, { DATABASE_URL: database.url });
 
   it('says what to do where there is nothing to drop, and what is wrong', async () => {
-    expect(await drop('2020-01-01')).toEqual(
+    expect(await run('drop', ['2020-01-01'], { DATABASE_URL: empty.url })).toEqual(
       refused('the database has no functions that drop logs yet: run npm run migrate to create them'),
     );
     for (const [line, message] of [
@@ -236,7 +238,6 @@ describe('the drop command', () => {
   });
 
   it('drops the logs of before a day, and says what is left', async () => {
-    await run('migrate', [], { DATABASE_URL: database.url });
     await withSql(database.url, async (sql) => {
       await sql.query(
         `insert into time_logs (id, project_id, duration, description, date)
@@ -268,11 +269,11 @@ describe('the drop command', () => {
 });
 
 describe('the forget command', () => {
-  const database = useTestDatabase(createTestDatabase);
+  const database = useTestDatabase();
   const forget = (...args: string[]) => run('forget', args, { DATABASE_URL: database.url });
 
   it('says what to do where there is nothing to forget, and which day it needs', async () => {
-    expect(await forget('2026-01-31')).toEqual(
+    expect(await run('forget', ['2026-01-31'], { DATABASE_URL: empty.url })).toEqual(
       refused('the database has no deletions yet: run npm run migrate to create them'),
     );
     for (const args of [[], ['2026-02-30'], ['2026-01-31', 'more']])
@@ -280,7 +281,6 @@ describe('the forget command', () => {
   });
 
   it('forgets the deletions of before a day', async () => {
-    await run('migrate', [], { DATABASE_URL: database.url });
     await withSql(database.url, async (sql) => {
       await sql.query(
         `insert into time_log_deletions values (1, gen_random_uuid(), gen_random_uuid(), '2026-01-30T23:59:59Z'),

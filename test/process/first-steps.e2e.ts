@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../src/time-log/contract/eventually.js';
 import { runHere } from '../support/commands-here.js';
 import { environment } from '../support/environment.js';
@@ -22,6 +22,8 @@ async function pasted(printed: string, index: number): Promise<Record<string, un
 describe('the service without DATABASE_URL', () => {
   const inFolder = useFolder("time-logs' first steps ");
   const env = () => ({ DATA_DIR: inFolder(), DATABASE_URL: '' });
+  // A new database for each.
+  beforeEach(() => rm(inFolder(), { recursive: true, force: true }));
   const tokenFile = () => readFile(inFolder('access-token'), 'utf8');
 
   it('has a first token, also where another was made before, and lines that record a log and list it', async () => {

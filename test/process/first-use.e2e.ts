@@ -60,8 +60,9 @@ describe('the first use with a DATABASE_URL', () => {
     expect(stderr).toContain(NO_TOKEN);
   });
 
-  it('prints beside the log how to make a token, and lines that record a log and list it, as pasted', async () => {
-    const service = await startHere({ DATABASE_URL: database.url });
+  it('prints beside the log how to make a token, and lines that record a log and list it, as pasted, until there is a token, and again where all are revoked, unless one is declared or others issue them', async () => {
+    const env = { DATABASE_URL: database.url };
+    const service = await startHere(env);
     await eventually(() => expect(service.written.said).toContain('Try it'));
     const { said } = service.written;
     expect(said).toContain(NO_TOKEN);
@@ -70,22 +71,15 @@ describe('the first use with a DATABASE_URL', () => {
       'TOKEN=$(npm run --silent token -- create --name me | tail -n 1)',
       2,
     ]);
-    const env = environment({ DATABASE_URL: database.url });
-    const { stdout } = await run('sh', ['-c', [make, ...calls].join('\n')], { cwd: PROJECT, env });
-    const answers = stdout.trim().split('\n');
+    const pasted = ['-c', [make, ...calls].join('\n')];
+    const { stdout: answered } = await run('sh', pasted, { cwd: PROJECT, env: environment(env) });
+    const answers = answered.trim().split('\n');
     expect(answers.map((answer) => JSON.parse(answer) as object)).toMatchObject([
       { success: true },
       { success: true, meta: { total: 1 } },
     ]);
     await service.end();
-  });
-
-  it('says no more of it once there is a token', async () => {
-    expect((await written({ DATABASE_URL: database.url })).said).toBe('');
-  });
-
-  it('says what to do where all tokens are revoked, unless one is declared or others issue them', async () => {
-    const env = { DATABASE_URL: database.url };
+    expect((await written(env)).said).toBe('');
     const { stdout } = await runHere('token', ['list'], env);
     for (const [id] of stdout.matchAll(/^[-0-9a-f]{36}(?= )/gm)) await runHere('token', ['revoke', id], env);
     expect((await written(env)).said).toMatch(`\n${NO_TOKEN}\n`);
