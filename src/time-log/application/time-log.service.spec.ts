@@ -42,15 +42,23 @@ describe('TimeLogService', () => {
     service = new TimeLogService(repository, ids);
   });
 
-  it('refuses a repository whose methods cannot obey an access', () => {
+  it('asks no repository for a bound caller whose methods cannot obey the access', async () => {
     class Unbound extends InMemoryTimeLogRepository {
       override async get(id: string): Promise<undefined> {
         await super.get(id, ALL_PROJECTS);
       }
     }
-    expect(() => new TimeLogService(new Unbound(), ids)).toThrow(
-      'Unbound.get must take the access of callers, and obey it',
-    );
+    service = new TimeLogService(new Unbound(), ids);
+    const { id } = await service.record(values);
+    const bound = { access: [] };
+    for (const call of [
+      service.list(everything, PageRequest.of(1, 1), bound),
+      service.items(everything, PageRequest.of(1, 1), bound),
+      service.get(id, bound),
+      service.delete(id, bound),
+    ])
+      await expect(call).rejects.toThrow('Unbound.get must take the access of callers, and obey it');
+    await service.delete(id);
   });
 
   it('records a log under a new id and returns what it stored', async () => {

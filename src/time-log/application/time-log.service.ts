@@ -28,9 +28,7 @@ export class TimeLogService {
     private readonly ids: TimeLogIds,
     @Optional() @Inject(TIME_LOG_HOOKS) private readonly hooks?: TimeLogHooks,
     @Optional() private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
-  ) {
-    requireAccessParameters(timeLogs);
-  }
+  ) {}
 
   /**
    * Records a log. Resolves when it is durable or, with `manager`, when it is part of the transaction. Throws
@@ -88,6 +86,7 @@ export class TimeLogService {
 
   /** Returns the log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
   async get(id: string, options: CallOptions = {}): Promise<TimeLog> {
+    this.requireSupport(options);
     const log = await this.timeLogs.get(id.toLowerCase(), accessOf(options), options.caller?.id);
     if (log === undefined) throw notFound();
     return log;
@@ -98,11 +97,13 @@ export class TimeLogService {
    * SERVICE_UNAVAILABLE.
    */
   async list(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogPage> {
+    this.requireSupport(options);
     return this.timeLogs.find(filter, page, accessTo(filter, options), options.caller?.id);
   }
 
   /** Returns the same page as JSON. Throws like `list`. */
   async items(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogItems> {
+    this.requireSupport(options);
     return this.timeLogs.items(filter, page, accessTo(filter, options), options.caller?.id);
   }
 
@@ -131,7 +132,21 @@ export class TimeLogService {
    * caller has no queue, and the log may be visible only there.
    */
   private async requireAccess(id: string, options: RecordOptions): Promise<void> {
+    this.requireSupport(options);
     if (accessOf(options) !== ALL_PROJECTS && !options.manager) await this.get(id, options);
+  }
+
+  /** Throws an Error if the call is bound to projects and a method of the repository has no parameter for that. */
+  private requireSupport(options: CallOptions): void {
+    if (accessOf(options) === ALL_PROJECTS) return;
+    for (const [method, count] of ACCESS_PARAMETERS) {
+      const length = this.timeLogs[method].length;
+      // A method with rest parameters has a length of 0.
+      if (length > 0 && length < count)
+        throw new Error(
+          `${this.timeLogs.constructor.name}.${method} must take the access of callers, and obey it`,
+        );
+    }
   }
 }
 
@@ -142,16 +157,6 @@ const ACCESS_PARAMETERS = [
   ['correct', 2],
   ['delete', 2],
 ] as const;
-
-/** Throws an Error for a repository that has no parameter for the access: bound callers would see all projects. */
-function requireAccessParameters(timeLogs: TimeLogRepository): void {
-  for (const [method, count] of ACCESS_PARAMETERS) {
-    const length = timeLogs[method].length;
-    // A method with rest parameters has a length of 0.
-    if (length > 0 && length < count)
-      throw new Error(`${timeLogs.constructor.name}.${method} must take the access of callers, and obey it`);
-  }
-}
 
 function notFound(): DomainError {
   return new DomainError('NOT_FOUND', 'there is no time log with this id');
