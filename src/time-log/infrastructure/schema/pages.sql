@@ -117,8 +117,6 @@ begin
   end if;
   -- The conditions contain the defaults, because each assignment to a variable takes some
   -- microseconds.
-  -- The logs of a project are a range of the index by project. With project_id = and an order by date,
-  -- the index by date would do too, and read all logs that are newer than those of a small project.
   if projects is null then
     return query
       select null::bigint, log from {{time_logs}} log
@@ -127,9 +125,9 @@ begin
   elsif cardinality(projects) = 1 then
     return query
       select null::bigint, log from {{time_logs}} log
-       where (log.project_id, log.date, log.id) <= (projects[1], coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-         and (log.project_id, log.date) >= (projects[1], coalesce(oldest, '0001-01-01'))
-       order by log.project_id desc, log.date desc, log.id desc limit page_limit;
+       where log.project_id = projects[1]
+         and (log.date, log.id) <= (coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')) and log.date >= coalesce(oldest, '0001-01-01')
+       order by log.date desc, log.id desc limit page_limit;
   else
     return query
       select null::bigint, whole.log
@@ -137,9 +135,9 @@ begin
                 from (select distinct unnest(projects) as project_id) each
                cross join lateral (
                  select log.date, log.id from {{time_logs}} log
-                  where (log.project_id, log.date, log.id) <= (each.project_id, coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-                    and (log.project_id, log.date) >= (each.project_id, coalesce(oldest, '0001-01-01'))
-                  order by log.project_id desc, log.date desc, log.id desc limit page_limit
+                  where log.project_id = each.project_id
+                    and (log.date, log.id) <= (coalesce(start_date, newest, '9999-12-31'), coalesce(start_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')) and log.date >= coalesce(oldest, '0001-01-01')
+                  order by log.date desc, log.id desc limit page_limit
                ) place
                order by 1 desc, 2 desc limit page_limit) page
        cross join lateral (
@@ -172,13 +170,11 @@ begin
   elsif projects is null then
     select id into nth_id from {{time_logs}} where date >= day and date <= day order by date, id offset n - 1 - rank limit 1;
   elsif only_project is not null and is_near then
-    select id into nth_id from {{time_logs}}
-     where (project_id, date) >= (only_project, day) and (project_id, date) <= (only_project, day)
-     order by project_id desc, date desc, id desc offset rank limit 1;
+    select id into nth_id from {{time_logs}} where project_id = only_project and date >= day and date <= day
+     order by date desc, id desc offset rank limit 1;
   elsif only_project is not null then
-    select id into nth_id from {{time_logs}}
-     where (project_id, date) >= (only_project, day) and (project_id, date) <= (only_project, day)
-     order by project_id, date, id offset n - 1 - rank limit 1;
+    select id into nth_id from {{time_logs}} where project_id = only_project and date >= day and date <= day
+     order by date, id offset n - 1 - rank limit 1;
   else
     -- Narrows the creation time of the logs, which is in the first 48 bits of their ids, until few
     -- logs remain: merging the lists of all projects up to the target would sort half of the day.
@@ -189,13 +185,9 @@ begin
       into oldest, newest
       from (select distinct unnest(projects) as project_id) each
      cross join lateral (
-       (select id from {{time_logs}} log
-         where (log.project_id, date) >= (each.project_id, day) and (log.project_id, date) <= (each.project_id, day)
-         order by log.project_id, date, id limit 1)
+       (select id from {{time_logs}} log where log.project_id = each.project_id and date >= day and date <= day order by date, id limit 1)
        union all
-       (select id from {{time_logs}} log
-         where (log.project_id, date) >= (each.project_id, day) and (log.project_id, date) <= (each.project_id, day)
-         order by log.project_id desc, date desc, id desc limit 1)
+       (select id from {{time_logs}} log where log.project_id = each.project_id and date >= day and date <= day order by date desc, id desc limit 1)
      ) place;
     while n > 200 and oldest < newest loop
       guesses := guesses + 1;
@@ -208,8 +200,9 @@ begin
         from (select distinct unnest(projects) as project_id) each
        cross join lateral (
          select from {{time_logs}} log
-          where (log.project_id, date, id) >= (each.project_id, day, rpad(lpad(to_hex(case when is_near then middle else oldest end), 12, '0'), 32, '0')::uuid)
-            and (log.project_id, date, id) <= (each.project_id, day, rpad(lpad(to_hex(case when is_near then newest else middle - 1 end), 12, '0'), 32, 'f')::uuid)
+          where log.project_id = each.project_id and date = day
+            and id >= rpad(lpad(to_hex(case when is_near then middle else oldest end), 12, '0'), 32, '0')::uuid
+            and id <= rpad(lpad(to_hex(case when is_near then newest else middle - 1 end), 12, '0'), 32, 'f')::uuid
        ) place;
       if not is_near then
         newer := n - newer;
@@ -229,9 +222,9 @@ begin
         from (select distinct unnest(projects) as project_id) each
        cross join lateral (
          select id from {{time_logs}} log
-          where (log.project_id, date) >= (each.project_id, day)
-            and (log.project_id, date, id) <= (each.project_id, day, rpad(lpad(to_hex(newest), 12, '0'), 32, 'f')::uuid)
-          order by log.project_id desc, date desc, id desc limit rank + 1
+          where log.project_id = each.project_id and date >= day
+            and (date, id) <= (day, rpad(lpad(to_hex(newest), 12, '0'), 32, 'f')::uuid)
+          order by date desc, id desc limit rank + 1
        ) place
        order by place.id desc offset rank limit 1;
     else
@@ -239,9 +232,9 @@ begin
         from (select distinct unnest(projects) as project_id) each
        cross join lateral (
          select id from {{time_logs}} log
-          where (log.project_id, date) <= (each.project_id, day)
-            and (log.project_id, date, id) >= (each.project_id, day, rpad(lpad(to_hex(oldest), 12, '0'), 32, '0')::uuid)
-          order by log.project_id, date, id limit n - rank
+          where log.project_id = each.project_id and date <= day
+            and (date, id) >= (day, rpad(lpad(to_hex(oldest), 12, '0'), 32, '0')::uuid)
+          order by date, id limit n - rank
        ) place
        order by place.id offset n - 1 - rank limit 1;
     end if;
