@@ -16,7 +16,7 @@ const SEED = `
          1, '', case when n <= 3 then date '2026-01-30' when n > ${LOGS - 3} then date '2026-02-01' else date '2026-01-31' end
     from generate_series(1, ${LOGS}) n`;
 
-/** Who asks, the first parameter of the function, the logs of the projects, and how many projects are read for a page. */
+/** The scope, the first parameter of the function, the logs of the scope, and the number of projects of a page. */
 const SCOPES = [
   ['all', null, 'true', 1],
   ['one project', [project(1)], `project_id = '${project(1)}'`, 1],
@@ -103,8 +103,7 @@ describe.each([
     async (_scope, scope, condition, projects) => {
       const { length } = await idsOf(condition, OPEN);
       const read = async (skipped: number) => (await page(scope, OPEN, skipped)).read;
-      // Of several projects a page is read of each, each log of it is then fetched whole, and some 1,000 logs lie around a
-      // guess.
+      // For several projects, a page of each is read, each of its logs is fetched, and a guess leaves some 1,000 logs.
       const own = 6 * LIMIT + (projects > 1 ? 2_000 : 0);
       expect(await read(LIMIT)).toBeLessThan(own);
       expect(await read(length - LIMIT)).toBeLessThan(own);

@@ -87,7 +87,7 @@ export function ratio(
   return quotient(results, figure, { ...what, program: 'service' }, { ...what, program: baseline });
 }
 
-/** How many times longer (p50) a load takes at the one size than at the other; undefined where either is not measured. */
+/** The ratio of the p50 of a load at two sizes; undefined if either is not measured. */
 export function growth(
   results: Results,
   what: Pick<Measurement, 'load' | 'program'>,

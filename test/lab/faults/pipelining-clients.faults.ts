@@ -33,7 +33,7 @@ describe('a service whose clients send requests without a token and do not read'
     await askAsOthers(50);
   }
 
-  /** Sends from this number of connections. Resolves when each has the start of an answer, which it does not read, or is closed. */
+  /** Sends from a number of connections. Resolves when each is closed or has the start of an unread answer. */
   async function pipeline(connections: number, requests: number): Promise<void> {
     await Promise.all(
       Array.from({ length: connections }, async () => {

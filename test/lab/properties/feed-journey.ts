@@ -189,7 +189,7 @@ export class FeedJourney {
   }
 
   private async go({ act, ...way }: Way & { readonly act: string }): Promise<void> {
-    // Behind the last move nothing knows how far that went (src/feed/README.md); nor beside it, where a clock is behind.
+    // After the last move its extent is unknown (src/feed/README.md), and also during it if a clock is behind.
     const before = this.saved.findLast(
       ({ move, clock, moves }) => move === way.move && moves >= this.moves + (clock === 'behind' ? 1 : 0),
     );

@@ -123,8 +123,8 @@ function refused(...parts: (string | RegExp)[]): Refused {
 }
 
 /**
- * At most 3 names in printable ASCII, each cut at 40 characters, with a text after the last one. The replacement of other
- * characters is left open.
+ * At most 3 names in printable ASCII, each cut at 40 characters, with a text after the last one. Any replacement of
+ * other characters is accepted.
  */
 function named(what: string, names: readonly string[], end = ''): (string | RegExp)[] {
   return names.slice(0, 3).map((name, index, { length }) => {

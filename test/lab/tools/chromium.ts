@@ -21,8 +21,8 @@ export function describeInChromium(name: string, tests: () => void): void {
 }
 
 /**
- * Chromium for the tests of a `describe` block, without its sandbox, which root cannot have. Returns what opens an empty
- * page, with cookies and storage of its own, until the end of the test.
+ * Chromium for the tests of a `describe` block, without its sandbox, which root cannot have. Returns a function that
+ * opens an empty page, with cookies and storage of its own, until the end of the test.
  */
 export function useChromium(...args: string[]): (options?: PageOptions) => Promise<Page> {
   let browser: Browser | undefined;
