@@ -6,8 +6,8 @@ import type { QueryRunner } from 'typeorm';
 import { DataSource, migrations, plainOptions } from '../support/storage.js';
 
 /**
- * The first half of the SHA-256 of the SQL of each migration, and of each file with the migrations of a release. It never
- * changes, because databases have been made by it. A change of the schema is a new migration.
+ * The first half of the SHA-256 of the SQL of each migration, and of each file with the migrations of a release. It
+ * never changes, because databases have been made by it. A change of the schema is a new migration.
  */
 const RELEASED: Readonly<Record<string, string>> = {
   CreateAccessTokens1763683100000: '858f32e883fa7183f5001d4274ace65f',
