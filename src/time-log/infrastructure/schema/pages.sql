@@ -3,9 +3,13 @@
 -- Returns a row with the total, then the logs. It walks the counts of decades, months and days,
 -- including waiting changes, to the day of the first log of the page, and continues with an offset
 -- within that day, from its nearer end.
+--
+-- With page costs of 0, the planner compares the number of rows alone. Otherwise it may scan the
+-- index by date for one of few projects, and read all newer logs of the others.
 create or replace function {{page_time_logs}}(projects uuid[], oldest date, newest date, skipped bigint, page_limit integer)
   returns table (total bigint, log {{time_logs}}) stable language plpgsql
-  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+  set seq_page_cost = 0 set random_page_cost = 0 as $$
 #variable_conflict use_column
 declare
   is_of_all boolean;
