@@ -87,7 +87,8 @@ export class Issuer {
 /** Ways in which an issuer that can be reached is of no use. */
 export const MISBEHAVIOURS: Readonly<Record<string, RequestListener>> = {
   'answers garbage': (_request, response) => response.end('<html>'),
-  'answers JSON that is no set of keys': (_request, response) => response.end('{"keys":[1]}'),
+  'answers JSON that is no set of keys': (_request, response) => response.end('{"keys":1}'),
+  'answers no usable key': (_request, response) => response.end('{"keys":[1]}'),
   'answers 500': (_request, response) => response.writeHead(500).end('{"keys":[]}'),
   'answers 204': (_request, response) => response.writeHead(204).end(),
   'leads elsewhere': (_request, response) =>

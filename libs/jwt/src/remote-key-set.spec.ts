@@ -17,6 +17,7 @@ const unavailable = {
 describe('RemoteKeySet', () => {
   let first: IssuerKey;
   let second: IssuerKey;
+  let privateJwk: jose.JWK;
   let issuer: Issuer;
   let now: number;
   let keys: RemoteKeySet;
@@ -56,6 +57,7 @@ describe('RemoteKeySet', () => {
 
   beforeAll(async () => {
     [first, second] = await Promise.all([makeKey('ES256', 'first'), makeKey('ES256', 'second')]);
+    privateJwk = await jose.exportJWK(first.privateKey);
   });
   beforeEach(async () => {
     lines = [];
@@ -147,6 +149,7 @@ describe('RemoteKeySet', () => {
     it.each([
       ['answers garbage', 'the response is not JSON'],
       ['answers JSON that is no set of keys', 'the response is not a key set'],
+      ['answers no usable key', 'the response has no usable key'],
       ['answers 500', 'the status is 500, not 200'],
       ['answers 204', 'the status is 204, not 200'],
       ['leads elsewhere', 'the status is 302, not 200'],
@@ -194,6 +197,62 @@ describe('RemoteKeySet', () => {
     await expect(find('first')).rejects.toMatchObject(noKey);
     expect(issuer.asked).toBe(2);
   });
+
+  /** Answers every request with a text. */
+  const answer = (text: string) => {
+    issuer.misbehaviour = (_request, response) => response.end(text);
+  };
+
+  it.each(['\ufeff', ' ', '\n\t'])('accepts a response that begins with %j', async (beginning) => {
+    answer(beginning + JSON.stringify({ keys: [first.jwk] }));
+    expect(await find('first')).toBeDefined();
+    expect(lines).toEqual([]);
+  });
+
+  it.each<[string, (jwk: jose.JWK) => unknown]>([
+    ['null', () => null],
+    ['a number', () => 1],
+    ['a string', () => 'first'],
+    ['an array', (jwk) => [jwk]],
+    ['an empty object', () => ({})],
+    ['a key without a type', (jwk) => ({ ...jwk, kty: undefined })],
+    ['a key of an unknown type', (jwk) => ({ ...jwk, kty: 'new' })],
+    ['a key of an unknown curve', (jwk) => ({ ...jwk, crv: 'new' })],
+    ['a key without coordinates', ({ kid, kty, crv }) => ({ kid, kty, crv })],
+    ['a point that is not on the curve', (jwk) => ({ ...jwk, x: jwk.y, y: jwk.x })],
+    ['a shared secret', ({ kid }) => ({ kid, kty: 'oct', k: 'c2VjcmV0' })],
+    ['an RSA key that is too weak', ({ kid }) => ({ kid, kty: 'RSA', n: 'x', e: 'AQAB' })],
+    ['a private key', (jwk) => ({ ...jwk, d: privateJwk.d })],
+  ])('uses the good keys next to %s, and logs the other once', async (_what, badOf) => {
+    answer(JSON.stringify({ keys: [badOf(first.jwk), first.jwk, second.jwk] }));
+    for (let fetches = 0; fetches < 2; fetches++) {
+      expect(await find('first')).toBeDefined();
+      expect(await find('second')).toBeDefined();
+      advance(5_000);
+      await expect(find('unknown')).rejects.toMatchObject(noKey);
+    }
+    expect(lines).toEqual(['keys of the token issuer cannot be used: 1 of 3']);
+    answer(JSON.stringify({ keys: [first.jwk, null, 1] }));
+    advance(5_000);
+    await expect(find('unknown')).rejects.toMatchObject(noKey);
+    expect(lines.slice(1)).toEqual(['keys of the token issuer cannot be used: 2, 3 of 3']);
+  });
+
+  it('does not log keys for other purposes', async () => {
+    const encryption = await makeKey('RSA-OAEP', 'encryption');
+    answer(JSON.stringify({ keys: [{ ...encryption.jwk, use: 'enc' }, first.jwk] }));
+    expect(await find('first')).toBeDefined();
+    expect(lines).toEqual([]);
+  });
+
+  it.each([...['null', '7', '"keys"', '[]', '{}', '{"keys":null}', '{"keys":{"0":{}}}', '{"keys":"x"}']])(
+    'refuses the response %s',
+    async (text) => {
+      answer(text);
+      await expect(find('first')).rejects.toMatchObject(unavailable);
+      expect(lines).toEqual([expect.stringMatching(/: the response is not a key set$/)]);
+    },
+  );
 
   it('accepts a response of 256 KiB, counted decompressed', async () => {
     const text = JSON.stringify({ keys: [first.jwk] }).padEnd(262_144);

@@ -1,3 +1,4 @@
+import { createPublicKey, type JsonWebKeyInput } from 'node:crypto';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type * as Jose from 'jose';
 import { DomainError } from '../../errors/src/index.js';
@@ -18,6 +19,8 @@ const FAILURE_COOLDOWN_MS = 1_000;
 const FETCH_TIMEOUT_MS = 2_000;
 /** The maximum number of bytes of a decompressed response. A usual key set has a few thousand. */
 const MAX_RESPONSE_BYTES = 262_144;
+/** The minimum size of an RSA key, as in jose (RFC 7518, section 3.3). */
+const MIN_RSA_BITS = 2_048;
 
 /**
  * The keys that an issuer publishes as a JSON Web Key Set (RFC 7517). They are fetched at the
@@ -29,11 +32,13 @@ export class RemoteKeySet implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('JWT');
   private readonly keys: ReturnType<typeof Jose.createRemoteJWKSet>;
   private timer: NodeJS.Timeout | undefined;
+  /** The positions of the entries that could not be used in the last response. */
+  private unusable = '';
   /** The time and reason of the failure of the last fetch; undefined if it succeeded. */
   private lastFailure: { readonly at: number; readonly reason: string } | undefined;
 
   constructor(
-    private readonly jose: typeof Jose,
+    jose: typeof Jose,
     url: string,
     /** Returns the milliseconds of a monotonic clock. */
     private readonly now: () => number = () => performance.now(),
@@ -74,12 +79,10 @@ export class RemoteKeySet implements OnModuleInit, OnApplicationShutdown {
   private async fetch(...request: Parameters<Jose.FetchImplementation>): Promise<Response> {
     if (this.lastFailure && this.now() - this.lastFailure.at < FAILURE_COOLDOWN_MS) throw unavailable();
     try {
-      const text = await readBody(await fetch(...request));
-      // jose parses the body, too, but does not report that it is invalid.
-      this.jose.createLocalJWKSet(JSON.parse(text) as Jose.JSONWebKeySet);
+      const keys = this.selectKeys(await readBody(await fetch(...request)));
       if (this.lastFailure) this.logger.log('the keys of the token issuer can be fetched again');
       this.lastFailure = undefined;
-      return new Response(text);
+      return Response.json({ keys });
     } catch (error) {
       const reason = reasonOf(error as Error);
       if (this.lastFailure?.reason !== reason)
@@ -87,6 +90,30 @@ export class RemoteKeySet implements OnModuleInit, OnApplicationShutdown {
       this.lastFailure = { at: this.now(), reason };
       throw unavailable();
     }
+  }
+
+  /** Returns the usable keys of a response. jose would refuse all of them for one bad entry. */
+  private selectKeys(text: string): readonly unknown[] {
+    const entries = (JSON.parse(text) as { keys?: unknown } | null)?.keys;
+    if (!Array.isArray(entries)) throw new ResponseRefused('the response is not a key set');
+    const keys = entries.filter(isUsable);
+    if (keys.length === 0 && entries.length > 0) throw new ResponseRefused('the response has no usable key');
+    const unusable = entries.flatMap((entry, index) => (keys.includes(entry) ? [] : [index + 1])).join(', ');
+    if (unusable !== '' && unusable !== this.unusable)
+      this.logger.warn(`keys of the token issuer cannot be used: ${unusable} of ${entries.length}`);
+    this.unusable = unusable;
+    return keys;
+  }
+}
+
+/** Returns whether an entry of a key set is a public key, of any algorithm, that is not too weak. */
+function isUsable(entry: unknown): boolean {
+  try {
+    const { asymmetricKeyDetails } = createPublicKey({ key: entry, format: 'jwk' } as JsonWebKeyInput);
+    const { modulusLength = MIN_RSA_BITS } = asymmetricKeyDetails!;
+    return modulusLength >= MIN_RSA_BITS && !Object.hasOwn(entry as object, 'd');
+  } catch {
+    return false;
   }
 }
 
@@ -113,14 +140,14 @@ async function readBody(response: Response): Promise<string> {
       throw new ResponseRefused(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  // Unlike a Buffer, this removes a byte order mark.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 /** Returns why a fetch failed, without any content of the response. */
 function reasonOf(error: Error): string {
   if (error instanceof ResponseRefused) return error.message;
   if (error instanceof SyntaxError) return 'the response is not JSON';
-  if (error.name === 'JWKSInvalid') return 'the response is not a key set';
   if (error.name === 'TimeoutError') return `no response within ${FETCH_TIMEOUT_MS} ms`;
   // The error of the connection is the cause of that of fetch.
   const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
