@@ -87,3 +87,20 @@ it('uses its own strategy in a module with another default strategy of passport'
   expect(await app.get(BearerAuthGuard).canActivate(context)).toBe(true);
   expect(callerOf(request)).toBe(ada);
 });
+
+it.each([
+  [['Bearer a', 'Bearer a'], ['token refused: Authorization is repeated']],
+  [['Bearer "secret"'], ['token refused: it has characters that no token has']],
+  [['Basic secret'], ['token refused: Authorization is not Bearer and a token']],
+  [['secret'], ['token refused: Authorization is not Bearer and a token']],
+  [['Bearer '], ['token refused: Authorization is not Bearer and a token']],
+  [undefined, []],
+])('logs why it does not read the token of %j', async (authorization, expected) => {
+  const lines: unknown[] = [];
+  const ignore = () => undefined;
+  Logger.overrideLogger({ debug: (line) => lines.push(line), log: ignore, warn: ignore, error: ignore });
+  const request = { headersDistinct: { authorization } };
+  const context = new ExecutionContextHost([request, { setHeader: ignore }], Object, guardRequest);
+  await expect(guard.canActivate(context)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  expect(lines).toEqual(expected);
+});

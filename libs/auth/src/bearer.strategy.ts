@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
@@ -19,6 +19,7 @@ class HeaderBearerStrategy extends Strategy<VerifyFunction> {
   /** Set by passport for each request. */
   declare private readonly fail: (challenge: string) => void;
   private readonly realm: string;
+  private readonly logger = new Logger('Tokens');
 
   constructor(options: IStrategyOptions & { realm: string }, verify: VerifyFunction) {
     super(options, verify);
@@ -31,8 +32,11 @@ class HeaderBearerStrategy extends Strategy<VerifyFunction> {
     const { authorization = '', isRepeated } = credentials as Credentials;
     const token = BEARER.exec(authorization)?.[1];
     if (token === undefined) {
+      if (authorization !== '') this.logger.debug('token refused: Authorization is not Bearer and a token');
       super.authenticate({ headers: {} } as never);
     } else if (!B64TOKEN.test(token) || isRepeated) {
+      const fault = isRepeated ? 'Authorization is repeated' : 'it has characters that no token has';
+      this.logger.debug(`token refused: ${fault}`);
       this.fail(`Bearer realm="${this.realm}", error="invalid_token"`);
     } else {
       super.authenticate({ headers: { authorization: `Bearer ${token}` } } as never);

@@ -6,15 +6,24 @@ import { TokenVerifier } from './token-verifier.js';
 class Recorder extends TokenVerifier {
   readonly tokens: string[] = [];
 
+  constructor(private readonly known: string) {
+    super();
+  }
+
   override async verify(token: string): Promise<Caller | undefined> {
     this.tokens.push(token);
-    return undefined;
+    return token === this.known ? { id: token, scopes: [] } : undefined;
   }
 }
 
-it('DelegatingVerifier passes each token to exactly one verifier', async () => {
-  const [first, second] = [new Recorder(), new Recorder()];
+it('DelegatingVerifier passes a token to the verifier of its format, and an unknown one to the first', async () => {
+  const [first, second] = [new Recorder('ab'), new Recorder('bc')];
   const verifier = new DelegatingVerifier((token) => token.startsWith('a'), first, second);
-  for (const token of ['ab', 'bc']) await verifier.verify(token);
-  expect([first.tokens, second.tokens]).toEqual([['ab'], ['bc']]);
+  const callers = [];
+  for (const token of ['ab', 'aa', 'bc', 'bb']) callers.push((await verifier.verify(token))?.id);
+  expect(callers).toEqual(['ab', undefined, 'bc', undefined]);
+  expect([first.tokens, second.tokens]).toEqual([
+    ['ab', 'aa', 'bb'],
+    ['bc', 'bb'],
+  ]);
 });
