@@ -76,6 +76,9 @@ describe('loadConfig', () => {
         CORS_ORIGINS: 'https://app.example, http://localhost:5173',
         RATE_LIMIT: '600/minute',
         ...JWT,
+        AUTH_AUDIENCE_CLAIM: 'client_id',
+        AUTH_SCOPE_CLAIMS: 'scope, resource_access.time-logs.roles',
+        AUTH_SCOPE_PREFIX: 'https://api.example/',
         AUTH_PROJECTS_CLAIM: 'https://issuer.example/projects',
         EVENTS_URL: 'nats://user:password@broker:4222',
         MESSAGES_REPLY_QUEUES: 'replies-*',
@@ -112,6 +115,9 @@ describe('loadConfig', () => {
         jwksUrl: JWT.AUTH_JWKS_URL,
         issuer: JWT.AUTH_ISSUER,
         audience: JWT.AUTH_AUDIENCE,
+        audienceClaim: 'client_id',
+        scopeClaims: ['scope', 'resource_access.time-logs.roles'],
+        scopePrefix: 'https://api.example/',
         projectsClaim: 'https://issuer.example/projects',
       },
       shutdownDelay: 15,
@@ -180,10 +186,12 @@ describe('loadConfig', () => {
       ['REQUEST_TIMEOUT: must not be less than HEADERS_TIMEOUT, which it includes'],
     ],
     [{ HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '20' }, []],
-    [
-      { AUTH_PROJECTS_CLAIM: 'projects' },
-      ['AUTH_PROJECTS_CLAIM: applies only to JWTs; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE'],
-    ],
+    ...['AUTH_AUDIENCE_CLAIM', 'AUTH_SCOPE_CLAIMS', 'AUTH_SCOPE_PREFIX', 'AUTH_PROJECTS_CLAIM'].map(
+      (name): [NodeJS.ProcessEnv, string[]] => [
+        { [name]: 'x' },
+        [`${name}: applies only to JWTs; it needs AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE`],
+      ],
+    ),
     [
       { AUTH_ACCESS_TOKENS: 'off' },
       [
@@ -245,6 +253,9 @@ describe('loadConfig', () => {
       ],
       AUTH_ISSUER: [' https://issuer.example', 'x'.repeat(256)],
       AUTH_AUDIENCE: ['one two', 'time-logs\n'],
+      AUTH_AUDIENCE_CLAIM: ['two words', 'x'.repeat(256)],
+      AUTH_SCOPE_CLAIMS: ['scope,', ',', 'scope,,scp', 'scope scp', 'x'.repeat(256)],
+      AUTH_SCOPE_PREFIX: ['two words', 'x'.repeat(256)],
       AUTH_PROJECTS_CLAIM: ['two words', 'x'.repeat(256)],
       ACCESS_TOKEN: [
         ...[TOKEN.slice(1), `${TOKEN},short`, `${TOKEN},${TOKEN}1,${TOKEN}2`, `${TOKEN},`, '   '],
@@ -258,8 +269,8 @@ describe('loadConfig', () => {
   });
 
   it('lists every error at once, without the values', () => {
-    const settings = `ACCESS_TOKEN ACCESS_TOKEN_FILE AUTH_ACCESS_TOKENS AUTH_AUDIENCE AUTH_ISSUER AUTH_JWKS_URL
-      AUTH_PROJECTS_CLAIM CORS_ORIGINS DATABASE_URL LOG_LEVEL MIGRATION_DATABASE_URL PORT RATE_LIMIT SHUTDOWN_DELAY`;
+    const settings = `ACCESS_TOKEN ACCESS_TOKEN_FILE AUTH_ACCESS_TOKENS AUTH_AUDIENCE AUTH_AUDIENCE_CLAIM AUTH_ISSUER
+      AUTH_JWKS_URL AUTH_PROJECTS_CLAIM AUTH_SCOPE_CLAIMS AUTH_SCOPE_PREFIX CORS_ORIGINS DATABASE_URL LOG_LEVEL MIGRATION_DATABASE_URL PORT RATE_LIMIT SHUTDOWN_DELAY`;
     const names = settings.split(/\s+/);
     const errors = errorsOf(Object.fromEntries(names.map((name, index) => [name, `secret ${index}`])));
     expect(new Set(errors.map((error) => error.split(':')[0]))).toEqual(new Set(names));

@@ -34,6 +34,9 @@ export interface Config {
         readonly jwksUrl: string;
         readonly issuer: string;
         readonly audience: string;
+        readonly audienceClaim?: string | undefined;
+        readonly scopeClaims?: readonly string[] | undefined;
+        readonly scopePrefix?: string | undefined;
         readonly projectsClaim?: string | undefined;
       }
     | undefined;
@@ -68,6 +71,8 @@ const UNREAD_TIMEOUT_MS = 30_000;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 /** Either all of these settings are set, or none. */
 const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
+/** Settings that apply only to JWTs. */
+const JWT_OPTIONS = ['AUTH_AUDIENCE_CLAIM', 'AUTH_SCOPE_CLAIMS', 'AUTH_SCOPE_PREFIX', 'AUTH_PROJECTS_CLAIM'];
 /** A b64token (RFC 6750, section 2.1) of at least 32 characters. */
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
 
@@ -133,6 +138,10 @@ const jwksUrl = z
   .refine(isPlainHttpUrl, 'must be an https or http URL, without a user name or password');
 const word = (meaning: string) =>
   z.string().regex(/^\S{1,255}$/, `must be ${meaning}: at most 255 characters, without spaces`);
+const claims = list.refine(
+  (names) => names.every((name) => /^\S{1,255}$/.test(name)),
+  'must be names of claims, separated by commas, each of at most 255 characters, without spaces',
+);
 
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
@@ -148,6 +157,9 @@ const environment = z.object({
   AUTH_JWKS_URL: jwksUrl.optional(),
   AUTH_ISSUER: word('the iss of the tokens').optional(),
   AUTH_AUDIENCE: word('the aud of the tokens').optional(),
+  AUTH_AUDIENCE_CLAIM: word('the name of a claim').optional(),
+  AUTH_SCOPE_CLAIMS: claims.optional(),
+  AUTH_SCOPE_PREFIX: word('the beginning of scopes').optional(),
   AUTH_PROJECTS_CLAIM: word('the name of a claim').optional(),
   AUTH_ACCESS_TOKENS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CORS_ORIGINS: origins.default([]),
@@ -271,6 +283,9 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
             jwksUrl: data.AUTH_JWKS_URL,
             issuer: data.AUTH_ISSUER!,
             audience: data.AUTH_AUDIENCE!,
+            audienceClaim: data.AUTH_AUDIENCE_CLAIM,
+            scopeClaims: data.AUTH_SCOPE_CLAIMS,
+            scopePrefix: data.AUTH_SCOPE_PREFIX,
             projectsClaim: data.AUTH_PROJECTS_CLAIM,
           },
     corsOrigins: data.CORS_ORIGINS,
@@ -305,8 +320,9 @@ function validateTokenSettings(variables: Record<string, string | undefined>): s
   const missing = JWT_SETTINGS.filter((name) => variables[name] === undefined);
   const hasJwts = missing.length < JWT_SETTINGS.length;
   const errors = hasJwts ? missing.map((name) => `${name}: is missing; set all of ${names} or none`) : [];
-  if (!hasJwts && variables.AUTH_PROJECTS_CLAIM !== undefined)
-    errors.push(`AUTH_PROJECTS_CLAIM: applies only to JWTs; it needs ${names}`);
+  for (const name of JWT_OPTIONS)
+    if (!hasJwts && variables[name] !== undefined)
+      errors.push(`${name}: applies only to JWTs; it needs ${names}`);
   const isOff = variables.AUTH_ACCESS_TOKENS === 'off';
   if (isOff && !hasJwts)
     errors.push(`AUTH_ACCESS_TOKENS: off means that no token is valid; it needs ${names}`);

@@ -86,6 +86,14 @@ describe('a JWT beside access tokens', () => {
     ]);
   });
 
+  it('may be as long as the headers, which are limited to 16 KiB in all', async () => {
+    const token = (length: number) => issuer.sign({ groups: ['x'.repeat(length)] });
+    const long = await token(11_500);
+    expect(long.length).toBeGreaterThan(15_500);
+    expect((await create(app, LOG, bearer(long).headers)).status).toBe(201);
+    expect((await list(app, '', bearer(await token(12_500)))).status).toBe(431);
+  });
+
   describe('is refused', () => {
     it('of another issuer or audience, and when it is not good yet or any more', async () => {
       for (const claims of [
@@ -211,7 +219,7 @@ describe('a JWT beside access tokens', () => {
       }),
       { numRuns: 100 },
     );
-    for (const text of ['['.repeat(5_000), '{"alg":'.repeat(800), '"', '{"__proto__":{"alg":"none"}}'])
+    for (const text of ['['.repeat(10_000), '{"alg":'.repeat(1_600), '"', '{"__proto__":{"alg":"none"}}'])
       await expectRefused(app, `${Buffer.from(text).toString('base64url')}.${payload}.${signature}`);
   });
 });

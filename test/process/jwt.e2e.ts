@@ -55,6 +55,10 @@ describe('the service with JWTs', () => {
     const statuses = [];
     for (const token of tokens) statuses.push(await healthWithKeys(service.url, token));
     expect(statuses).toEqual([200, 401, 401, 401, 401, 200]);
+    const [header] = good.split('.');
+    const malformed = [`Bearer ${header}.secret.secret.secret.secret`, `Bearer "${good}"`, `JWT ${good}`];
+    for (const authorization of malformed)
+      expect((await fetch(`${service.url}/health`, { headers: { authorization } })).status).toBe(401);
     await service.end();
     const output = service.written.log;
     for (const line of [
@@ -64,6 +68,9 @@ describe('the service with JWTs', () => {
       'JWT refused: ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
       'JWT refused: ERR_JWKS_NO_MATCHING_KEY',
       'JWT refused: ERR_JOSE_NOT_SUPPORTED',
+      'JWT refused: it is not three parts in base64url with dots between',
+      'token refused: it has characters that no token has',
+      'token refused: Authorization is not Bearer and a token',
       'a caller is bound to no project: the claim teams is missing',
       'a caller is bound to no project: the claim teams contains a value that is not a UUID',
     ])

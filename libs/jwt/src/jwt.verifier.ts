@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import type * as Jose from 'jose';
-import { type Caller, parseProjectBinding, TokenVerifier, VerificationCache } from '../../auth/src/index.js';
+import { type Caller, TokenVerifier, VerificationCache } from '../../auth/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
+import { claimOf, projectsOf, scopesOf } from './claims.js';
 import { hasJwtForm } from './jwt-form.js';
 import type { RemoteKeySet } from './remote-key-set.js';
 
@@ -15,8 +16,6 @@ const ALGORITHMS = [
 const ACCESS_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 /** The maximum difference between the clocks of issuer and service. */
 const CLOCK_TOLERANCE_SECONDS = 30;
-/** The maximum number of characters of a token. */
-const MAX_TOKEN_LENGTH = 8_192;
 /** The maximum number of characters of a subject (OpenID Connect Core, section 2). */
 const MAX_SUBJECT_LENGTH = 255;
 /** The maximum time in the cache. Verifying a token takes as long as the rest of a request. */
@@ -25,8 +24,14 @@ const CACHE_TTL_MS = 4_000;
 export interface ExpectedClaims {
   /** The exact value of `iss`. */
   readonly issuer: string;
-  /** The value that `aud` must be or contain. */
+  /** The value that the claim of the audience must be or contain. */
   readonly audience: string;
+  /** The default is `aud`. */
+  readonly audienceClaim?: string | undefined;
+  /** The claims with scopes, of which the first that has any is used. The default is `scope`, `scp`. */
+  readonly scopeClaims?: readonly string[] | undefined;
+  /** The beginning that is removed from scopes. */
+  readonly scopePrefix?: string | undefined;
   /** The claim with the projects of a caller; undefined if callers have all projects. */
   readonly projectsClaim?: string | undefined;
 }
@@ -35,7 +40,7 @@ export interface ExpectedClaims {
  * Verifies JWTs (RFC 7519) of one issuer. Ignores keys that a token names itself (`jwk`, `jku`,
  * `x5u`). If a token names no key (`kid`), exactly one key must match (OpenID Connect Core, section
  * 10.1). Refuses a token without `exp` or `sub`, and one with an unknown critical header (RFC 7515,
- * section 4.1.11).
+ * section 4.1.11). Logs at `debug` why it refuses a token. The transports limit the length of tokens.
  */
 export class JwtVerifier extends TokenVerifier {
   private readonly logger = new Logger('JWT');
@@ -57,20 +62,23 @@ export class JwtVerifier extends TokenVerifier {
   }
 
   override async verify(token: string): Promise<Caller | undefined> {
-    if (token.length > MAX_TOKEN_LENGTH || !hasJwtForm(token)) return undefined;
+    if (!hasJwtForm(token)) {
+      this.logRefusal('it is not three parts in base64url with dots between');
+      return undefined;
+    }
     const digest = hash('sha256', token, 'buffer').toString('latin1');
     const startedAt = this.elapsed();
     const cached = this.cache.get(digest, startedAt);
     if (cached) return cached.caller;
     const claims = await this.claimsOf(token);
     if (!claims) return undefined;
+    const { issuer, scopeClaims = ['scope', 'scp'], scopePrefix = '', projectsClaim } = this.expected;
+    const scopes = scopesOf(claims, scopeClaims, scopePrefix);
+    if (scopes.length === 0)
+      this.logger.debug(`a caller has no scopes: its JWT has none in ${scopeClaims.join(', ')}`);
     // The JSON of issuer and subject is unambiguous, and unlike the ids of other kinds of tokens.
-    const id = JSON.stringify([this.expected.issuer, claims.sub]);
-    const caller = {
-      id,
-      scopes: scopesOf(claims.scope ?? claims.scp),
-      projects: projectsOf(claims, this.expected.projectsClaim),
-    };
+    const id = JSON.stringify([issuer, claims.sub]);
+    const caller = { id, scopes, projects: projectsOf(claims, projectsClaim) };
     const remainingMs = (claims.exp + CLOCK_TOLERANCE_SECONDS) * 1_000 - this.now();
     const validUntil = startedAt + Math.min(CACHE_TTL_MS, remainingMs);
     this.cache.set(digest, { caller, validUntil });
@@ -79,21 +87,19 @@ export class JwtVerifier extends TokenVerifier {
 
   /** Returns the claims of a valid token; undefined for any other. */
   private async claimsOf(token: string): Promise<Claims | undefined> {
-    const { issuer, audience } = this.expected;
     try {
       const { payload, protectedHeader } = await this.jose.jwtVerify<Claims>(
         token,
         (...header) => this.keys.find(...header),
         {
-          issuer,
-          audience,
+          issuer: this.expected.issuer,
           algorithms: ALGORITHMS,
           requiredClaims: ['exp', 'sub'],
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: new Date(this.now()),
         },
       );
-      const fault = faultOf(protectedHeader.typ, payload.sub);
+      const fault = this.faultOf(protectedHeader.typ, payload);
       if (fault === undefined) return payload;
       this.logRefusal(fault);
     } catch (error) {
@@ -103,6 +109,18 @@ export class JwtVerifier extends TokenVerifier {
       this.logRefusal([typeof code === 'string' ? code : name, claim].join(' ').trimEnd());
     }
     return undefined;
+  }
+
+  /** Returns what is wrong with a token whose signature, issuer and times are valid. */
+  private faultOf(typ: unknown, claims: Claims): string | undefined {
+    if (typ !== undefined && !(typeof typ === 'string' && ACCESS_TOKEN_TYPE.test(typ)))
+      return 'its typ is not that of an access token';
+    const { audience, audienceClaim = 'aud' } = this.expected;
+    if (![claimOf(claims, audienceClaim)].flat().includes(audience))
+      return `its ${audienceClaim} is not the expected audience`;
+    const { sub } = claims;
+    const isSubject = typeof sub === 'string' && sub !== '' && sub.length <= MAX_SUBJECT_LENGTH;
+    return isSubject ? undefined : `its sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
   }
 
   /** Logs why a token is refused, to help set up the issuer and the service. */
@@ -115,29 +133,4 @@ export class JwtVerifier extends TokenVerifier {
 interface Claims {
   readonly sub: unknown;
   readonly exp: number;
-  readonly scope?: unknown;
-  readonly scp?: unknown;
-  readonly [name: string]: unknown;
-}
-
-/** Returns what is wrong with a token whose signature, issuer, audience and times are valid. */
-function faultOf(typ: unknown, sub: unknown): string | undefined {
-  if (typ !== undefined && !(typeof typ === 'string' && ACCESS_TOKEN_TYPE.test(typ)))
-    return 'its typ is not that of an access token';
-  const isSubject = typeof sub === 'string' && sub !== '' && sub.length <= MAX_SUBJECT_LENGTH;
-  return isSubject ? undefined : `its sub is not a string of 1 to ${MAX_SUBJECT_LENGTH} characters`;
-}
-
-/** Returns the scopes of a claim: a string (RFC 8693, section 4.2) or the array of some issuers. */
-function scopesOf(claim: unknown): readonly string[] {
-  const names: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
-  return names.filter((name): name is string => typeof name === 'string' && name !== '');
-}
-
-/** Returns the projects of a claim: UUIDs, or `["*"]` for all. Any other value is for none. */
-function projectsOf(claims: Claims, claim: string | undefined): readonly string[] | undefined {
-  if (claim === undefined) return undefined;
-  const value = claims[claim];
-  const isForAll = Array.isArray(value) && value.length === 1 && value[0] === '*';
-  return isForAll ? undefined : parseProjectBinding(value, `the claim ${claim}`);
 }
