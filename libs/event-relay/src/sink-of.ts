@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { EventSink } from './event-sink.js';
 
-/** Returns the sink for a `nats` or `amqp` URL. Loads only the driver that it needs. */
+/** Returns the sink for a `nats`, `tls` (NATS), `amqp` or `amqps` URL. Loads only the driver that it needs. */
 export async function sinkOf(url: string): Promise<EventSink> {
   const parsed = new URL(url);
-  if (parsed.protocol === 'amqp:') {
+  if (parsed.protocol.startsWith('amqp')) {
     const { RabbitMqSink } = await import('./sinks/rabbitmq.sink.js');
     return new RabbitMqSink(parsed);
   }

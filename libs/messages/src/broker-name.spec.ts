@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { brokerName, describeConnection } from './broker-name.js';
+import { brokerName, describeConnection, natsOptionsOf } from './broker-name.js';
 
 it.each([
   ['nats://127.0.0.1', 'nats://127.0.0.1:4222'],
@@ -10,6 +10,8 @@ it.each([
   ['amqp://someone:secret@Broker:5672/%2f', 'amqp://broker:5672'],
   ['amqp://broker/logs', 'amqp://broker:5672/logs'],
   ['amqp://broker/%6cogs', 'amqp://broker:5672/logs'],
+  ['tls://someone:secret@Broker?cafile=x', 'nats://broker:4222'],
+  ['amqps://someone:secret@Broker/%6cogs?cafile=x', 'amqps://broker:5671/logs'],
   ['tcp://0.0.0.0:4000', 'tcp://0.0.0.0:4000'],
 ])('returns the canonical name of %s: %s', (url, name) => {
   expect(brokerName(new URL(url))).toBe(name);
@@ -20,4 +22,14 @@ it.each([
   ['amqp://ada:secret@Broker/logs', 'events: amqp://broker:5672/logs'],
 ])('describes the connection to %s without the password', (url, text) => {
   expect(describeConnection('events', 'EVENTS_URL', url)).toBe(text);
+});
+
+it.each([
+  ['nats://broker', { servers: ['broker:4222'] }],
+  ['nats://ada:s%40@broker:1', { servers: ['broker:1'], user: 'ada', pass: 's@' }],
+  ['nats://secret@broker', { servers: ['broker:4222'], token: 'secret' }],
+  ['nats://[::1]?cafile=x', { servers: ['[::1]:4222'], tls: { host: '::1', caFile: 'x' } }],
+  ['tls://broker', { servers: ['broker:4222'], tls: { host: 'broker' } }],
+])('connects a NATS client to %s', (url, options) => {
+  expect(natsOptionsOf(new URL(url))).toEqual(options);
 });

@@ -1,13 +1,21 @@
 import { unescape } from 'node:querystring';
+import { natsTlsOptionsOf } from './broker-tls.js';
 
 /** The default port of each protocol. */
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'nats:': '4222', 'amqp:': '5672' };
+const DEFAULT_PORTS: Readonly<Record<string, string>> = {
+  'nats:': '4222',
+  'amqp:': '5672',
+  'amqps:': '5671',
+};
 
-/** Returns the options with which a NATS client connects to a `nats` URL. */
-export function natsOptionsOf({ hostname, port, username, password }: URL) {
+/** Returns the options with which a NATS client connects to a `nats` or `tls` URL. */
+export function natsOptionsOf(url: URL) {
+  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   return {
-    servers: [`${hostname}:${port || DEFAULT_PORTS['nats:']}`],
-    ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+    servers: [`${url.hostname}:${url.port || DEFAULT_PORTS['nats:']}`],
+    // As in other clients of NATS: without a password it is a token.
+    ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
+    ...natsTlsOptionsOf(url),
   };
 }
 
@@ -17,12 +25,13 @@ export function describeConnection(name: string, setting: string, url: string | 
 }
 
 /**
- * Returns the canonical name of the broker in a `nats`, `amqp` or `tcp` URL: without user and
- * password, and the same for all spellings of the URL.
+ * Returns the canonical name of the broker in a URL: without user and password, and the same for
+ * all spellings of the URL. A NATS server has one port, so its name is the same with TLS.
  */
-export function brokerName({ protocol, hostname, port, pathname }: URL): string {
+export function brokerName({ protocol: scheme, hostname, port, pathname }: URL): string {
+  const protocol = scheme === 'tls:' ? 'nats:' : scheme;
   const address = `${protocol}//${hostname.toLowerCase()}:${port || DEFAULT_PORTS[protocol]}`;
   // As in amqplib: without a name the vhost is `/`.
-  const vhost = protocol === 'amqp:' ? unescape(pathname.slice(1)) : '';
+  const vhost = protocol.startsWith('amqp') ? unescape(pathname.slice(1)) : '';
   return vhost === '' || vhost === '/' ? address : `${address}/${vhost}`;
 }

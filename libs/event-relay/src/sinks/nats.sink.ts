@@ -10,8 +10,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
-import { reasonOf } from '../../../errors/src/index.js';
-import { brokerName, natsOptionsOf } from '../../../messages/src/index.js';
+import { brokerFailureOf, brokerName, natsOptionsOf } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
 import { MAX_DESCRIPTION_LENGTH } from '../../../../src/time-log/index.js';
 import { EventSink } from '../event-sink.js';
@@ -142,7 +141,7 @@ function faultOf(config: StreamConfig): string | undefined {
 }
 
 function adviceFor(error: unknown, subject: CloudEvent['type'] = 'time-log.created'): string {
-  const message = reasonOf(error);
+  const message = brokerFailureOf(error);
   if (/jetstream is not enabled|no responders/i.test(message)) {
     return `JetStream does not answer, or no stream ${EVENTS_NAME} accepts ${subject}: start nats-server with -js, and check its streams`;
   }

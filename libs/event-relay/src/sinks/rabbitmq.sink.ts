@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
-import { brokerName } from '../../../messages/src/index.js';
+import { brokerFailureOf, brokerName, caOf } from '../../../messages/src/index.js';
 import type { CloudEvent } from '../../../../src/feed/index.js';
 import { EventSink } from '../event-sink.js';
 import { CONTENT_TYPE, EVENTS_NAME, NO_LONGER_NEEDED } from './topology.js';
@@ -40,7 +40,7 @@ export class RabbitMqSink extends EventSink {
     try {
       await this.open(call);
     } catch (error) {
-      throw new Error(`RabbitMQ is out of reach or refuses (${(error as Error).message})`, { cause: error });
+      throw new Error(`RabbitMQ is out of reach or refuses (${brokerFailureOf(error)})`, { cause: error });
     }
   }
 
@@ -82,6 +82,7 @@ export class RabbitMqSink extends EventSink {
     const socketController = new AbortController();
     // amqplib passes the signal on to the socket.
     const options = {
+      ca: caOf(url),
       timeout: TIMEOUT_MS,
       clientProperties: { connection_name: EVENTS_NAME },
       signal: socketController.signal,

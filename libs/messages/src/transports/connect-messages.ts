@@ -33,11 +33,11 @@ interface MessageTracing {
 type HeaderOf = (name: string) => string | undefined;
 
 /**
- * Starts receiving messages over the transport of the URL: `tcp`, `nats` or `amqp`. Call it after
- * `listen()`: otherwise handlers may run before the lifecycle hooks. It never gives up connecting
- * to a broker. It logs one line with the cause when the broker is out of reach, and one when it is
- * connected. Throws an Error with a message of one line if it cannot listen on the address of a
- * `tcp` URL.
+ * Starts receiving messages over the transport of the URL: `tcp`, `nats` or `tls` (NATS), `amqp` or
+ * `amqps`. Call it after `listen()`: otherwise handlers may run before the lifecycle hooks. It never
+ * gives up connecting to a broker. It logs one line with the cause when the broker is out of reach,
+ * and one when it is connected. Throws an Error with a message of one line if it cannot listen on
+ * the address of a `tcp` URL.
  */
 export async function connectMessages(app: INestApplication, options: ConnectOptions): Promise<void> {
   const { setting, tracing, unread } = options;
@@ -67,7 +67,7 @@ export async function connectMessages(app: INestApplication, options: ConnectOpt
 
 function serverOf(url: URL, options: MessageServerOptions): TcpServer | NatsServer | RabbitServer {
   if (url.protocol === 'tcp:') return new TcpServer(url, options.bodyLimit, TCP_TIMEOUTS);
-  return url.protocol === 'amqp:' ? new RabbitServer(url, options) : new NatsServer(url, options);
+  return url.protocol.startsWith('amqp') ? new RabbitServer(url, options) : new NatsServer(url, options);
 }
 
 /** Sets the hooks that Nest calls for each message, before the guards and after the reply. */

@@ -1,8 +1,8 @@
 import { type BaseRpcContext, NatsContext, ServerNats } from '@nestjs/microservices';
 import { filter, type Observable } from 'rxjs';
-import { reasonOf } from '../../../errors/src/index.js';
 import { messageTooLarge } from '../../../strict-request/src/index.js';
 import { natsOptionsOf } from '../broker-name.js';
+import { brokerFailureOf } from '../broker-tls.js';
 import { MAX_MESSAGE_BYTES } from '../packet.js';
 import {
   BUSY_REPLY,
@@ -90,7 +90,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
       await client.close();
       return 'the connection was lost';
     } catch (error) {
-      return reasonOf(error);
+      return brokerFailureOf(error);
     }
   }
 

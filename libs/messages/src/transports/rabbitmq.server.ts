@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type BaseRpcContext, RmqContext, ServerRMQ } from '@nestjs/microservices';
 import { filter, merge, type Observable, Subject } from 'rxjs';
 import { messageTooLarge } from '../../../strict-request/src/index.js';
+import { brokerFailureOf, caOf } from '../broker-tls.js';
 import { MAX_MESSAGE_BYTES } from '../packet.js';
 import { MessageBudget } from './message-budget.js';
 import { MessageRunner } from './message-runner.js';
@@ -47,13 +48,19 @@ export class RabbitServer extends ServerRMQ implements BrokerServer {
   private isStopping = false;
   private lastFailure = 'unknown';
 
-  constructor({ href }: URL, options: MessageServerOptions) {
+  constructor(url: URL, options: MessageServerOptions) {
     const { queue, bodyLimit, maxInFlight } = options;
     // Nagle's algorithm would delay each acknowledgement, for which a message waits.
-    const socketOptions = { connectionOptions: { noDelay: true } };
-    super({ urls: [href], queue, socketOptions });
+    const connectionOptions = {
+      noDelay: true,
+      // amqplib reads it for each connection, so that a replaced file applies.
+      get ca() {
+        return caOf(url);
+      },
+    };
+    super({ urls: [url.href], queue, socketOptions: { connectionOptions } });
     for (const event of ['connectFailed', 'disconnect'])
-      (this as Emitting).on(event, ({ err }) => (this.lastFailure = err?.message ?? 'unknown'));
+      (this as Emitting).on(event, ({ err }) => (this.lastFailure = brokerFailureOf(err)));
     // Nest has created the channel wrapper just before, at the first connection.
     (this as Emitting).on('connect', ({ connection }) => {
       deliverUnreadable(connection!.connection);

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { sinkOf } from '../../libs/event-relay/src/index.js';
+import { NatsServer } from '../../libs/messages/src/transports/nats.server.js';
+import { RabbitServer } from '../../libs/messages/src/transports/rabbitmq.server.js';
+import { eventually } from '../../src/time-log/contract/eventually.js';
+import { CERTIFICATE, KEY, OTHER_CERTIFICATE } from '../support/certificates.js';
+import { useFolder } from '../support/fixtures.js';
+
+const INFO = `INFO ${JSON.stringify({ version: '2.10.0', proto: 1, max_payload: 1_048_576, tls_required: true })}\r\n`;
+const OPTIONS = {
+  queue: 'q',
+  bodyLimit: 65_536,
+  maxInFlight: 1,
+  logger: { log: () => undefined, error: () => undefined },
+};
+
+const inFolder = useFolder('time-logs-tls-');
+let received = '';
+let end = () => undefined as unknown;
+beforeAll(async () => {
+  await writeFile(inFolder('ca'), CERTIFICATE);
+  await writeFile(inFolder('other'), OTHER_CERTIFICATE);
+});
+afterEach(() => {
+  received = '';
+  end();
+});
+
+/** Listens on loopback. Returns the port. */
+async function listen(server: ReturnType<typeof createTcpServer>): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  end = () => {
+    for (const socket of sockets) socket.destroy();
+    return server.close();
+  };
+  return (server.address() as AddressInfo).port;
+}
+
+/** A NATS server with TLS, which answers each PING. */
+const listenAsNats = () =>
+  listen(
+    createTcpServer((socket) => {
+      socket.write(INFO);
+      const secure = new TLSSocket(socket, { isServer: true, cert: CERTIFICATE, key: KEY });
+      secure.on('error', () => undefined);
+      secure.on('data', (data) => {
+        received += String(data);
+        if (String(data).includes('PING')) secure.write('PONG\r\n');
+        // A request to JetStream, which this is not.
+        if (String(data).includes('PUB')) secure.destroy();
+      });
+    }),
+  );
+
+/** A server with TLS that ends a connection after its first bytes, before the handshake of AMQP. */
+const listenAsRabbit = () =>
+  listen(
+    createTlsServer({ cert: CERTIFICATE, key: KEY }, (socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', (data) => {
+        received += String(data);
+        socket.destroy();
+      });
+    }),
+  );
+
+/** Returns the reason why messages do not arrive by a NATS server. */
+const natsOutage = (url: string) => new NatsServer(new URL(url), OPTIONS).findOutageReason();
+
+/** Returns the reason why messages do not arrive by RabbitMQ. */
+async function rabbitOutage(url: string): Promise<string> {
+  const server = new RabbitServer(new URL(url), OPTIONS);
+  await server.listen(() => undefined);
+  await eventually(async () => expect(await server.findOutageReason()).not.toBe('unknown'));
+  await server.close();
+  return server.findOutageReason();
+}
+
+/** Returns the reason why events do not arrive. */
+async function eventsOutage(url: string): Promise<string> {
+  const sink = await sinkOf(url);
+  try {
+    await sink.connect();
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    await sink.close();
+  }
+}
+
+describe.each([
+  ['nats', 'messages', listenAsNats, natsOutage, 'CONNECT'],
+  ['tls', 'messages', listenAsNats, natsOutage, 'CONNECT'],
+  ['tls', 'events', listenAsNats, eventsOutage, 'CONNECT'],
+  ['amqps', 'messages', listenAsRabbit, rabbitOutage, 'AMQP'],
+  ['amqps', 'events', listenAsRabbit, eventsOutage, 'AMQP'],
+] as const)('%s:// for %s', (protocol, _purpose, open, outageOf, greeting) => {
+  const urlOf = (port: number, query: string, host = '127.0.0.1') =>
+    `${protocol}://ada:sesame@${host}:${port}${query}`;
+  const withCa = (name: string) => `?cafile=${encodeURIComponent(inFolder(name))}`;
+
+  it('sends nothing to a server whose certificate another CA has signed', async () => {
+    const port = await open();
+    for (const query of [withCa('other'), '']) {
+      const reason = await outageOf(urlOf(port, query));
+      expect(reason).toMatch(
+        /its certificate is not accepted: [^\n]*; use the host of the certificate, and name its CA in cafile/,
+      );
+      expect(reason).not.toContain('sesame');
+    }
+    expect(received).toBe('');
+  });
+
+  it('sends nothing to a server whose certificate is for another host', async () => {
+    const port = await open();
+    expect(await outageOf(urlOf(port, withCa('ca'), 'localhost'))).toContain('certificate is not accepted');
+    expect(received).toBe('');
+  });
+
+  it('greets a server whose certificate is of the CA', async () => {
+    const port = await open();
+    expect(await outageOf(urlOf(port, withCa('ca')))).not.toContain('certificate');
+    expect(received).toContain(greeting);
+  });
+});
+
+it.each([
+  ['tls', natsOutage],
+  ['tls', eventsOutage],
+  ['amqps', rabbitOutage],
+  ['amqps', eventsOutage],
+] as const)('%s:// sends nothing to a server without TLS', async (protocol, outageOf) => {
+  const port = await listen(
+    createTcpServer((socket) => {
+      socket.on('data', (data) => (received += String(data)));
+      if (protocol === 'tls') socket.write('INFO {"version":"2.10.0","proto":1,"max_payload":1048576}\r\n');
+      else socket.write('AMQP\0\0\x09\x01');
+    }),
+  );
+  expect(await outageOf(`${protocol}://ada:sesame@127.0.0.1:${port}`)).toMatch(
+    /no TLS on this port|server does not support 'tls'/,
+  );
+  expect(received).not.toMatch(/CONNECT|^AMQP|sesame/);
+});
+
+it.each([
+  ['tls', natsOutage],
+  ['tls', eventsOutage],
+  ['amqps', rabbitOutage],
+  ['amqps', eventsOutage],
+] as const)('%s:// reads the file of the CA for each connection', async (protocol, outageOf) => {
+  const port = await (protocol === 'tls' ? listenAsNats : listenAsRabbit)();
+  const reason = await outageOf(
+    `${protocol}://127.0.0.1:${port}?cafile=${encodeURIComponent(inFolder('gone'))}`,
+  );
+  expect(reason).toMatch(/gone doesn't exist|ENOENT/);
+});
