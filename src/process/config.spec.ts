@@ -165,6 +165,8 @@ describe('loadConfig', () => {
       ],
       RATE_LIMIT: ['1/second', '999999999/hour'],
       SHUTDOWN_DELAY: ['3600'],
+      EVENTS_URL: ['tls://broker', 'amqps://ada:secret@broker/logs'],
+      MESSAGES_URL: ['tcp://x:1', 'tls://broker', 'amqps://ada:secret@broker/logs'],
       API_DOCS: ['on'],
       DEADLINE: ['5', '0.125'],
       BODY_LIMIT: ['1048576'],
@@ -247,6 +249,7 @@ describe('loadConfig', () => {
       AUTH_ACCESS_TOKENS: ['false', 'OFF'],
       MESSAGES_REPLY_QUEUES: ['$JS.', 'time-log.created', 't*', '*', 'a*b', 'a b', '>'],
       EVENTS_URL: ['tcp://x:1', 'http://x:1', 'nats:', 'x'],
+      MESSAGES_URL: ['http://x:1', 'tcp://x'],
       AUTH_JWKS_URL: [
         ...['issuer.example/jwks', 'ftp://issuer.example/jwks', 'file:///etc/passwd', 'https://'],
         ...['https://issuer example/', 'https://user@issuer.example/', 'https://:password@issuer.example/'],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { RequestLimits } from '../../libs/http-edge/src/index.js';
+import { validateBrokerUrl } from './broker-url.js';
 import { useVerifyFull, validateDatabaseUrl } from './database-url.js';
 import { suggestSettings } from './suggest-setting.js';
 import { TIME_LOG_LIMITS, type TimeLogLimits } from '../time-log/time-log.limits.js';
@@ -87,13 +88,12 @@ const number = (pattern: RegExp, min: number, max: number, message: string) =>
     .refine((value) => value >= min && value <= max, message);
 const seconds = (max: number) => wholeNumber(1, max, 'a whole number of seconds');
 const bytes = (min: number, max: number) => wholeNumber(min, max, 'a whole number of bytes');
-const databaseUrl = z
-  .string()
-  .superRefine((url, context) => {
-    const message = validateDatabaseUrl(url);
+const checked = (validate: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const message = validate(text);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
-  })
-  .transform(useVerifyFull);
+  });
+const databaseUrl = checked(validateDatabaseUrl).transform(useVerifyFull);
 const list = z.string().transform((text) => text.split(',').map((item) => item.trim()));
 const tokens = list.refine(
   (items) => items.length <= 2 && items.every((item) => TOKEN.test(item)),
@@ -115,9 +115,7 @@ const rate = z
     const [requests, unit] = text.split('/');
     return { requests: Number(requests), seconds: UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS] };
   });
-const messagesUrl = z
-  .string()
-  .refine(isMessagesUrl, 'must be tcp://HOST:PORT, nats://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT');
+const messagesUrl = checked((url) => validateBrokerUrl(url, ['tcp:', 'nats:', 'tls:', 'amqp:', 'amqps:']));
 const replyQueues = z
   .string()
   .refine(
@@ -127,12 +125,7 @@ const replyQueues = z
       !'time-log'.startsWith(text.replace('*', '')),
     'must be the name of a queue, or a prefix followed by *, without spaces or >; it must not start with $ or time-log, nor be a beginning of time-log',
   );
-const eventsUrl = z
-  .string()
-  .refine(
-    (text) => hasProtocol(text, ['nats:', 'amqp:']),
-    'must be nats://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT',
-  );
+const eventsUrl = checked((url) => validateBrokerUrl(url, ['nats:', 'tls:', 'amqp:', 'amqps:']));
 const jwksUrl = z
   .string()
   .refine(isPlainHttpUrl, 'must be an https or http URL, without a user name or password');
@@ -331,18 +324,6 @@ function validateTokenSettings(variables: Record<string, string | undefined>): s
   if (hasJwts && variables.ACCESS_TOKEN?.split(',').some((token) => token.split('.').length === 3))
     errors.push('ACCESS_TOKEN: must not contain two dots with AUTH_JWKS_URL: it would be treated as a JWT');
   return errors;
-}
-
-function isMessagesUrl(text: string): boolean {
-  if (!hasProtocol(text, ['tcp:', 'nats:', 'amqp:'])) return false;
-  const { protocol, port } = new URL(text);
-  return protocol !== 'tcp:' || port !== '';
-}
-
-function hasProtocol(text: string, protocols: readonly string[]): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return hostname !== '' && protocols.includes(protocol);
 }
 
 function isPlainHttpUrl(text: string): boolean {

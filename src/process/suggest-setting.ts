@@ -6,22 +6,54 @@ export function suggestSettings(names: readonly string[], known: readonly string
   return names
     .filter((name) => !known.includes(name))
     .flatMap((name) => {
-      const match = known.find((setting) => isOneEdit(name, setting, setting.length >= MIN_LENGTH));
+      const match = known.find(
+        (setting) =>
+          editDistance(name, setting) === 1 && (setting.length >= MIN_LENGTH || isReordered(name, setting)),
+      );
       return match === undefined
         ? []
         : [`${name} is not a setting and has no effect: did you mean ${match}?`];
     });
 }
 
-/** Returns whether two letters were swapped or, in a long name, one was omitted, added or replaced. */
-function isOneEdit(name: string, setting: string, isLong: boolean): boolean {
-  const shorter = Math.min(name.length, setting.length);
-  let start = 0;
-  while (start < shorter && name[start] === setting[start]) start++;
-  let end = 0;
-  while (end < shorter - start && name.at(-1 - end) === setting.at(-1 - end)) end++;
-  const actual = name.slice(start, name.length - end);
-  const expected = setting.slice(start, setting.length - end);
-  if (actual.length === 2) return actual === expected.charAt(1) + expected.charAt(0);
-  return isLong && Math.max(actual.length, expected.length) === 1;
+/** Returns the known name that is nearest to a name, if it differs by at most a third of its letters. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const [nearest] = known
+    .map((candidate) => ({ candidate, distance: editDistance(plain(name), plain(candidate)) }))
+    .filter(({ candidate, distance }) => distance <= candidate.length / 3)
+    .sort((a, b) => a.distance - b.distance);
+  return nearest?.candidate;
+}
+
+/** Returns a name without its case and separators, for comparisons. */
+export function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '');
+}
+
+function isReordered(name: string, setting: string): boolean {
+  const [letters, expected] = [name, setting].map((text) => Array.from(text).sort().join(''));
+  return letters === expected;
+}
+
+/** Returns the number of letters that were omitted, added, replaced, or swapped with the next one. */
+function editDistance(a: string, b: string): number {
+  const distances = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= a.length; row++) {
+    const previous = distances[row - 1]!;
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const isEqual = a[row - 1] === b[column - 1];
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      current.push(
+        Math.min(
+          previous[column]! + 1,
+          current[column - 1]! + 1,
+          previous[column - 1]! + (isEqual ? 0 : 1),
+          isSwap ? distances[row - 2]![column - 2]! + 1 : Infinity,
+        ),
+      );
+    }
+    distances.push(current);
+  }
+  return distances.at(-1)!.at(-1)!;
 }

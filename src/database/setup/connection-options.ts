@@ -22,7 +22,7 @@ export function connectionOptions(
     entities: entities ?? [],
     poolSize,
     extra: {
-      connectionTimeoutMillis: Math.ceil(deadline * 0.8),
+      connectionTimeoutMillis: Math.min(Math.ceil(deadline * 0.8), connectTimeoutOf(url) ?? Infinity),
       // The rest of the deadline is the time that a statement may wait in a queue.
       statement_timeout: Math.ceil(deadline * 0.6),
       idle_in_transaction_session_timeout: deadline,
@@ -38,7 +38,9 @@ export function connectionOptions(
 
 /** Returns the options of migrations and commands, without timeouts for statements. */
 export function plainOptions(url: string): PostgresOptions {
+  const connectTimeoutMS = connectTimeoutOf(url);
   return {
+    ...(connectTimeoutMS !== undefined && { connectTimeoutMS }),
     type: 'postgres',
     url,
     applicationName: 'time-logs',
@@ -49,4 +51,10 @@ export function plainOptions(url: string): PostgresOptions {
     logging: false,
     poolErrorHandler: () => undefined,
   };
+}
+
+/** Returns `connect_timeout` of the URL, which the driver ignores, in milliseconds. 0 means none. */
+export function connectTimeoutOf(url: string): number | undefined {
+  const seconds = Number(new URLSearchParams(url.split('?')[1]).get('connect_timeout'));
+  return seconds > 0 ? seconds * 1_000 : undefined;
 }

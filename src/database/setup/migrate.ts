@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { addressOf, explainConnectionError } from './connection-failure.js';
-import { plainOptions } from './connection-options.js';
+import { connectTimeoutOf, plainOptions } from './connection-options.js';
 import { codeOf, INSUFFICIENT_PRIVILEGE, messageOf } from './error-message.js';
 import { requireSuitableDatabase, UnsuitableDatabaseError } from './requirements.js';
 
@@ -99,7 +99,7 @@ async function connect({
       ...plainOptions(url),
       migrations,
       poolSize: 1,
-      connectTimeoutMS: Math.min(CONNECT_TIMEOUT_MS, remaining),
+      connectTimeoutMS: Math.min(CONNECT_TIMEOUT_MS, remaining, connectTimeoutOf(url) ?? Infinity),
     });
     try {
       return await dataSource.initialize();

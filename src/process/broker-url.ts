@@ -1,0 +1,55 @@
+import { isDecodable } from '../../libs/http-edge/src/request-target.js';
+import { hasLateAt, type QueryRules, pemFile, validateQuery, wholeNumber } from './url-query.js';
+
+type Protocol = keyof typeof FORMS;
+
+const FORMS = {
+  'tcp:': 'tcp://HOST:PORT',
+  'nats:': 'nats://HOST:PORT',
+  'tls:': 'tls://HOST:PORT',
+  'amqp:': 'amqp://USER:PASSWORD@HOST:PORT',
+  'amqps:': 'amqps://USER:PASSWORD@HOST:PORT',
+};
+
+const CA = ': name the CA of the broker in cafile';
+const TLS_ADVICE = { cacertfile: CA, verify: CA, tls: ': use tls:// or amqps://' };
+
+const NATS: QueryRules = { known: { cafile: pemFile }, instead: TLS_ADVICE };
+/** These parameters are obeyed by amqplib. RabbitMQ accepts no frames below 4096 bytes. */
+const AMQP: QueryRules = {
+  known: {
+    heartbeat: wholeNumber(0, 65_535),
+    channelMax: wholeNumber(0, 65_535),
+    frameMax: wholeNumber(4_096, 2_147_483_647),
+  },
+  instead: TLS_ADVICE,
+};
+const QUERY_RULES: Readonly<Record<Protocol, QueryRules>> = {
+  'tcp:': { known: {} },
+  'nats:': NATS,
+  'tls:': NATS,
+  'amqp:': { ...AMQP, instead: { ...TLS_ADVICE, cafile: ': use amqps://' } },
+  'amqps:': { ...AMQP, known: { ...AMQP.known, ...NATS.known } },
+};
+
+/** Returns an error message for an invalid URL. It never contains a value of the URL. */
+export function validateBrokerUrl(text: string, protocols: readonly Protocol[]): string | undefined {
+  const url = /\s/.test(text) || !isDecodable(text) || !URL.canParse(text) ? undefined : new URL(text);
+  const protocol = protocols.find((name) => name === url?.protocol);
+  // Drivers would connect to a host named `a,b`: several hosts are not supported.
+  const isHost = /^(\[.+\]|[^,%]+)$/.test(url?.hostname ?? '');
+  if (
+    !url ||
+    !protocol ||
+    !isHost ||
+    url.hash !== '' ||
+    hasLateAt(text) ||
+    (protocol === 'tcp:' && !url.port)
+  )
+    return `must be ${protocols.map((name) => FORMS[name]).join(' or ')}, with other special characters percent-encoded`;
+  if (url.username === '' && url.password !== '') return 'must have a user before the password';
+  if (protocol === 'tcp:' && url.username !== '')
+    return 'must not contain a user: senders of messages have tokens';
+  if (!protocol.startsWith('amqp') && !['', '/'].includes(url.pathname)) return 'must not contain a path';
+  return validateQuery(text, QUERY_RULES[protocol]);
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { nearestName, plain } from './suggest-setting.js';
+
+/** Returns what the value of a parameter must be, or undefined if it is valid. */
+type ValueRule = (value: string) => string | undefined;
+
+export interface QueryRules {
+  readonly known: Readonly<Record<string, ValueRule>>;
+  /** Advice for parameters that are not supported, by their names in lower case without `_` and `-`. */
+  readonly instead?: Readonly<Record<string, string>>;
+}
+
+export const anyText: ValueRule = () => undefined;
+
+/** A file with certificates or a key. Node.js loads none from other files, without an error. */
+export const pemFile: ValueRule = (path) => {
+  const expected = 'the path of a readable PEM file';
+  try {
+    return readFileSync(path, 'latin1').includes('-----BEGIN ') ? undefined : expected;
+  } catch {
+    return expected;
+  }
+};
+
+export const oneOf =
+  (...values: string[]): ValueRule =>
+  (value) =>
+    values.includes(value) ? undefined : values.join(', ').replace(/, (?=[^,]*$)/, ' or ');
+
+export const wholeNumber =
+  (min: number, max: number): ValueRule =>
+  (value) =>
+    /^\d{1,10}$/.test(value) && Number(value) >= min && Number(value) <= max
+      ? undefined
+      : `a whole number from ${min} to ${max}`;
+
+/** Returns whether an @ follows the authority: it may end a password whose / ? or # is not encoded. */
+export function hasLateAt(url: string): boolean {
+  return /^[^/]*\/\/[^/?#]*[/?#].*@/.test(url);
+}
+
+/** Returns the parameters of a URL, decoded. */
+export function parametersOf(url: string): URLSearchParams {
+  return new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
+}
+
+/**
+ * Returns an error message of one line for an invalid query, so that no parameter is ignored. The
+ * message has no value, and no unknown name that may be a part of a password.
+ */
+export function validateQuery(url: string, { known, instead = {} }: QueryRules): string | undefined {
+  const parameters = parametersOf(url);
+  const names = [...parameters.keys()];
+  const knownNames = Object.keys(known);
+  const unknown = names.find((name) => !knownNames.includes(name));
+  if (unknown !== undefined) {
+    const isSecret = !/^[\w.-]{1,40}$/.test(unknown) || names.some((name) => /passw/i.test(name));
+    if (Object.hasOwn(instead, plain(unknown)))
+      return `must not contain ${unknown}${instead[plain(unknown)]!}`;
+    const nearest = nearestName(unknown, knownNames);
+    const advice = nearest === undefined ? `: ${allOf(knownNames)}` : `: did you mean ${nearest}?`;
+    return `has an unknown parameter${isSecret ? '' : ` ${unknown}`}${advice}`;
+  }
+  // Drivers and libpq read it differently: as a space, or as it is.
+  if (/\?[^#]*\+/.test(url)) return 'must have %2B for each + after the ?, or %20 for a space';
+  for (const [name, value] of parameters) {
+    if (parameters.getAll(name).length > 1) return `must contain ${name} only once`;
+    if (value.trim() === '') return `must have a value in ${name}, or omit it`;
+    const expected = known[name]!(value);
+    if (expected !== undefined) return `must have ${expected} in ${name}`;
+  }
+  return undefined;
+}
+
+function allOf(names: readonly string[]): string {
+  return names.length === 0 ? 'it may have none' : `known are ${names.join(', ')}`;
+}
