@@ -98,7 +98,7 @@ describe('validateDatabaseUrl', () => {
   const SCHEMA = 'name the schema in options=-c%20search_path%3DNAME';
   const MODES = 'disable, allow, prefer, require, verify-ca, verify-full or no-verify';
   const BINDING =
-    'must not contain channel_binding, which the driver does not support: sslmode=verify-full verifies the server';
+    'must not contain channel_binding, which the driver does not support: remove it, and use sslmode=verify-full';
 
   it.each([
     ['sslMode=verify-full', 'has an unknown parameter sslMode: did you mean sslmode?'],

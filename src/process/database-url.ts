@@ -84,7 +84,7 @@ function contradictionIn(parameters: URLSearchParams): string | undefined {
   const values: Partial<Record<string, string>> = Object.fromEntries(parameters);
   const { ssl, sslmode, sslcert, sslkey, sslrootcert, sslnegotiation, uselibpqcompat } = values;
   if ((values.channel_binding ?? 'disable') !== 'disable')
-    return 'must not contain channel_binding, which the driver does not support: sslmode=verify-full verifies the server';
+    return 'must not contain channel_binding, which the driver does not support: remove it, and use sslmode=verify-full';
   if (ssl !== undefined && sslmode !== undefined) return 'must not contain both ssl and sslmode';
   if ((sslcert === undefined) !== (sslkey === undefined))
     return 'must contain both sslcert and sslkey, or none';

@@ -53,8 +53,8 @@ export interface Rabbit extends Broker {
   control(...args: string[]): Promise<unknown>;
 }
 
-/** Starts RabbitMQ with files of its own, on a port that may be given to start it again. */
-export async function startRabbit(chosen?: number): Promise<Rabbit> {
+/** Starts RabbitMQ with files and settings of its own, on a port that may be given to start it again. */
+export async function startRabbit(chosen?: number, settings = ''): Promise<Rabbit> {
   const home = await mkdtemp(join(tmpdir(), 'rabbit-'));
   const [port, distribution, names] = [
     chosen ?? (await unusedPort()),
@@ -70,9 +70,11 @@ export async function startRabbit(chosen?: number): Promise<Rabbit> {
     RABBITMQ_MNESIA_BASE: join(home, 'mnesia'),
     RABBITMQ_LOG_BASE: join(home, 'log'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'plugins'),
+    RABBITMQ_CONFIG_FILE: join(home, 'rabbitmq.conf'),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     ERL_EPMD_PORT: String(names),
   });
+  await writeFile(join(home, 'rabbitmq.conf'), settings);
   // The register of names of Erlang, on a port of its own: RabbitMQ would start one that nobody ends.
   const epmd = spawn('epmd', ['-port', String(names), '-address', '127.0.0.1'], { stdio: 'ignore' });
   await reached(names, epmd);

@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { openDataSource, plainOptions } from '../../src/database/setup/index.js';
+import { CERTIFICATE, KEY, OTHER_CERTIFICATE } from '../support/certificates.js';
+import { runHere } from '../support/commands-here.js';
+import { useFolder, useTestDatabase } from '../support/fixtures.js';
+import { queryOnce } from '../support/postgres-cluster.js';
+import { createTestDatabase } from '../support/test-database.js';
+
+/** The length and the code of a request for TLS (PostgreSQL, message formats). */
+const TLS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+
+const database = useTestDatabase(createTestDatabase);
+const inFolder = useFolder('time-logs-database-url-');
+const connections = { plain: 0, encrypted: 0 };
+const sockets: Socket[] = [];
+/** PostgreSQL with TLS, which it has no more over a socket of Unix. */
+const server = createServer((client) => {
+  sockets.push(client.on('error', () => undefined));
+  client.once('data', (first) => {
+    const postgres = connect(`${decodeURIComponent(new URL(database.url).hostname)}/.s.PGSQL.5432`);
+    sockets.push(postgres.on('error', () => undefined));
+    if (!TLS_REQUEST.equals(first)) {
+      connections.plain++;
+      postgres.write(first);
+      client.pipe(postgres).pipe(client);
+      return;
+    }
+    client.write('S');
+    const secure = new TLSSocket(client, { isServer: true, cert: CERTIFICATE, key: KEY });
+    secure.on('error', () => postgres.destroy());
+    secure.once('secure', () => connections.encrypted++);
+    secure.pipe(postgres).pipe(secure);
+  });
+});
+
+beforeAll(async () => {
+  await writeFile(inFolder('ca'), CERTIFICATE);
+  await writeFile(inFolder('other'), OTHER_CERTIFICATE);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+beforeEach(() => {
+  connections.plain = connections.encrypted = 0;
+});
+afterAll(() => {
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
+const address = () => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+/** Runs `npm run migrate` with parameters in the URL, in which CA and OTHER are files. */
+function migrateWith(query: string) {
+  const { username, pathname } = new URL(database.url);
+  const parameters = query
+    .replace('CA', encodeURIComponent(inFolder('ca')))
+    .replace('OTHER', encodeURIComponent(inFolder('other')));
+  const url = `postgres://${username}:sesame@${address()}${pathname}?${parameters}`;
+  return runHere('migrate', [], { DATABASE_URL: url });
+}
+
+it.each([
+  ...['allow', 'prefer', 'require', 'verify-ca', 'verify-full'].map(
+    (mode) => `sslmode=${mode}&sslrootcert=CA`,
+  ),
+  ...['sslrootcert=CA', 'ssl=true&sslrootcert=CA', 'sslm%6fde=require&sslrootcert=CA'],
+  ...['sslmode=no-verify', 'ssl=no-verify', 'uselibpqcompat=true&sslmode=require'],
+  'uselibpqcompat=true&sslmode=verify-ca&sslrootcert=CA',
+])('connects with TLS alone with ?%s', async (query) => {
+  expect(await migrateWith(query)).toMatchObject({ code: 0 });
+  expect(connections).toEqual({ plain: 0, encrypted: expect.any(Number) });
+  expect(connections.encrypted).toBeGreaterThan(0);
+});
+
+it.each([
+  ...['require', 'verify-ca', 'verify-full', 'prefer', 'allow'].map(
+    (mode) => `sslmode=${mode}&sslrootcert=OTHER`,
+  ),
+  ...['sslmode=require', 'ssl=true', 'ssl=1', 'sslrootcert=system', 'sslrootcert=OTHER'],
+  'uselibpqcompat=true&sslmode=require&sslrootcert=OTHER',
+])('refuses the certificate of the server with ?%s', async (query) => {
+  const { code, stderr } = await migrateWith(query);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^the certificate of \S+ is not accepted \([^\n]*\): set DATABASE_URL to the host of the certificate, with sslrootcert for its issuer\n$/,
+  );
+  expect(connections.plain).toBe(0);
+});
+
+it.each(['', 'sslmode=disable', 'ssl=0'])('connects without TLS with ?%s', async (query) => {
+  expect(await migrateWith(query)).toMatchObject({ code: 0 });
+  expect(connections.encrypted).toBe(0);
+});
+
+it.each([
+  ['sslMode=verify-full', 'has an unknown parameter sslMode: did you mean sslmode?'],
+  ['ssl_mode=require', 'has an unknown parameter ssl_mode: did you mean sslmode?'],
+  [
+    'channel_binding=require',
+    'must not contain channel_binding, which the driver does not support: remove it, and use sslmode=verify-full',
+  ],
+  ['schema=hours', 'must not contain schema: name the schema in options=-c%20search_path%3DNAME'],
+])('does not connect with ?%s', async (query, message) => {
+  expect(await migrateWith(query)).toEqual({ code: 1, stdout: '', stderr: `DATABASE_URL: ${message}\n` });
+  expect(connections).toEqual({ plain: 0, encrypted: 0 });
+});
+
+it('uses the schema of options, with a limit of time', async () => {
+  await queryOnce(database.url, 'create schema hours');
+  const query = 'options=-c%20search_path%3Dhours&connect_timeout=60';
+  expect(await migrateWith(query)).toMatchObject({ code: 0 });
+  expect(
+    await queryOnce(database.url, `select to_regclass('hours.time_logs') is not null as "isThere"`),
+  ).toEqual([{ isThere: true }]);
+});
+
+it('uses the server, role and name of the query', async () => {
+  const { username, pathname } = new URL(database.url);
+  const [host, port] = address().split(':');
+  const query = `host=${host}&port=${port}&user=${username}&password=sesame&application_name=from%20the%20URL`;
+  const dataSource = await openDataSource(plainOptions(`postgres://eve@db.invalid${pathname}?${query}`));
+  try {
+    expect(
+      await dataSource.query(`select current_user as role, current_setting('application_name') as name`),
+    ).toEqual([{ role: username, name: 'from the URL' }]);
+  } finally {
+    await dataSource.destroy();
+  }
+});
