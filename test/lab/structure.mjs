@@ -7,8 +7,8 @@ import { PassThrough } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 
 /*
- * Describes the structure in numbers: lines of the core and the packages, as CONTRIBUTING.md lists them, and of their
- * tests; files; symbols and public names; and the files and functions that one create and one list pass.
+ * Describes the structure in numbers: lines of the core, the packages and their tests; files; symbols and public
+ * names; and the files and functions that one create and one list pass.
  */
 
 const PARTS = {
