@@ -262,7 +262,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|libs)/',
-        pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/host-package/'],
+        pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/host-kit/'],
       },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'],

@@ -218,7 +218,7 @@ describe('a schema of attributes', () => {
     const log = await service.record({ ...VALUES, attributes: { ticket: 'find-1' } });
     await service.record({ ...VALUES, attributes: { ticket: 'find-2' } });
     const source = hosts.app.get(DataSource);
-    const page = await readFile('libs/host-package/attributes.md', 'utf8');
+    const page = await readFile('libs/host-kit/attributes.md', 'utf8');
     const [statement = ''] = /^create index concurrently .+$/m.exec(page) ?? [];
     await source.query(statement);
     const query = source

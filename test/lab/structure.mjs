@@ -32,7 +32,7 @@ const PARTS = {
     ['JWTs', /^libs\/jwt\//],
     [
       'package for hosts, contract and adapter for their tests',
-      /^(libs\/host-package|src\/time-log\/(testing|contract))\//,
+      /^(libs\/host-kit|src\/time-log\/(testing|contract))\//,
     ],
   ],
 };

@@ -6,7 +6,7 @@ import { useFolder } from '../support/fixtures.js';
 
 /** What npm runs for those that are no command of the service. */
 const PROGRAMS: Record<string, string> = {
-  'pack:lib': 'libs/host-package/pack.mjs',
+  'pack:lib': 'libs/host-kit/pack.mjs',
   start: 'dist/src/main.js',
 };
 
