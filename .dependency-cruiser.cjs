@@ -3,15 +3,15 @@ const MODULE = '^src/([^/]+)/';
 /** Composition root, process and commands: they know the modules. */
 const ROOT = '^src/((commands|process)/)?[^/]+\\.ts$';
 /** How the service binds a module which hosts import too. */
-const COMPOSITION = '^(src/[^/]+|libs/[^/]+/src)/(messages/)?composition\\.ts$';
+const COMPOSITION = '^(src/[^/]+|libs/[^/]+/src)/composition\\.ts$';
 /** What other code may import of a module. */
 const ENTRY = '^src/[^/]+/(setup/)?index\\.ts$';
 /** Read models of time logs: modules that the module of time logs composes, and which see layers of it. */
 const READ_MODEL = '^src/(totals|feed)/';
 /** What composes them. */
-const COMPOSING = '^src/time-log/time-log(-core)?\\.module\\.ts$';
+const COMPOSING = '^src/time-log/time-log\\.module\\.ts$';
 /** The libs that the core does without. The others are its building blocks. */
-const PACKAGES = '^libs/(backup|embedded-postgres|event-relay|jwt|messages|time-log-client)/';
+const PACKAGES = '^libs/(backup|embedded-postgres|event-relay|host-kit|jwt|messages|time-log-client)/';
 
 /** What is loaded before anything else, so that a mistake in a setting is reported at once. */
 const SETTINGS = '^src/process/(config|database-url|broker-url|url-query|suggest-setting)\\.ts$';
@@ -109,9 +109,9 @@ module.exports = {
     },
     {
       name: 'without-http-not-api',
-      comment: 'Rule 5a: what speaks over any wire, messages, and a core without HTTP do not see api/.',
+      comment: 'Rule 5a: what speaks over any wire does not see api/.',
       severity: 'error',
-      from: { path: '^src/[^/]+/(wire/|messages/|[^/]+-core\\.module\\.ts$)' },
+      from: { path: '^src/[^/]+/wire/' },
       to: { path: '^src/[^/]+/api/' },
     },
     {
@@ -153,13 +153,7 @@ module.exports = {
       from: { path: ROOT },
       to: {
         path: MODULE,
-        pathNot: [
-          ENTRY,
-          '^src/[^/]+/messages/index\\.ts$',
-          COMPOSITION,
-          '^src/[^/]+/[^/]+\\.limits\\.ts$',
-          ROOT,
-        ],
+        pathNot: [ENTRY, COMPOSITION, '^src/[^/]+/[^/]+\\.limits\\.ts$', ROOT],
       },
     },
     {
@@ -173,6 +167,7 @@ module.exports = {
           '^$1/$2/',
           COMPOSITION,
           '^libs/[^/]+/src/(transports/)?index\\.ts$',
+          '^libs/host-kit/src/(testing|contract)/',
           '^libs/errors/src/domain-error\\.ts$',
         ],
       },
@@ -205,11 +200,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: [
-          '^src/packages\\.ts$',
-          '^src/commands/(backup|restore)\\.command\\.ts$',
-          '^src/[^/]+/messages/',
-        ],
+        pathNot: ['^src/packages\\.ts$', '^src/commands/(backup|restore)\\.command\\.ts$', '\\.spec\\.ts$'],
       },
       to: { path: PACKAGES },
     },
@@ -224,7 +215,7 @@ module.exports = {
       name: 'messages-alone-see-transports',
       comment: 'Rule 7 for messages, and a service without them never loads @nestjs/microservices.',
       severity: 'error',
-      from: { path: '^(src|libs)/', pathNot: ['^libs/messages/src/transports/', '^src/[^/]+/messages/'] },
+      from: { path: '^(src|libs)/', pathNot: '^libs/messages/src/(transports|time-logs)/' },
       to: { path: '(^|/)node_modules/@nestjs/microservices/' },
     },
     {
@@ -262,7 +253,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|libs)/',
-        pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/host-kit/'],
+        pathNot: ['\\.(spec\\.ts|fixture\\.mjs)$', '^libs/host-kit/pack\\.mjs$'],
       },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown'],

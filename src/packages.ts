@@ -3,7 +3,7 @@ import { eventRelay } from '../libs/event-relay/src/composition.js';
 import { jwts } from '../libs/jwt/src/index.js';
 import type { EmbeddedDatabases } from './database/setup/index.js';
 import type { ServiceModule } from './service-module.js';
-import { timeLogMessages } from './time-log/messages/composition.js';
+import { timeLogMessages } from '../libs/messages/src/composition.js';
 
 /** The optional modules. The core compiles and runs without each of them. */
 export const PACKAGES: readonly ServiceModule[] = [timeLogMessages, eventRelay, jwts];

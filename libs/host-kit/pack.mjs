@@ -118,7 +118,7 @@ function compile({ type, folder }) {
   // The nearest package.json decides the module type to which TypeScript compiles a file.
   host.readFile = (file) => {
     if (file.endsWith('/infrastructure/schema/texts.ts')) return textsIn(dirname(file));
-    if (file.endsWith('/time-log/api/document.ts')) return documentText();
+    if (file.endsWith('/host-kit/src/routes/document.ts')) return documentText();
     const text = ts.sys.readFile(file);
     const isOurs = file.endsWith('/package.json') && !relative(PROJECT, file).includes('node_modules');
     return text !== undefined && isOurs ? json({ ...JSON.parse(text), type }) : text;

@@ -1,7 +1,7 @@
 import type { ModuleMetadata } from '@nestjs/common';
 import { TimeLogRepository } from '../time-log/domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from '../time-log/infrastructure/typeorm-time-log.repository.js';
-import { TIME_LOG_OPTIONS, type TimeLogCoreOptions } from '../time-log/time-log.options.js';
+import { TIME_LOG_OPTIONS, type TimeLogOptions } from '../time-log/time-log.options.js';
 import { FeedService } from './application/feed.service.js';
 import { FeedRepository } from './domain/feed.repository.js';
 import { TypeOrmFeedRepository } from './infrastructure/typeorm-feed.repository.js';
@@ -26,7 +26,7 @@ export const FEED = {
     {
       provide: SOURCE_OF_EVENTS,
       inject: [TIME_LOG_OPTIONS],
-      useFactory: ({ source }: TimeLogCoreOptions) => requireEventSource(source),
+      useFactory: ({ source }: TimeLogOptions) => requireEventSource(source),
     },
   ],
   exports: [FeedRepository, FeedService, SOURCE_OF_EVENTS],

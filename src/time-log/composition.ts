@@ -8,7 +8,7 @@ import { timeLogScopes } from './time-log.scopes.js';
 /** Time logs, as the service uses them. */
 export const timeLogs = {
   prefix: 'api/v1',
-  bind: ({ limits }: { readonly limits: TimeLogLimits }) => TimeLogModule.forRoot({ limits, openApi: false }),
+  bind: ({ limits }: { readonly limits: TimeLogLimits }) => TimeLogModule.forRoot({ limits }),
   entities: timeLogEntities,
   migrations: timeLogMigrations,
   ...feed,

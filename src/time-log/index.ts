@@ -1,23 +1,57 @@
-export { CreateTimeLogDto } from './wire/create-time-log.dto.js';
-export { ListTimeLogsDto } from './wire/list-time-logs.dto.js';
-export { logResponse, type TimeLogResponse } from './wire/time-log-bodies.js';
-export { type TimeLogChange, type TimeLogHooks } from './application/time-log-hooks.js';
+export { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './api/time-log-routes.js';
+export {
+  type CallOptions,
+  callOptionsOf,
+  type RecordOptions,
+  WRAP_WRITES,
+} from './application/call-options.js';
 export { TimeLogService } from './application/time-log.service.js';
-export { type ProjectAccess, ALL_PROJECTS } from './domain/project-access.js';
-export { type AttributesSchema } from './domain/attributes.js';
-export { type IdempotencyKey } from './domain/idempotency-key.js';
+export { type CheckedAttributes, TimeLogAttributes } from './domain/attributes.js';
+export { type CalendarDate } from './domain/calendar-date.js';
+export {
+  fingerprintOf,
+  IDEMPOTENCY_KEY_REUSED,
+  type IdempotencyKey,
+  idempotencyKeyFault,
+  idempotencyKeyOf,
+} from './domain/idempotency-key.js';
 export { PageRequest } from './domain/page-request.js';
 export { Period } from './domain/period.js';
+export { ALL_PROJECTS, type ProjectAccess } from './domain/project-access.js';
 export { TimeLogIds } from './domain/time-log-ids.js';
-export { type TimeLogFilter, TimeLogRepository } from './domain/time-log.repository.js';
-export { MAX_DESCRIPTION_LENGTH } from './domain/time-log.rules.js';
-export { type Attributes, TimeLog } from './domain/time-log.js';
+export { itemsOf } from './domain/time-log-item.js';
+export {
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+  type TimeLogWrites,
+} from './domain/time-log.repository.js';
+export { MAX_DESCRIPTION_LENGTH, textFault } from './domain/time-log.rules.js';
+export {
+  type AllTimeLogValues,
+  areChecked,
+  type Attributes,
+  normalizedValues,
+  sentAttributesOf,
+  TimeLog,
+  type TimeLogValues,
+} from './domain/time-log.js';
+export { type TransactionHandle } from './domain/transaction-handle.js';
 export { OldTimeLogs } from './infrastructure/old-time-logs.js';
+export { WRAPS_TYPEORM_REPOSITORY } from './infrastructure/schema-check.js';
 export { TimeLogCounts } from './infrastructure/time-log-counts.js';
-export { TypeOrmTimeLogRepository } from './infrastructure/typeorm-time-log.repository.js';
 export { timeLogEntities } from './infrastructure/time-log.entities.js';
-export { type TimeLogLimits } from './time-log.limits.js';
-export { TimeLogCoreModule } from './time-log-core.module.js';
-export { TimeLogModule } from './time-log.module.js';
-export { type TimeLogModuleOptions } from './time-log.options.js';
+export {
+  TypeOrmTimeLogRepository,
+  WRITE_LIMITS,
+  type WriteLimits,
+} from './infrastructure/typeorm-time-log.repository.js';
+export { limitsOf, type TimeLogLimits } from './time-log.limits.js';
 export { timeLogMigrations } from './time-log.migrations.js';
+export { TIME_LOG_PARTS, TimeLogModule } from './time-log.module.js';
+export { DEFAULT_EVENT_SOURCE, TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
+export { READ, WRITE } from './time-log.scopes.js';
+export { CreateTimeLogDto, valuesOf } from './wire/create-time-log.dto.js';
+export { LargeResponseLimiter, type ReportBytes } from './wire/large-response-limiter.js';
+export { criteriaOf, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
+export { itemsResponse, listResponse, logResponse, type TimeLogResponse } from './wire/time-log-bodies.js';

@@ -18,7 +18,7 @@ import {
   Period,
   RelayLease,
   TimeLog,
-  TimeLogAttributes,
+  SchemaAttributes,
   TimeLogCounts,
   TypeOrmFeedRepository,
   TypeOrmTimeLogRepository,
@@ -27,7 +27,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { loadVersion } from '../upgrade/earlier-version.js';
 
-const ANY_ATTRIBUTES = new TimeLogAttributes({
+const ANY_ATTRIBUTES = new SchemaAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
 });
 const PROJECT = '11111111-1111-1111-1111-111111111111';

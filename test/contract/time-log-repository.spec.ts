@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ContractCase } from '../../src/time-log/contract/index.js';
+import type { ContractCase } from '../../libs/host-kit/src/contract/index.js';
 import type { ProjectAccess, Attributes } from '../../src/time-log/index.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import {
   ALL_PROJECTS,
   connectionOptions,
@@ -14,7 +14,7 @@ import {
   patientLimits,
   Period,
   TimeLog,
-  TimeLogAttributes,
+  SchemaAttributes,
   timeLogAttributesContract,
   timeLogEntities,
   timeLogRepositoryContract,
@@ -27,7 +27,7 @@ import {
 } from '../support/storage.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
 
-const ANY_ATTRIBUTES = new TimeLogAttributes({
+const ANY_ATTRIBUTES = new SchemaAttributes({
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
 });
 const made: UsedDatabase[] = [];
@@ -35,7 +35,7 @@ afterAll(() => Promise.all(made.map((database) => database.end())));
 
 /** Over a database of its own, as the service connects, but with more time. */
 async function makeRepository(
-  attributes?: TimeLogAttributes,
+  attributes?: SchemaAttributes,
   Repository = TypeOrmTimeLogRepository,
 ): Promise<TypeOrmTimeLogRepository> {
   const database = new UsedDatabase();
@@ -109,7 +109,7 @@ describe('the column of attributes', () => {
   it('is added while sessions of before go on, and stays as it is where an instance of before corrects a log', async () => {
     const { dataSource: migrator } = database;
     // One session each: what it has prepared must outlive the change of the table.
-    const sessionOf = async (attributes?: TimeLogAttributes) => {
+    const sessionOf = async (attributes?: SchemaAttributes) => {
       const dataSource = await database.open(
         connectionOptions(database.url, timeLogEntities, { ...limits, poolSize: 1 }),
       );

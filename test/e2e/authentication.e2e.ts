@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { newToken } from '../../src/access-token/token-text.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { useClock } from '../support/clock.js';
 import { AccessTokenVerifier } from '../support/compiled.js';

@@ -10,12 +10,8 @@ import {
   type EventSink,
 } from '../../libs/event-relay/src/index.js';
 import { FeedService } from '../../src/feed/index.js';
-import {
-  timeLogEntities,
-  timeLogMigrations,
-  TimeLogModule,
-  TimeLogService,
-} from '../../src/time-log/index.js';
+import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { timeLogEntities, timeLogMigrations, TimeLogService } from '../../src/time-log/index.js';
 
 /** An app of somebody else that records logs and relays their events into a sink of its own. */
 export interface RelayHost {

@@ -4,14 +4,10 @@ import { NestFactory } from '@nestjs/core';
 import { EventRelayModule, type EventSink } from '../../libs/event-relay/src/index.js';
 import type { SinkOfHost } from '../../libs/event-relay/src/event-relay.module.js';
 import type { CloudEvent } from '../../src/feed/index.js';
-import {
-  TimeLogCoreModule,
-  TimeLogModule,
-  TimeLogRepository,
-  TimeLogService,
-} from '../../src/time-log/index.js';
-import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
+import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { hostDataSource, useHosts } from '../host/embedded.js';
 import { LOG } from '../support/requests.js';
 import { queryOnce } from '../support/postgres-cluster.js';

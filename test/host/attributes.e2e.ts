@@ -8,13 +8,12 @@ import { DataSource } from 'typeorm';
 import { z } from 'zod';
 import {
   type AttributesSchema,
-  TimeLog,
   TimeLogCoreModule,
   type TimeLogHooks,
   TimeLogModule,
-  TimeLogService,
-} from '../../src/time-log/index.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+} from '../../libs/host-kit/src/index.js';
+import { TimeLog, TimeLogService } from '../../src/time-log/index.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { expectedItem, expectedLog } from '../support/expected-logs.js';
 import { CopyingPipe, hostDataSource, useHosts } from './embedded.js';
 

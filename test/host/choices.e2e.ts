@@ -29,19 +29,18 @@ import type { Request, Response } from 'express';
 import { map } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { DomainErrorFilter, ErrorEnvelopeFilter } from '../../libs/errors/src/hosts.js';
+import { TimeLogCoreModule, TimeLogModule } from '../../libs/host-kit/src/index.js';
 import {
   ALL_PROJECTS,
   CreateTimeLogDto,
   logResponse,
   PageRequest,
   Period,
-  TimeLogCoreModule,
-  TimeLogModule,
   TimeLogRepository,
   type TimeLogResponse,
   TimeLogService,
 } from '../../src/time-log/index.js';
-import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { expectedLog } from '../support/expected-logs.js';
 import { LOG, refusal } from '../support/requests.js';
 import { hostDataSource, useHosts } from './embedded.js';

@@ -8,21 +8,23 @@ import { EventRelayModule } from '../../libs/event-relay/src/index.js';
 import { migrate } from '../../src/database/setup/index.js';
 import { FeedRepository } from '../../src/feed/index.js';
 import {
+  TimeLogCoreModule,
+  type TimeLogHooks,
+  TimeLogModule,
+  type TimeLogModuleOptions,
+} from '../../libs/host-kit/src/index.js';
+import {
   ALL_PROJECTS,
   PageRequest,
   Period,
-  TimeLogCoreModule,
-  type TimeLogHooks,
   TimeLogIds,
   timeLogMigrations,
-  TimeLogModule,
-  type TimeLogModuleOptions,
   TimeLogRepository,
   TimeLogService,
   TypeOrmTimeLogRepository,
 } from '../../src/time-log/index.js';
-import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
-import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
+import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 import { TotalsRepository } from '../../src/totals/index.js';
 import { MemorySink } from '../events/memory-sink.js';
 import { overTransport, tcpClient } from '../messages/doors.js';

@@ -2,16 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConflictException, type INestApplication, Injectable, Module } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import {
-  type TimeLogChange,
-  type TimeLogHooks,
-  TimeLogModule,
-  TimeLogRepository,
-  TimeLogService,
-} from '../../src/time-log/index.js';
-import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
-import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { type TimeLogChange, type TimeLogHooks, TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogRepository, TimeLogService } from '../../src/time-log/index.js';
+import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
+import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { overTransport, tcpClient } from '../messages/doors.js';
 import { LOG, refusal } from '../support/requests.js';

@@ -4,7 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { migrate } from '../../src/database/setup/index.js';
-import { timeLogEntities, timeLogMigrations, TimeLogModule } from '../../src/time-log/index.js';
+import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { timeLogEntities, timeLogMigrations } from '../../src/time-log/index.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

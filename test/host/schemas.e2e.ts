@@ -3,11 +3,11 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Column, DataSource, Entity, type EntityTarget, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { TimeLogCoreModule } from '../../libs/host-kit/src/index.js';
 import {
   PageRequest,
   Period,
   TimeLog,
-  TimeLogCoreModule,
   timeLogEntities,
   timeLogMigrations,
   TimeLogService,

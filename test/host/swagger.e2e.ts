@@ -23,13 +23,9 @@ import {
 } from '@nestjs/swagger';
 import { z } from 'zod';
 import { BearerAuthModule } from '../../libs/auth/src/index.js';
-import {
-  CreateTimeLogDto,
-  ListTimeLogsDto,
-  TimeLogModule,
-  TimeLogRepository,
-} from '../../src/time-log/index.js';
-import { InMemoryTimeLogRepository } from '../../src/time-log/testing/index.js';
+import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { CreateTimeLogDto, ListTimeLogsDto, TimeLogRepository } from '../../src/time-log/index.js';
+import { InMemoryTimeLogRepository } from '../../libs/host-kit/src/testing/index.js';
 
 const STORED = {
   adapters: [{ provide: TimeLogRepository, useClass: InMemoryTimeLogRepository }],

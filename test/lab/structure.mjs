@@ -13,7 +13,7 @@ import { setTimeout } from 'node:timers/promises';
 
 const PARTS = {
   core: [
-    ['time logs: domain, application, HTTP', /^src\/time-log\/(?!infrastructure|messages|testing|contract)/],
+    ['time logs: domain, application, HTTP', /^src\/time-log\/(?!infrastructure)/],
     ['time logs: SQL, counts, migrations', /^src\/time-log\/infrastructure/],
     ['totals and feed', /^src\/(totals|feed)\//],
     ['database', /^src\/database\//],
@@ -26,14 +26,11 @@ const PARTS = {
   ],
   packages: [
     ['client', /^libs\/time-log-client\//],
-    ['messages', /^(libs\/messages|src\/time-log\/messages)\//],
+    ['messages', /^libs\/messages\//],
     ['event relay', /^libs\/event-relay\//],
     ['embedded PostgreSQL, backup', /^libs\/(embedded-postgres|backup)\//],
     ['JWTs', /^libs\/jwt\//],
-    [
-      'package for hosts, contract and adapter for their tests',
-      /^(libs\/host-kit|src\/time-log\/(testing|contract))\//,
-    ],
+    ['host kit', /^libs\/host-kit\//],
   ],
 };
 const parts = Object.entries(PARTS).flatMap(([kind, of]) => of.map((part) => [kind, ...part]));

@@ -10,8 +10,8 @@ import {
 import type { ClientProxy } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
 import { InFlightMessages } from '../../libs/messages/src/index.js';
-import { TimeLogModule } from '../../src/time-log/index.js';
-import { TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { hostDataSource, tcpPortOf, useHosts } from '../host/embedded.js';
 import { LOG, refusal } from '../support/requests.js';
 import { type Door, overTransport, tcpClient } from './doors.js';

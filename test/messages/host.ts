@@ -8,12 +8,13 @@ import { BearerAuthModule, type Caller, TokenVerifier } from '../../libs/auth/sr
 import { DomainError } from '../../libs/errors/src/index.js';
 import { connectionOptions } from '../../src/database/setup/index.js';
 import { type ConnectOptions, connectMessages } from '../../libs/messages/src/transports/index.js';
-import { timeLogEntities, type TimeLogLimits, TimeLogModule } from '../../src/time-log/index.js';
+import { TimeLogModule } from '../../libs/host-kit/src/index.js';
+import { timeLogEntities, type TimeLogLimits } from '../../src/time-log/index.js';
 import { timeLogs } from '../../src/time-log/composition.js';
-import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../src/time-log/messages/index.js';
+import { MESSAGE_QUEUE, TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { TIME_LOG_LIMITS } from '../../src/time-log/time-log.limits.js';
 import { CopyingPipe, portOf, tcpPortOf } from '../host/embedded.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { type Gate, newGate } from '../support/gate.js';
 import { createMigratedDatabase } from '../support/test-database.js';
 import { type Door, overTransport, tcpClient } from './doors.js';

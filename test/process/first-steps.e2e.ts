@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { runHere } from '../support/commands-here.js';
 import { environment } from '../support/environment.js';
 import { useFolder } from '../support/fixtures.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { withSql } from '../support/backup-rows.js';
 import { loadConfig } from '../support/compiled.js';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { hurryTimers } from '../support/clock.js';
 import { DECLARED_TOKEN, environment } from '../support/environment.js';

@@ -8,12 +8,12 @@ import type * as Setup from '../../src/database/setup/index.js';
 import type * as Lease from '../../libs/event-relay/src/relay-lease.js';
 import type * as FeedFiles from '../../src/feed/index.js';
 import type * as TotalsFiles from '../../src/totals/index.js';
-import type * as Contract from '../../src/time-log/contract/index.js';
+import type * as Contract from '../../libs/host-kit/src/contract/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
-import type * as AttributeFiles from '../../src/time-log/domain/attributes.js';
+import type * as AttributeFiles from '../../libs/host-kit/src/attributes/schema-attributes.js';
 import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
-import type * as Testing from '../../src/time-log/testing/index.js';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import type * as Testing from '../../libs/host-kit/src/testing/index.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import * as service from './compiled.js';
 import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 
@@ -21,15 +21,17 @@ import { createMigratedDatabase, type TestDatabase } from './test-database.js';
 
 const compiled = (path: string) => importOnce(join(import.meta.dirname, '..', '..', 'dist', 'src', path));
 const from = {
-  contract: (await compiled('time-log/contract/index.js')) as typeof Contract,
+  contract: (await compiled('../libs/host-kit/src/contract/index.js')) as typeof Contract,
   database: (await compiled('database/index.js')) as typeof DatabaseFiles,
   feed: (await compiled('feed/index.js')) as typeof FeedFiles,
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
   lease: (await compiled('../libs/event-relay/src/relay-lease.js')) as typeof Lease,
   lookup: (await compiled('access-token/access-token.lookup.js')) as typeof Lookup,
   setup: (await compiled('database/setup/index.js')) as typeof Setup,
-  attributes: (await compiled('time-log/domain/attributes.js')) as typeof AttributeFiles,
-  testing: (await compiled('time-log/testing/index.js')) as typeof Testing,
+  attributes: (await compiled(
+    '../libs/host-kit/src/attributes/schema-attributes.js',
+  )) as typeof AttributeFiles,
+  testing: (await compiled('../libs/host-kit/src/testing/index.js')) as typeof Testing,
   timeLog: (await compiled('time-log/index.js')) as typeof TimeLogFiles,
   totals: (await compiled('totals/index.js')) as typeof TotalsFiles,
 };
@@ -54,8 +56,8 @@ export const { ALL_PROJECTS, OldTimeLogs, PageRequest, Period, TimeLog, TimeLogC
 export const { TimeLogService, timeLogEntities, TypeOrmTimeLogRepository } = from.timeLog;
 export const { TypeOrmTotalsRepository } = from.totals;
 export const { keepTimeLogPositions, parseEventId, TimeLogDeletions, TypeOrmFeedRepository } = from.feed;
-export const { TimeLogAttributes } = from.attributes;
-export type TimeLogAttributes = AttributeFiles.TimeLogAttributes;
+export const { SchemaAttributes } = from.attributes;
+export type SchemaAttributes = AttributeFiles.SchemaAttributes;
 export type TimeLog = TimeLogFiles.TimeLog;
 export type PageRequest = TimeLogFiles.PageRequest;
 export type TimeLogCounts = TimeLogFiles.TimeLogCounts;

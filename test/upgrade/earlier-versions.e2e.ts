@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { eventually } from '../../src/time-log/contract/eventually.js';
+import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { withSql } from '../support/backup-rows.js';
 import { Database, DataSource as Source, migrate, migrations, TimeLogCounts } from '../support/compiled.js';
 import { expectedItem, type Made } from '../support/expected-logs.js';

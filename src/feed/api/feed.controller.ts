@@ -2,11 +2,9 @@ import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { StrictQuery } from '../../../libs/strict-request/src/index.js';
-import { ENABLED_ROUTES, type EnabledRoutes } from '../../time-log/api/enabled-routes.js';
-import { HOST_DOCUMENT, type HostDocument } from '../../time-log/api/host-document.js';
 import { pathOf } from '../../time-log/api/page-links.js';
 import { sendList } from '../../time-log/api/send-list.js';
-import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
+import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { LargeResponseLimiter } from '../../time-log/wire/large-response-limiter.js';
@@ -24,11 +22,10 @@ export class FeedController extends TimeLogRoutes {
   constructor(
     private readonly largeResponses: LargeResponseLimiter,
     @Inject(SOURCE_OF_EVENTS) private readonly source: string,
-    @Inject(HOST_DOCUMENT) document: HostDocument | false,
-    @Optional() @Inject(ENABLED_ROUTES) routes: EnabledRoutes = {},
-    @Optional() private readonly service?: FeedService,
+    private readonly service: FeedService,
+    @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
   ) {
-    super(document, service ? routes : { ...routes, events: false });
+    super(prepare);
   }
 
   @Get('events')
@@ -42,9 +39,9 @@ export class FeedController extends TimeLogRoutes {
     const call = callOptionsOf(callerOf(request));
     await sendList(this.largeResponses, request, response, {
       limit,
-      estimateBytes: () => this.service!.weighEvents(query.lastEventId, limit, call),
+      estimateBytes: () => this.service.weighEvents(query.lastEventId, limit, call),
       make: async () => {
-        const events = await this.service!.events(query.lastEventId, limit, call);
+        const events = await this.service.events(query.lastEventId, limit, call);
         const last = events.at(-1)?.id ?? query.lastEventId;
         return {
           list: { before: '[', items: eventJsons(events, this.source), after: ']' },

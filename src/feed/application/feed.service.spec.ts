@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { newLog } from '../../time-log/contract/new-log.js';
-import { InMemoryTimeLogRepository } from '../../time-log/testing/index.js';
+import { newLog } from '../../../libs/host-kit/src/contract/new-log.js';
+import { InMemoryTimeLogRepository } from '../../../libs/host-kit/src/testing/index.js';
 import { FeedService } from './feed.service.js';
 
 it('returns the events after the one with an id, and rejects a malformed id', async () => {

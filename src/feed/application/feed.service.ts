@@ -1,6 +1,6 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { accessOf, type CallOptions } from '../../time-log/application/call-options.js';
-import { ALL_PROJECTS, type ProjectAccess } from '../../time-log/domain/project-access.js';
+import type { CallOptions } from '../../time-log/application/call-options.js';
+import { ALL_PROJECTS } from '../../time-log/domain/project-access.js';
 import type { FeedRepository } from '../domain/feed.repository.js';
 import {
   FEED_NEEDS_ALL_PROJECTS,
@@ -23,7 +23,7 @@ export class FeedService {
     limit: number,
     options: CallOptions = {},
   ): Promise<readonly TimeLogEvent[]> {
-    return this.repository.eventsAfter(feedPlaceOf(lastEventId, accessOf(options)), limit);
+    return this.repository.eventsAfter(feedPlaceOf(lastEventId, options), limit);
   }
 
   /**
@@ -35,12 +35,15 @@ export class FeedService {
     limit: number,
     options: CallOptions = {},
   ): Promise<number | undefined> {
-    return this.repository.weighEvents?.(feedPlaceOf(lastEventId, accessOf(options)), limit);
+    return this.repository.weighEvents?.(feedPlaceOf(lastEventId, options), limit);
   }
 }
 
 /** Returns the place after an event. Rejects callers that are bound to projects: the feed has the logs of all. */
-function feedPlaceOf(lastEventId: string | undefined, access: ProjectAccess): FeedPlace | undefined {
+function feedPlaceOf(
+  lastEventId: string | undefined,
+  { access = ALL_PROJECTS }: CallOptions,
+): FeedPlace | undefined {
   const place = lastEventId === undefined ? undefined : parseEventId(lastEventId);
   if (access === ALL_PROJECTS) return place;
   throw new DomainError('FORBIDDEN', FEED_NEEDS_ALL_PROJECTS);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { eventually } from '../contract/eventually.js';
+import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import type { JsonList } from '../wire/time-log-bodies.js';
 import { sendList } from './send-list.js';

@@ -14,18 +14,15 @@ import { TimeLogService } from '../application/time-log.service.js';
 import { idempotencyKeyOf } from '../domain/idempotency-key.js';
 import { idFault } from '../domain/time-log.rules.js';
 import { callOptionsOf } from '../application/call-options.js';
-import { valuesOf } from '../wire/attributes-field.js';
-import { CreateTimeLogDto } from '../wire/create-time-log.dto.js';
+import { CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
 import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { listJson, logJson } from '../wire/time-log-bodies.js';
-import { ENABLED_ROUTES, type EnabledRoutes } from './enabled-routes.js';
-import { HOST_DOCUMENT, type HostDocument } from './host-document.js';
 import { pageLinks, pathOf } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { sendJson } from './send-json.js';
 import { sendList } from './send-list.js';
-import { TimeLogRoutes } from './time-log-routes.js';
+import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './time-log-routes.js';
 
 /** Time logs over HTTP. */
 @Controller('time-logs')
@@ -33,10 +30,9 @@ export class TimeLogController extends TimeLogRoutes {
   constructor(
     private readonly timeLogs: TimeLogService,
     private readonly largeResponses: LargeResponseLimiter,
-    @Inject(HOST_DOCUMENT) document: HostDocument | false,
-    @Optional() @Inject(ENABLED_ROUTES) routes: EnabledRoutes = {},
+    @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
   ) {
-    super(document, routes);
+    super(prepare);
   }
 
   @Get()

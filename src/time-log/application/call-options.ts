@@ -1,6 +1,7 @@
 import type { Caller } from '../../../libs/auth/src/index.js';
-import { ALL_PROJECTS, type ProjectAccess, requireProject } from '../domain/project-access.js';
-import type { TimeLogFilter } from '../domain/time-log.repository.js';
+import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { ALL_PROJECTS, PROJECT_NOT_ALLOWED, type ProjectAccess } from '../domain/project-access.js';
+import type { TimeLogWrites } from '../domain/time-log.repository.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
 
 /** The caller of a method, and its access. */
@@ -20,16 +21,13 @@ export interface RecordOptions extends CallOptions {
   readonly manager?: TransactionHandle | undefined;
 }
 
-/** Returns the access of a call. */
-export function accessOf({ access = ALL_PROJECTS }: CallOptions): ProjectAccess {
-  return access;
-}
-
-/** Returns the access of a call. Throws DomainError FORBIDDEN if it excludes the project of the filter. */
-export function accessTo({ projectId }: TimeLogFilter, options: CallOptions): ProjectAccess {
-  const access = accessOf(options);
-  if (projectId !== undefined) requireProject(access, projectId);
-  return access;
+/** Returns the access of a call. Throws DomainError FORBIDDEN if it excludes a project, an id in lower case. */
+export function accessTo(
+  projectId: string | undefined,
+  { access = ALL_PROJECTS }: CallOptions,
+): ProjectAccess {
+  if (projectId === undefined || access === ALL_PROJECTS || access.includes(projectId)) return access;
+  throw new DomainError('FORBIDDEN', PROJECT_NOT_ALLOWED);
 }
 
 /** Returns the options for a caller. It may access all projects unless it is bound to some. */
@@ -38,3 +36,9 @@ export function callOptionsOf(caller: Caller | undefined): CallOptions {
   // A pipe of a host may turn the array into an object when it rebuilds the caller of a message.
   return { access: projects === undefined ? ALL_PROJECTS : Object.values(projects), caller };
 }
+
+/** Wraps the methods that make the changes of a call, such as with the hooks of the host kit. */
+export type WrapWrites = (writes: TimeLogWrites, call: RecordOptions) => TimeLogWrites;
+
+/** The injection token of an optional WrapWrites. */
+export const WRAP_WRITES = Symbol.for('time-logs.WRAP_WRITES');

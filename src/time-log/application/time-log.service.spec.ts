@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectedValues } from '../../../test/support/expected-logs.js';
-import { InMemoryTimeLogRepository } from '../testing/in-memory-time-log.repository.js';
+import { InMemoryTimeLogRepository } from '../../../libs/host-kit/src/testing/in-memory-time-log.repository.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';

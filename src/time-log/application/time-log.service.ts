@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { ALL_PROJECTS, requireProject } from '../domain/project-access.js';
+import { ALL_PROJECTS } from '../domain/project-access.js';
 import { TimeLogAttributes } from '../domain/attributes.js';
 import { type IdempotencyKey, requireIdempotencyKey } from '../domain/idempotency-key.js';
 import type { PageRequest } from '../domain/page-request.js';
@@ -12,21 +12,25 @@ import {
   TimeLogRepository,
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
-import { TimeLog, type TimeLogValues } from '../domain/time-log.js';
-import { accessOf, accessTo, type CallOptions, type RecordOptions } from './call-options.js';
-import { HookedWrites } from './hooked-writes.js';
-import { TIME_LOG_HOOKS, type TimeLogHooks } from './time-log-hooks.js';
+import { areChecked, type CheckedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
+import {
+  accessTo,
+  type CallOptions,
+  type RecordOptions,
+  WRAP_WRITES,
+  type WrapWrites,
+} from './call-options.js';
 
 /**
  * The use cases of time logs, for HTTP, messages and the code of a host. Naming a project outside the access of
- * the call throws DomainError FORBIDDEN; a log outside it counts as missing. Changes also throw what hooks throw.
+ * the call throws DomainError FORBIDDEN; a log outside it counts as missing. Changes also throw what `wrap` throws.
  */
 @Injectable()
 export class TimeLogService {
   constructor(
     private readonly timeLogs: TimeLogRepository,
     private readonly ids: TimeLogIds,
-    @Optional() @Inject(TIME_LOG_HOOKS) private readonly hooks?: TimeLogHooks,
+    @Optional() @Inject(WRAP_WRITES) private readonly wrap: WrapWrites = (writes) => writes,
     @Optional() private readonly attributes: TimeLogAttributes = new TimeLogAttributes(),
   ) {}
 
@@ -35,8 +39,9 @@ export class TimeLogService {
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
-    const log = TimeLog.record(await this.attributes.applyTo(values), this.ids.next());
-    requireProject(accessOf(options), log.projectId);
+    const checked = await this.checked(values);
+    accessTo(checked.projectId, options);
+    const log = TimeLog.record(checked, this.ids.next());
     await this.writesOf(options).add(log);
     return log;
   }
@@ -52,12 +57,12 @@ export class TimeLogService {
     options: RecordOptions = {},
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
-    const applied = await this.attributes.applyTo(values);
-    const log = TimeLog.record(applied, this.ids.next());
-    requireProject(accessOf(options), log.projectId);
+    const checked = await this.checked(values);
+    accessTo(checked.projectId, options);
+    const log = TimeLog.record(checked, this.ids.next());
     const id = await this.writesOf(options).addOnce(log, key);
     // The key was used with the same values before, so there is no need to read the log.
-    return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(applied, id), isReplay: true };
+    return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(checked, id), isReplay: true };
   }
 
   /**
@@ -65,9 +70,8 @@ export class TimeLogService {
    * Resolves like `record`, also if nothing changes. Throws like `record`, and DomainError NOT_FOUND.
    */
   async correct(id: string, values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
-    const log = TimeLog.record(await this.attributes.applyTo(values), id.toLowerCase());
-    const access = accessOf(options);
-    requireProject(access, log.projectId);
+    const log = TimeLog.record(await this.checked(values), id.toLowerCase());
+    const access = accessTo(log.projectId, options);
     await this.requireAccess(log.id, options);
     if (!(await this.writesOf(options).correct(log, access, options.caller?.id))) throw notFound();
     return log;
@@ -80,14 +84,14 @@ export class TimeLogService {
   async delete(id: string, options: RecordOptions = {}): Promise<void> {
     await this.requireAccess(id, options);
     const writes = this.writesOf(options);
-    const deleted = await writes.delete(id.toLowerCase(), accessOf(options), options.caller?.id);
+    const deleted = await writes.delete(id.toLowerCase(), accessTo(undefined, options), options.caller?.id);
     if (deleted === undefined) throw notFound();
   }
 
   /** Returns the log with an id, in upper or lower case. Throws DomainError NOT_FOUND or SERVICE_UNAVAILABLE. */
   async get(id: string, options: CallOptions = {}): Promise<TimeLog> {
     this.requireSupport(options);
-    const log = await this.timeLogs.get(id.toLowerCase(), accessOf(options), options.caller?.id);
+    const log = await this.timeLogs.get(id.toLowerCase(), accessTo(undefined, options), options.caller?.id);
     if (log === undefined) throw notFound();
     return log;
   }
@@ -98,13 +102,13 @@ export class TimeLogService {
    */
   async list(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogPage> {
     this.requireSupport(options);
-    return this.timeLogs.find(filter, page, accessTo(filter, options), options.caller?.id);
+    return this.timeLogs.find(filter, page, accessTo(filter.projectId, options), options.caller?.id);
   }
 
   /** Returns the same page as JSON. Throws like `list`. */
   async items(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogItems> {
     this.requireSupport(options);
-    return this.timeLogs.items(filter, page, accessTo(filter, options), options.caller?.id);
+    return this.timeLogs.items(filter, page, accessTo(filter.projectId, options), options.caller?.id);
   }
 
   /**
@@ -116,14 +120,18 @@ export class TimeLogService {
     page: PageRequest,
     options: CallOptions = {},
   ): Promise<number | undefined> {
-    return this.timeLogs.weigh?.(filter, page, accessTo(filter, options), options.caller?.id);
+    return this.timeLogs.weigh?.(filter, page, accessTo(filter.projectId, options), options.caller?.id);
   }
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */
   private writesOf(options: RecordOptions): TimeLogWrites {
-    const { timeLogs, hooks } = this;
-    const writes = options.manager === undefined ? timeLogs : timeLogs.within(options.manager);
-    return hooks ? new HookedWrites(writes, timeLogs, hooks, options) : writes;
+    const { timeLogs } = this;
+    return this.wrap(options.manager ? timeLogs.within(options.manager) : timeLogs, options);
+  }
+
+  /** Checks values from the code of a host: those of requests and messages are checked already. */
+  private async checked(values: TimeLogValues): Promise<CheckedValues> {
+    return areChecked(values) ? values : this.attributes.applyTo(values);
   }
 
   /**
@@ -133,12 +141,12 @@ export class TimeLogService {
    */
   private async requireAccess(id: string, options: RecordOptions): Promise<void> {
     this.requireSupport(options);
-    if (accessOf(options) !== ALL_PROJECTS && !options.manager) await this.get(id, options);
+    if ((options.access ?? ALL_PROJECTS) !== ALL_PROJECTS && !options.manager) await this.get(id, options);
   }
 
   /** Throws an Error if the call is bound to projects and a method of the repository has no parameter for that. */
   private requireSupport(options: CallOptions): void {
-    if (accessOf(options) === ALL_PROJECTS) return;
+    if ((options.access ?? ALL_PROJECTS) === ALL_PROJECTS) return;
     for (const [method, count] of ACCESS_PARAMETERS) {
       const length = this.timeLogs[method].length;
       // A method with rest parameters has a length of 0.

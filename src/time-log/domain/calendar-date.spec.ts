@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../test/support/any-text.js';
 import { timesOf } from '../../../test/support/extent.js';
-import { isCalendarDate } from './calendar-date.js';
+import { isCalendarDate, isoText } from './calendar-date.js';
 
 /** Computes the same with `Date`: a day exists if its text is unchanged after parsing. */
 function existsInUtc(text: string): boolean {
@@ -70,4 +70,25 @@ describe('isCalendarDate', () => {
       { numRuns: timesOf(3_000, 1_000) },
     );
   });
+});
+
+describe('isoText', () => {
+  it('equals toISOString for every instant that an id can hold', () => {
+    // 48 bits of milliseconds reach past the year 9999: those years have a sign and six digits.
+    const instants = fc.array(fc.integer({ min: 0, max: 2 ** 48 - 1 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(instants, (all) => {
+        for (const milliseconds of all) {
+          for (const near of [milliseconds, milliseconds + 1]) {
+            expect(isoText(near)).toBe(new Date(near).toISOString());
+          }
+        }
+      }),
+    );
+  });
+
+  it.each(['1970-01-01T00:00:00.000Z', '2026-01-31T23:59:59.999Z', '2026-02-01T00:00:00.000Z'])(
+    'is right at the start and end of a day: %s',
+    (text) => expect(isoText(Date.parse(text))).toBe(text),
+  );
 });

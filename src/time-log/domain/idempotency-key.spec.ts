@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fingerprintOf } from './idempotency-key.js';
+import { canonicalJson, fingerprintOf } from './idempotency-key.js';
 import { TIME_LOG_FIELDS } from './time-log.js';
 
 const values = {
@@ -82,4 +82,10 @@ describe('fingerprintOf', () => {
       expect(of({ urgent: false, billable: true })).toBe(of({ billable: true }));
     });
   });
+});
+
+it('canonical JSON depends on the order of elements, but not of fields', () => {
+  const one = canonicalJson({ a: [1, { c: 2, b: 3 }], 10: 1, 9: {} });
+  expect(canonicalJson({ 9: {}, 10: 1, a: [1, { b: 3, c: 2 }] })).toBe(one);
+  expect(canonicalJson({ 9: {}, 10: 1, a: [{ b: 3, c: 2 }, 1] })).not.toBe(one);
 });

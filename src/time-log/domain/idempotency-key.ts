@@ -1,8 +1,12 @@
 import { hash } from 'node:crypto';
 import { DomainError, type ErrorKind } from '../../../libs/errors/src/domain-error.js';
-import { sentAttributesOf } from './sent-attributes.js';
-import { canonicalJson } from './json.js';
-import { type FieldTable, normalizedValues, TIME_LOG_FIELDS, type TimeLogValues } from './time-log.js';
+import {
+  type FieldTable,
+  normalizedValues,
+  sentAttributesOf,
+  TIME_LOG_FIELDS,
+  type TimeLogValues,
+} from './time-log.js';
 
 /** The error for a key that was used with other values. */
 export const IDEMPOTENCY_KEY_REUSED: ErrorKind = {
@@ -67,4 +71,13 @@ export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_L
   const attributes = sentAttributesOf(values);
   if (attributes !== undefined) parts.push(['attributes', canonicalJson(attributes)]);
   return hash('sha256', JSON.stringify(parts));
+}
+
+/** Returns the same text for all JSON of equal value. The order of fields does not count. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
 }

@@ -1,4 +1,4 @@
-import { isoText } from './iso-text.js';
+import { isoText } from './calendar-date.js';
 import {
   createdAtOf,
   type FieldTable,

@@ -1,5 +1,4 @@
 import { isCalendarDate } from './calendar-date.js';
-import { textFault } from './json.js';
 
 /** The maximum number of code points of a description. */
 export const MAX_DESCRIPTION_LENGTH = 5000;
@@ -33,6 +32,12 @@ export function descriptionFault(value: unknown): string | undefined {
 
 export function dateFault(value: unknown): string | undefined {
   return isCalendarDate(value) ? undefined : 'date must be an existing day in the form YYYY-MM-DD';
+}
+
+/** Returns the error message for text that PostgreSQL cannot store unchanged, or undefined. */
+export function textFault(text: string): string | undefined {
+  if (text.includes('\0')) return 'must not contain U+0000';
+  return text.isWellFormed() ? undefined : 'must not contain lone surrogates';
 }
 
 /** Compares code points. It counts them only if the number of code units does not decide. */

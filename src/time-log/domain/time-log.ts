@@ -1,7 +1,5 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { isAlreadyConverted, sentAttributesOf, rememberSentAttributes } from './sent-attributes.js';
-import type { CalendarDate } from './calendar-date.js';
-import { isoText } from './iso-text.js';
+import { type CalendarDate, isoText } from './calendar-date.js';
 import { dateFault, descriptionFault, durationFault, projectIdFault } from './time-log.rules.js';
 
 /** Additional values of a log, as JSON. The schema of a host defines them. */
@@ -17,7 +15,7 @@ export interface TimeLogValues {
   readonly description?: string | undefined;
   /** The day of the work. */
   readonly date: CalendarDate;
-  /** Allowed only if the host has a schema for them. */
+  /** JSON that the core stores without looking into it. Allowed only if a host has a schema for it. */
   readonly attributes?: Attributes | undefined;
 }
 
@@ -29,9 +27,16 @@ export type AllTimeLogValues = {
   readonly [Name in keyof OwnValues]-?: Exclude<OwnValues[Name], undefined>;
 } & Pick<TimeLogValues, 'attributes'>;
 
-declare const CHECKED: unique symbol;
+/** The key of attributes as sent, on checked values and on logs. All builds share it. */
+const SENT = Symbol.for('time-logs.input of attributes');
+
 /** All values of a log, checked and normalized by `check` or `markChecked`. */
-export type CheckedValues = AllTimeLogValues & { readonly [CHECKED]: true };
+export type CheckedValues = AllTimeLogValues & Required<MaybeChecked>;
+
+/** The mark of checked values, with the attributes as sent. */
+interface MaybeChecked {
+  readonly [SENT]?: { readonly input: unknown };
+}
 
 /** The stored form of a log. */
 export type StoredTimeLog = AllTimeLogValues & Pick<TimeLog, 'id'>;
@@ -110,8 +115,8 @@ export class TimeLog implements AllTimeLogValues {
   static record(values: TimeLogValues, id: string): TimeLog {
     const checked = areChecked(values) ? values : check(values, sentAttributesOf(values));
     const log = Object.assign(new TimeLog(), { id }, checked);
-    const input = sentAttributesOf(checked);
-    if (input !== log.attributes) rememberSentAttributes(log, input);
+    const { input } = checked[SENT];
+    if (input !== log.attributes) Object.defineProperty(log, SENT, { value: { input } });
     return log;
   }
 
@@ -161,14 +166,18 @@ export function check(values: TimeLogValues, input: unknown): CheckedValues {
 
 /** Normalizes and marks values that a DTO checked by the rules of `TIME_LOG_FIELDS`. A copy has no mark. */
 export function markChecked(values: TimeLogValues, input?: unknown): CheckedValues {
-  const checked = normalizedValues(values);
-  rememberSentAttributes(checked, input);
-  return checked as CheckedValues;
+  return Object.defineProperty(normalizedValues(values), SENT, { value: { input } }) as CheckedValues;
 }
 
 /** Returns whether values need no further check. A log needs one: a host may have changed its attributes. */
-export function areChecked(values: TimeLogValues): values is CheckedValues {
-  return isAlreadyConverted(values) && !(values instanceof TimeLog);
+export function areChecked(values: (TimeLogValues & MaybeChecked) | undefined): values is CheckedValues {
+  return values?.[SENT] !== undefined && !(values instanceof TimeLog);
+}
+
+/** Returns the attributes as sent; for a log from the store, as the schema converted them. */
+export function sentAttributesOf(values: TimeLogValues & MaybeChecked): unknown {
+  const sent = values[SENT];
+  return sent ? sent.input : values.attributes;
 }
 
 /** Returns one message for each invalid value. Does not check attributes. */

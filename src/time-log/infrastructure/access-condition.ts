@@ -1,10 +1,10 @@
-import { type ProjectAccess, ALL_PROJECTS, allows } from '../domain/project-access.js';
+import { type ProjectAccess, ALL_PROJECTS } from '../domain/project-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 
 /** Returns the projects that a filter selects within an access; null means all projects. */
 export function projectsOf({ projectId }: TimeLogFilter, access: ProjectAccess): readonly string[] | null {
   if (projectId === undefined) return accessParameter(access);
-  return access === ALL_PROJECTS || allows(access, projectId) ? [projectId] : [];
+  return access === ALL_PROJECTS || access.includes(projectId) ? [projectId] : [];
 }
 
 /** Returns the SQL condition that a project is within the access in this parameter. */

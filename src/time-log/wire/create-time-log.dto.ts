@@ -1,5 +1,12 @@
-import { Rule } from '../../../libs/strict-request/src/index.js';
-import { type AllTimeLogValues, TIME_LOG_FIELDS as FIELDS } from '../domain/time-log.js';
+import { type RequestState, Rule } from '../../../libs/strict-request/src/index.js';
+import type { CheckedAttributes } from '../domain/attributes.js';
+import {
+  type AllTimeLogValues,
+  check,
+  markChecked,
+  TIME_LOG_FIELDS as FIELDS,
+  type TimeLogValues,
+} from '../domain/time-log.js';
 
 /** The body of a create or a correction: all values of a log. Error messages follow the order of these fields. */
 export class CreateTimeLogDto implements AllTimeLogValues {
@@ -14,4 +21,16 @@ export class CreateTimeLogDto implements AllTimeLogValues {
 
   @Rule(FIELDS.date.fault)
   date!: string;
+}
+
+/**
+ * Returns the values of a body, with its attributes as a schema converted them. Checks the values again if a
+ * pipe of a host has changed the body. Throws DomainError VALIDATION_ERROR.
+ */
+export function valuesOf(body: CreateTimeLogDto, state: RequestState): TimeLogValues {
+  const isChecked = state.isUnchangedSinceCheck(body);
+  if (state.extraFieldResult === undefined) return isChecked ? markChecked(body) : body;
+  const { input, output } = state.extraFieldResult as CheckedAttributes;
+  const values = { ...(body as TimeLogValues), attributes: output };
+  return isChecked ? markChecked(values, input) : check(values, input);
 }

@@ -1,4 +1,4 @@
-import { isoText } from '../domain/iso-text.js';
+import { isoText } from '../domain/calendar-date.js';
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import { itemsOf, type TimeLogItem, type TimeLogItems } from '../domain/time-log-item.js';

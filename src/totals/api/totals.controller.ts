@@ -2,11 +2,9 @@ import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
-import { ENABLED_ROUTES, type EnabledRoutes } from '../../time-log/api/enabled-routes.js';
-import { describeQuery, HOST_DOCUMENT, type HostDocument } from '../../time-log/api/host-document.js';
 import { pageLinks, pathOf } from '../../time-log/api/page-links.js';
 import { sendJson } from '../../time-log/api/send-json.js';
-import { TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
+import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';
 import { criteriaOf } from '../../time-log/wire/list-time-logs.dto.js';
@@ -18,11 +16,10 @@ import { TotalTimeLogsDto } from '../wire/total-time-logs.dto.js';
 @Controller('time-logs')
 export class TotalsController extends TimeLogRoutes {
   constructor(
-    @Inject(HOST_DOCUMENT) document: HostDocument | false,
-    @Optional() @Inject(ENABLED_ROUTES) routes: EnabledRoutes = {},
-    @Optional() private readonly service?: TotalsService,
+    private readonly service: TotalsService,
+    @Optional() @Inject(PREPARE_ROUTES) prepare?: PrepareRoutes,
   ) {
-    super(document, service ? routes : { ...routes, totals: false });
+    super(prepare);
   }
 
   @Get('totals')
@@ -36,11 +33,9 @@ export class TotalsController extends TimeLogRoutes {
     const { by } = query;
     const totals = await withinDeadline(
       request,
-      this.service!.totals(filter, by, page, callOptionsOf(callerOf(request))),
+      this.service.totals(filter, by, page, callOptionsOf(callerOf(request))),
     );
     response.setHeader('Link', pageLinks(pathOf(request), { ...filter, by }, page, totals.groupCount));
     sendJson(response, 200, totalsJson(totals, page));
   }
 }
-
-describeQuery(TotalTimeLogsDto, '/time-logs/totals');

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { newLog } from '../../time-log/contract/new-log.js';
+import { newLog } from '../../../libs/host-kit/src/contract/new-log.js';
 import { PageRequest } from '../../time-log/domain/page-request.js';
 import { Period } from '../../time-log/domain/period.js';
-import { InMemoryTimeLogRepository } from '../../time-log/testing/index.js';
+import { InMemoryTimeLogRepository } from '../../../libs/host-kit/src/testing/index.js';
 import { TotalsService } from './totals.service.js';
 
 it('adds up matching logs, and returns groups if a grouping is given', async () => {

@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { EntityManager } from 'typeorm';
-import { type TimeLogHooks, TimeLogModule } from '../../../src/time-log/index.js';
+import { type TimeLogHooks, TimeLogModule } from '../../../libs/host-kit/src/index.js';
 import type { Target } from './program.js';
 import { compareCreates, optionsOf, withBench } from './side-by-side.js';
 

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { sinkOf } from '../../../libs/event-relay/src/index.js';
 import { BrokerProxy } from '../faults/support/broker-proxy.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 
 /** Ends a sink whose broker has not answered yet: nothing of it may stay connected. */
 export async function expectNoConnectionLeft(brokerUrl: string): Promise<void> {

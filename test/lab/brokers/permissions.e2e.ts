@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { type ClientProxy, ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { overTransport } from '../../messages/doors.js';
 import { startMessageHost } from '../../messages/host.js';
 import { LOG } from '../../support/requests.js';

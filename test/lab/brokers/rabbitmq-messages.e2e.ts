@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ClientProxyFactory, RmqRecordBuilder, Transport } from '@nestjs/microservices';
 import { connect } from 'amqplib';
 import { lastValueFrom } from 'rxjs';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { LOG, refusal } from '../../support/requests.js';
 import { type Rabbit, startRabbit } from './brokers.js';
 import { unusedPort } from '../../support/unused-port.js';

@@ -48,7 +48,7 @@ describeWithDocker('the service in containers', () => {
     const programs = 'for name in npm npx corepack yarn yarnpkg; do command -v $name || true; done';
     const files = String.raw`find / -xdev \( -path /proc -o -path /sys \) -prune -o -path "/app/*" \( -name "*.map" -o -name "*.d.ts" \) -print`;
     const folders =
-      'ls -d /app/dist/src/time-log/testing /app/dist/src/time-log/contract /opt/yarn* 2> /dev/null || true';
+      'ls -d /app/dist/libs/host-kit/src/testing /app/dist/libs/host-kit/src/contract /opt/yarn* 2> /dev/null || true';
     expect(await inService([programs, files, folders].join('\n'))).toBe('');
     expect(await inService('find / -xdev -name node_modules -prune 2> /dev/null || true')).toBe(
       '/app/node_modules\n',

@@ -10,9 +10,8 @@ import { createTestDatabase, type TestDatabase } from '../../support/test-databa
 
 const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const LIBS = ['auth', 'batching', 'errors', 'http-edge', 'measures', 'open-api', 'strict-request'];
-/** What belongs to packages, apart from their folders in libs. */
-const OF_PACKAGES =
-  /src\/(commands\/(backup|restore)\.command\.ts|time-log\/(messages|testing|contract)(\/.*)?)$/;
+/** The commands of a package, apart from its folder in libs. */
+const OF_PACKAGES = /src\/commands\/(backup|restore)\.command\.ts$/;
 const NO_PACKAGES = `export const PACKAGES = [];\nexport const EMBEDDED_DATABASES = undefined;\n`;
 const TOKEN = 'a-token-of-the-core-that-is-long-enough';
 const LOG = { projectId: '0a000000-0000-4000-8000-000000000001', duration: 1.5, description: 'Work' };

@@ -9,7 +9,7 @@ import { OldTimeLogs, TimeLog } from '../../../src/time-log/index.js';
 import { normalizedValues } from '../../../src/time-log/domain/time-log.js';
 import { runText } from '../../../src/time-log/infrastructure/schema/schema.js';
 import { TEXTS } from '../../../src/time-log/infrastructure/schema/texts.js';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { WAIT_LIMIT } from '../eventually.js';
 import { timesOf } from '../../support/extent.js';
 import { PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';

@@ -23,8 +23,6 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
   ['wire-not-infrastructure', 'src/alpha/wire/row.ts', '../infrastructure/store.js'],
   ['wire-not-infrastructure', 'src/alpha/wire/sql.ts', 'typeorm'],
   ['without-http-not-api', 'src/alpha/wire/reply.ts', '../api/web.controller.js'],
-  ['without-http-not-api', 'src/alpha/messages/reply.ts', '../api/web.controller.js'],
-  ['without-http-not-api', 'src/alpha/alpha-core.module.ts', './api/web.controller.js'],
   ['infrastructure-not-api-or-wire', 'src/alpha/infrastructure/reply.ts', '../api/web.controller.js'],
   ['infrastructure-not-api-or-wire', 'src/alpha/infrastructure/written.ts', '../wire/body.js'],
   ['modules-through-their-index', 'src/alpha/peeping.ts', '../beta/beta.service.js'],

@@ -1,0 +1,64 @@
+import {
+  type Attributes,
+  type CheckedAttributes,
+  TimeLogAttributes,
+} from '../../../../src/time-log/index.js';
+import { issueTexts, type SchemaIssue } from './attribute-issues.js';
+import { deepFreeze, isPlainObject, type JsonBounds, jsonCopy, jsonFault } from './json.js';
+
+/** The schema of attributes: a Standard Schema (https://standardschema.dev), such as one of zod. */
+export interface AttributesSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult | Promise<SchemaResult>;
+    /** The same as JSON Schema, for documentation (https://standardschema.dev/json-schema). */
+    readonly jsonSchema?: Readonly<Record<'input' | 'output', (options: { target: string }) => object>>;
+  };
+}
+
+type SchemaResult =
+  { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+
+const LOGGED_FAULTS = ['attributes must obey their schema'];
+/** The fault for the caller if the output of the schema cannot be stored. */
+const NOT_STORABLE = ['attributes is not valid'];
+
+/** Attributes that obey the schema of a host. */
+export class SchemaAttributes extends TimeLogAttributes {
+  override readonly areKnown = true;
+
+  constructor(
+    private readonly schema: AttributesSchema,
+    private readonly bounds: JsonBounds = { depth: Infinity, bytes: Infinity },
+    /** Reports an error of the schema itself. */
+    private readonly report: (fault: string) => void = () => undefined,
+  ) {
+    super();
+  }
+
+  /** Checks attributes. The schema also decides about missing ones. Throws what the schema throws. */
+  override async check(sent: unknown): Promise<CheckedAttributes> {
+    const fault = sent === undefined ? undefined : this.objectFault(sent);
+    return fault === undefined ? this.validate(sent) : { faults: [`attributes ${fault}`] };
+  }
+
+  private async validate(sent: unknown): Promise<CheckedAttributes> {
+    // Copied first, since the schema may change its argument.
+    const input = sent === undefined ? undefined : jsonCopy(sent);
+    const result = await this.schema['~standard'].validate(sent);
+    if (result.issues) return { faults: issueTexts(result.issues, input), logged: LOGGED_FAULTS };
+    const output = result.value ?? undefined;
+    if (output === undefined) return { faults: [], input, output };
+    const fault = this.objectFault(output);
+    // Hooks must not change the attributes that are stored.
+    if (fault === undefined) return { faults: [], input, output: deepFreeze(jsonCopy(output)) as Attributes };
+    // The response is a 400, since no input may cause a server error.
+    this.report(`the output of the schema of attributes ${fault}`);
+    return { faults: NOT_STORABLE };
+  }
+
+  private objectFault(value: unknown): string | undefined {
+    return isPlainObject(value) ? jsonFault(value, this.bounds) : 'must be an object';
+  }
+}

@@ -1,0 +1,105 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { type FeedRepository, parseEventId, type TimeLogEvent } from '../../../../src/feed/index.js';
+import {
+  ALL_PROJECTS,
+  normalizedValues,
+  TimeLog,
+  type TimeLogRepository,
+} from '../../../../src/time-log/index.js';
+import type { ContractSuite } from './contract-suite.js';
+import { eventually } from './eventually.js';
+import { newLog } from './new-log.js';
+
+interface RepositoryWithFeed {
+  readonly repository: TimeLogRepository;
+  readonly feed: FeedRepository;
+}
+
+/** Adds the cases of a feed. `create` returns an empty repository and its feed. */
+export function describeFeed(suite: ContractSuite, create: () => Promise<RepositoryWithFeed>): void {
+  suite.it(
+    'replaces the event of a log with its correction or deletion, at the end of the feed',
+    async () => {
+      const { repository, feed } = await create();
+      const logs = [newLog(), newLog(), newLog()];
+      for (const log of logs) await repository.add(log);
+      const after = (place: string | undefined, count: number) =>
+        eventually(async () => {
+          const events = await feed.eventsAfter(place === undefined ? undefined : parseEventId(place), 1000);
+          equal(events.length, count);
+          return events;
+        });
+      const before = await after(undefined, 3);
+      const correction = TimeLog.record({ ...normalizedValues(logs[0]!), duration: 2 }, logs[0]!.id);
+      equal(await repository.correct(correction, ALL_PROJECTS), true);
+      equal(await repository.correct(correction, ALL_PROJECTS), true);
+      deepEqual(await repository.delete(logs[1]!.id, ALL_PROJECTS), logs[1]);
+      equal(await repository.delete(logs[1]!.id, ALL_PROJECTS), undefined);
+      const [created, corrected, deleted] = await after(undefined, 3);
+      deepEqual(
+        [created, corrected!.log, deleted!.log],
+        [before[2], correction, { id: logs[1]!.id, projectId: logs[1]!.projectId }],
+      );
+      deepEqual(
+        [created, corrected, deleted].map((event) => event!.type),
+        ['created', 'corrected', 'deleted'],
+      );
+      for (const { time } of [corrected!, deleted!]) ok(Math.abs(time.getTime() - Date.now()) < 600_000);
+      for (const { id } of before.slice(0, 2)) deepEqual((await after(id, 3))[0], before[2]);
+      deepEqual(await after(before[2]!.id, 2), [corrected, deleted]);
+      deepEqual(await feed.backlog(parseEventId(before[2]!.id), 5), { events: 2, oldest: corrected!.time });
+    },
+  );
+
+  suite.describe('returns events', () => {
+    let feed: FeedRepository;
+    let logs: TimeLog[];
+    let all: readonly TimeLogEvent[];
+    suite.before(async () => {
+      const created = await create();
+      feed = created.feed;
+      // The last id comes first, since the feed has the order of commits.
+      logs = Array.from({ length: 5 }, () => newLog()).toReversed();
+      for (const log of logs) await created.repository.add(log);
+      // Transactions of other tests on the same server may delay events.
+      all = await eventually(async () => {
+        const events = await feed.eventsAfter(undefined, 1000);
+        equal(events.length, logs.length);
+        return events;
+      });
+    });
+
+    suite.it('in the order of commits, each with its log', () => {
+      deepEqual(
+        all.map(({ log }) => log),
+        logs,
+      );
+      ok(all[0]!.log instanceof TimeLog);
+      for (const { id, position, log } of all) equal(id, `${position}-${log.id}`);
+    });
+
+    suite.it('after any of them, up to a limit', async () => {
+      deepEqual(await feed.eventsAfter(undefined, 2), all.slice(0, 2));
+      for (const [index, { id }] of all.entries()) {
+        deepEqual(await feed.eventsAfter(parseEventId(id), 2), all.slice(index + 1, index + 3));
+      }
+    });
+
+    suite.it('and counts the events after each, up to a limit, with the time of the first', async () => {
+      for (const [index, { id }] of all.entries()) {
+        const following = logs.slice(index + 1, index + 3);
+        deepEqual(await feed.backlog(parseEventId(id), 2), {
+          events: following.length,
+          oldest: following[0]?.createdAt,
+        });
+      }
+    });
+
+    suite.it('none after the last possible place, all after the first', async () => {
+      const last = { position: String(2n ** 63n - 1n), logId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+      deepEqual(await feed.eventsAfter(last, 2), []);
+      const first = { position: '0', logId: '00000000-0000-0000-0000-000000000000' };
+      deepEqual(await feed.eventsAfter(first, 1000), all);
+    });
+  });
+}

@@ -1,0 +1,183 @@
+import { deepEqual, equal, notEqual, ok, rejects } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  ALL_PROJECTS,
+  normalizedValues,
+  PageRequest,
+  Period,
+  TimeLog,
+  type TimeLogValues,
+} from '../../../../src/time-log/index.js';
+import { type ContractSubject, type ContractSuite, find } from './contract-suite.js';
+
+const ALL = PageRequest.of(1, 1000);
+
+/** Adds the cases of corrections and deletions. */
+export function describeCorrections(
+  suite: ContractSuite,
+  { repository, totals, newLog }: ContractSubject,
+): void {
+  const logsOf = (projectId: string) =>
+    find(repository(), { projectId, period: Period.of() }, ALL, ALL_PROJECTS);
+  /** Expects the logs of a project, newest first, with their count and sum. */
+  async function expectLogs(projectId: string, logs: readonly TimeLog[], duration: string): Promise<void> {
+    deepEqual(await logsOf(projectId), { logs, total: logs.length });
+    if (totals === undefined) return;
+    const { whole } = await totals().totals({ projectId, period: Period.of() }, undefined, ALL, ALL_PROJECTS);
+    deepEqual(whole, { count: logs.length, duration });
+  }
+  const corrected = (log: TimeLog, values: Partial<TimeLogValues>) =>
+    TimeLog.record({ ...normalizedValues(log), ...values }, log.id);
+  async function added(values?: Partial<TimeLogValues>): Promise<TimeLog> {
+    const log = newLog(values);
+    await repository().add(log);
+    return log;
+  }
+
+  suite.describe('corrects a log', () => {
+    suite.it('in all its values, with its counts and sums', async () => {
+      const [from, to] = [randomUUID(), randomUUID()];
+      const [log, other] = [
+        await added({ projectId: from, duration: 15, description: 'work', date: '2026-01-31' }),
+        await added({ projectId: from, duration: 0.1 }),
+      ];
+      const correct = async (values: TimeLogValues) => {
+        const correction = TimeLog.record(values, log.id);
+        equal(await repository().correct(correction, ALL_PROJECTS), true);
+        deepEqual(await repository().get(log.id, ALL_PROJECTS), correction);
+        deepEqual((await repository().get(log.id, ALL_PROJECTS))!.createdAt, log.createdAt);
+        return correction;
+      };
+      const values = { projectId: from, duration: 1.5, description: 'work', date: '2026-01-31' };
+      await expectLogs(from, [other, await correct(values)], '1.6');
+      await expectLogs(from, [await correct({ ...values, date: '9999-12-31' }), other], '1.6');
+      await expectLogs(to, [await correct({ projectId: to, duration: 0.2, date: '0001-01-01' })], '0.2');
+      await expectLogs(from, [other], '0.1');
+    });
+
+    suite.each(
+      [
+        ['projectId', { projectId: '11111111-1111-1111-1111-111111111112' }],
+        ['duration', { duration: 1.0000000000000002 }],
+        ['description', { description: ' ' }],
+        ['date', { date: '2026-02-01' }],
+      ],
+      'if only its %s differs',
+      async (_name, value) => {
+        const values = { duration: 1, description: '', date: '2026-01-31', projectId: randomUUID() };
+        const log = await added(values);
+        const correction = corrected(log, value);
+        equal(await repository().correct(correction, ALL_PROJECTS), true);
+        deepEqual(await repository().get(log.id, ALL_PROJECTS), correction);
+      },
+    );
+
+    suite.it('and resolves with true if nothing changes', async () => {
+      const log = await added({ duration: 0.1 + 0.2, description: 'é' });
+      equal(await repository().correct(log, ALL_PROJECTS), true);
+      await expectLogs(log.projectId, [log], '0.30000000000000004');
+    });
+
+    suite.it('but never creates one', async () => {
+      const log = newLog();
+      equal(await repository().correct(log, ALL_PROJECTS), false);
+      await expectLogs(log.projectId, [], '0');
+    });
+
+    suite.it('as a whole during concurrent corrections', async () => {
+      const log = await added();
+      const corrections = Array.from({ length: 20 }, (_, index) =>
+        corrected(log, {
+          duration: index + 1,
+          description: String(index + 1),
+          date: `2026-01-${index + 10}`,
+        }),
+      );
+      const outcomes = await Promise.all(corrections.map((one) => repository().correct(one, ALL_PROJECTS)));
+      deepEqual(new Set(outcomes), new Set([true]));
+      const last = (await repository().get(log.id, ALL_PROJECTS))!;
+      ok(corrections.some((one) => isDeepStrictEqual(one, last)));
+      await expectLogs(log.projectId, [last], String(last.duration));
+    });
+  });
+
+  suite.describe('deletes a log', () => {
+    suite.it('once, with its counts and sums', async () => {
+      const projectId = randomUUID();
+      const [log, other] = [
+        await added({ projectId, duration: 0.1 }),
+        await added({ projectId, duration: 0.2 }),
+      ];
+      deepEqual(await repository().delete(log.id, ALL_PROJECTS), log);
+      equal(await repository().get(log.id, ALL_PROJECTS), undefined);
+      await expectLogs(projectId, [other], '0.2');
+      equal(await repository().delete(log.id, ALL_PROJECTS), undefined);
+      equal(await repository().correct(log, ALL_PROJECTS), false);
+      await expectLogs(projectId, [other], '0.2');
+    });
+
+    suite.it('for one of many concurrent callers', async () => {
+      const log = await added();
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, () => repository().delete(log.id, ALL_PROJECTS)),
+      );
+      equal(outcomes.filter(Boolean).length, 1);
+      await expectLogs(log.projectId, [], '0');
+    });
+
+    suite.it('permanently, also during concurrent corrections', async () => {
+      const log = await added();
+      const corrections = Array.from({ length: 20 }, (_, index) => corrected(log, { duration: index + 2 }));
+      const [deleted] = await Promise.all([
+        repository().delete(log.id, ALL_PROJECTS),
+        ...corrections.map((one) => repository().correct(one, ALL_PROJECTS)),
+      ]);
+      deepEqual([deleted?.id, deleted?.projectId], [log.id, log.projectId]);
+      await expectLogs(log.projectId, [], '0');
+    });
+  });
+
+  suite.it('returns the first log of a key, even if corrected or deleted', async () => {
+    const key = { caller: randomUUID(), text: 'key' };
+    const values = { projectId: randomUUID(), duration: 15 };
+    const [log, again] = [newLog(values), newLog(values)];
+    const retry = () => repository().addOnce(again, key);
+    equal(await repository().addOnce(log, key), log.id);
+    equal(await repository().correct(corrected(log, { duration: 1.5 }), ALL_PROJECTS), true);
+    equal(await retry(), log.id);
+    await rejects(repository().addOnce(corrected(again, { duration: 1.5 }), key), {
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
+    notEqual(await repository().delete(log.id, ALL_PROJECTS), undefined);
+    equal(await retry(), log.id);
+    await expectLogs(log.projectId, [], '0');
+  });
+
+  suite.it('finds the log that a key created, and stores nothing', async () => {
+    const key = { caller: randomUUID(), text: 'key' };
+    const values = { projectId: randomUUID(), duration: 15 };
+    const [log, again] = [newLog(values), newLog(values)];
+    equal(await repository().known(again, key), undefined);
+    await repository().addOnce(log, key);
+    equal(await repository().known(again, key), log.id);
+    equal(await repository().known(again, { ...key, text: 'other' }), undefined);
+    await rejects(repository().known(corrected(again, { duration: 1.5 }), key), {
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
+    await expectLogs(log.projectId, [log], '15');
+  });
+
+  suite.it('calls listeners after each correction and deletion', async () => {
+    const log = await added();
+    let times = 0;
+    repository().onRecorded(() => times++);
+    await repository().correct(corrected(log, { duration: 2 }), ALL_PROJECTS);
+    equal(times, 1);
+    await repository().delete(log.id, ALL_PROJECTS);
+    equal(times, 2);
+    await repository().delete(log.id, ALL_PROJECTS);
+    await repository().correct(log, ALL_PROJECTS);
+    equal(times, 2);
+  });
+}

@@ -1,0 +1,36 @@
+/* The public names for host applications. The index is for internal modules and may change with them. */
+
+export {
+  ALL_PROJECTS,
+  type CallOptions,
+  CreateTimeLogDto,
+  criteriaOf,
+  fingerprintOf,
+  type IdempotencyKey,
+  listResponse,
+  ListTimeLogsDto,
+  logResponse,
+  OldTimeLogs,
+  PageRequest,
+  Period,
+  type ProjectAccess,
+  type RecordOptions,
+  TimeLog,
+  TimeLogCounts,
+  timeLogEntities,
+  type TimeLogFilter,
+  TimeLogIds,
+  timeLogMigrations,
+  type TimeLogPage,
+  TimeLogRepository,
+  TimeLogService,
+  type TimeLogValues,
+  type TimeLogWrites,
+  type TransactionHandle,
+  TypeOrmTimeLogRepository,
+} from '../../../src/time-log/index.js';
+export { type AttributesSchema } from './attributes/schema-attributes.js';
+export { type TimeLogChange, type TimeLogHooks } from './hooks/time-log-hooks.js';
+export { TimeLogCoreModule } from './time-log-core.module.js';
+export { TimeLogModule } from './time-log.module.js';
+export { type TimeLogModuleOptions } from './time-log.options.js';

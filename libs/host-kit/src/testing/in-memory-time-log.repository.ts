@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DomainError } from '../../../errors/src/index.js';
+import {
+  type Backlog,
+  type DeletedTimeLog,
+  type FeedPlace,
+  type FeedRepository,
+  TimeLogEvent,
+} from '../../../../src/feed/index.js';
+import type { Grouping, Totals, TotalsRepository } from '../../../../src/totals/index.js';
+import {
+  ALL_PROJECTS,
+  fingerprintOf,
+  IDEMPOTENCY_KEY_REUSED,
+  type IdempotencyKey,
+  type PageRequest,
+  type ProjectAccess,
+  type TimeLog,
+  type TimeLogFilter,
+  type TimeLogPage,
+  TimeLogRepository,
+  type TransactionHandle,
+} from '../../../../src/time-log/index.js';
+import { descending, totalsOf } from './totals-of.js';
+
+/**
+ * Keeps time logs in memory, for tests. Keys do not expire:
+ * `overrideProvider(TimeLogRepository).useClass(InMemoryTimeLogRepository)`.
+ */
+export class InMemoryTimeLogRepository extends TimeLogRepository implements TotalsRepository, FeedRepository {
+  private readonly logs = new Map<string, TimeLog>();
+  private readonly keys = new Map<string, TimeLog>();
+  private readonly events = new Map<string, TimeLogEvent>();
+  private position = 0;
+
+  override async add(log: TimeLog): Promise<void> {
+    this.store(log);
+  }
+
+  override async addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
+    const known = this.idOf(log, key);
+    if (known !== undefined) return known;
+    this.store(log);
+    this.keys.set(mapKeyOf(key), log);
+    return log.id;
+  }
+
+  override async known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
+    return this.idOf(log, key);
+  }
+
+  override async correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
+    const before = this.visible(log.id, access);
+    if (before === undefined) return false;
+    this.logs.set(log.id, log);
+    if (isDeepStrictEqual(before, log)) this.recorded();
+    else this.publish(log, new Date());
+    return true;
+  }
+
+  override async delete(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
+    const before = this.visible(id, access);
+    if (before === undefined) return undefined;
+    this.logs.delete(id);
+    this.publish({ id, projectId: before.projectId }, new Date());
+    return before;
+  }
+
+  /** Runs the work without a transaction. */
+  override transact<T>(work: (transaction: TransactionHandle) => Promise<T>): Promise<T> {
+    return work({});
+  }
+
+  /** Returns this repository without a transaction: a rollback undoes nothing. */
+  override within(): this {
+    return this;
+  }
+
+  override async get(id: string, access: ProjectAccess): Promise<TimeLog | undefined> {
+    return this.visible(id, access);
+  }
+
+  override async find(
+    filter: TimeLogFilter,
+    { limit, offset }: PageRequest,
+    access: ProjectAccess,
+  ): Promise<TimeLogPage> {
+    const found = this.matching(filter, access).sort(
+      (a, b) => descending(a.date, b.date) || descending(a.id, b.id),
+    );
+    const start = Number(offset);
+    return { logs: found.slice(start, start + limit), total: found.length };
+  }
+
+  async totals(
+    filter: TimeLogFilter,
+    grouping: Grouping | undefined,
+    page: PageRequest,
+    access: ProjectAccess,
+  ): Promise<Totals> {
+    return totalsOf(this.matching(filter, access), filter.period, grouping, page);
+  }
+
+  async eventsAfter(place: FeedPlace | undefined, limit: number): Promise<TimeLogEvent[]> {
+    const start = Number(place?.position ?? 0);
+    return [...this.events.values()].filter(({ position }) => Number(position) > start).slice(0, limit);
+  }
+
+  async backlog(place: FeedPlace, limit: number): Promise<Backlog> {
+    const events = await this.eventsAfter(place, limit);
+    return { events: events.length, oldest: events[0]?.time };
+  }
+
+  private idOf(log: TimeLog, key: IdempotencyKey): string | undefined {
+    const first = this.keys.get(mapKeyOf(key));
+    if (first && fingerprintOf(first) !== fingerprintOf(log)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
+    return first?.id;
+  }
+
+  private visible(id: string, access: ProjectAccess): TimeLog | undefined {
+    const log = this.logs.get(id);
+    return log && allows(access, log.projectId) ? log : undefined;
+  }
+
+  private matching({ projectId, period }: TimeLogFilter, access: ProjectAccess): TimeLog[] {
+    return [...this.logs.values()]
+      .filter((log) => allows(access, log.projectId))
+      .filter((log) => projectId === undefined || log.projectId === projectId)
+      .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date));
+  }
+
+  private store(log: TimeLog): void {
+    if (this.logs.has(log.id)) throw new Error(`the log ${log.id} already exists`);
+    this.logs.set(log.id, log);
+    this.publish(log);
+  }
+
+  /** Appends the event of a log, and removes its previous one. */
+  private publish(log: TimeLog | DeletedTimeLog, changedAt?: Date): void {
+    this.events.delete(log.id);
+    this.events.set(log.id, new TimeLogEvent(String(++this.position), log, changedAt));
+    this.recorded();
+  }
+}
+
+function mapKeyOf({ caller, text }: IdempotencyKey): string {
+  return JSON.stringify([caller, text]);
+}
+
+function allows(access: ProjectAccess, projectId: string): boolean {
+  return access === ALL_PROJECTS || access.includes(projectId);
+}

@@ -1,0 +1,85 @@
+import { Logger, Module, type ModuleMetadata } from '@nestjs/common';
+import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../strict-request/src/index.js';
+import { Database } from '../../../src/database/index.js';
+import {
+  CreateTimeLogDto,
+  limitsOf,
+  type RecordOptions,
+  TIME_LOG_OPTIONS,
+  TIME_LOG_PARTS,
+  TimeLogAttributes,
+  type TimeLogOptions,
+  TimeLogRepository,
+  type TimeLogWrites,
+  TypeOrmTimeLogRepository,
+  WRAP_WRITES,
+  WRITE_LIMITS,
+  type WriteLimits,
+} from '../../../src/time-log/index.js';
+import { type AttributesSchema, SchemaAttributes } from './attributes/schema-attributes.js';
+import { HookedWrites } from './hooks/hooked-writes.js';
+import { TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
+import { ATTRIBUTES_SCHEMA, ConfigurableTimeLogCoreModule } from './time-log.options.js';
+
+/** The imports, providers and exports of both modules: a host may have attributes, hooks and no DataSource. */
+export const CORE = {
+  imports: TIME_LOG_PARTS.imports,
+  // Nest uses the last of several providers with one token.
+  providers: [
+    ...TIME_LOG_PARTS.providers,
+    {
+      provide: TimeLogAttributes,
+      inject: [{ token: ATTRIBUTES_SCHEMA, optional: true }, TIME_LOG_OPTIONS],
+      useFactory: (schema: AttributesSchema | undefined, { limits }: TimeLogOptions) => {
+        if (schema === undefined) return new TimeLogAttributes();
+        // The body around them is one level.
+        const bounds = { depth: MAX_JSON_DEPTH - 1, bytes: limitsOf(limits).bodyLimit };
+        return new SchemaAttributes(schema, bounds, (fault) =>
+          new Logger(TimeLogAttributes.name).error(fault),
+        );
+      },
+    },
+    {
+      provide: REQUEST_RULES,
+      inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
+      useFactory: ({ limits }: TimeLogOptions, attributes: TimeLogAttributes): RequestRules => {
+        const rule = (value: unknown) => attributes.check(value);
+        const extraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
+        return { ...limitsOf(limits), ...(attributes.areKnown && { extraField }) };
+      },
+    },
+    {
+      provide: WRAP_WRITES,
+      inject: [{ token: TIME_LOG_HOOKS, optional: true }, TimeLogRepository],
+      useFactory: (hooks: TimeLogHooks | undefined, timeLogs: TimeLogRepository) =>
+        hooks &&
+        ((writes: TimeLogWrites, call: RecordOptions) => new HookedWrites(writes, timeLogs, hooks, call)),
+    },
+    {
+      provide: TypeOrmTimeLogRepository,
+      inject: [{ token: Database, optional: true }, WRITE_LIMITS, TimeLogAttributes],
+      useFactory: (database: Database | undefined, limits: WriteLimits, attributes: TimeLogAttributes) =>
+        database && new TypeOrmTimeLogRepository(database, limits, attributes),
+    },
+    {
+      provide: TimeLogRepository,
+      inject: [{ token: TypeOrmTimeLogRepository, optional: true }],
+      useFactory: (repository: TypeOrmTimeLogRepository | undefined) =>
+        repository ?? throwMissingDataSource(),
+    },
+  ],
+  exports: TIME_LOG_PARTS.exports,
+} satisfies ModuleMetadata;
+
+/**
+ * Time logs without HTTP, for workers and tests. It needs a DataSource with `timeLogEntities`, unless an adapter or
+ * `overrideProvider(TimeLogRepository)` replaces the repository.
+ */
+@Module(CORE)
+export class TimeLogCoreModule extends ConfigurableTimeLogCoreModule {}
+
+function throwMissingDataSource(): never {
+  throw new Error(
+    'time logs have no DataSource: import TypeOrmModule.forRoot(…), and if it has a name, pass that to TimeLogModule.forRoot({ dataSource })',
+  );
+}

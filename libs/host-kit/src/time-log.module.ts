@@ -1,0 +1,127 @@
+import {
+  type CanActivate,
+  type DynamicModule,
+  type ExceptionFilter,
+  Module,
+  type Provider,
+} from '@nestjs/common';
+import {
+  AUTH_OPTIONS,
+  type BearerAuthOptions,
+  HOST_ACCESS,
+  HOST_GUARD,
+  type HostAccess,
+} from '../../auth/src/index.js';
+import { HOST_FILTER } from '../../errors/src/index.js';
+import { FeedService, SOURCE_OF_EVENTS } from '../../../src/feed/index.js';
+import {
+  PREPARE_ROUTES,
+  type PrepareRoutes,
+  TIME_LOG_OPTIONS,
+  TIME_LOG_PARTS,
+} from '../../../src/time-log/index.js';
+import { TotalsService } from '../../../src/totals/index.js';
+import type { AttributesSchema } from './attributes/schema-attributes.js';
+import { DuplicateRouteCheck } from './routes/duplicate-route-check.js';
+import { disableRoutes, ENABLED_ROUTES, type EnabledRoutes } from './routes/enabled-routes.js';
+import {
+  describeController,
+  HOST_DOCUMENT,
+  type HostDocument,
+  SECURITY_SCHEME,
+} from './routes/host-document.js';
+import { RequireExpress } from './routes/require-express.js';
+import { CORE } from './time-log-core.module.js';
+import {
+  ATTRIBUTES_SCHEMA,
+  ConfigurableTimeLogModule,
+  type HttpOptions,
+  type TimeLogModuleOptions,
+} from './time-log.options.js';
+
+/**
+ * Time logs over HTTP, with everything in TimeLogCoreModule. It needs the same, and BearerAuthModule unless `forRoot`
+ * gets a guard or a caller.
+ */
+@Module({
+  imports: CORE.imports,
+  controllers: TIME_LOG_PARTS.controllers,
+  providers: [
+    ...CORE.providers,
+    RequireExpress,
+    DuplicateRouteCheck,
+    {
+      provide: HOST_ACCESS,
+      inject: [TIME_LOG_OPTIONS, { token: HOST_GUARD, optional: true }],
+      useFactory: hostAccess,
+    },
+    {
+      provide: HOST_DOCUMENT,
+      inject: [
+        TIME_LOG_OPTIONS,
+        SOURCE_OF_EVENTS,
+        { token: ATTRIBUTES_SCHEMA, optional: true },
+        { token: HOST_ACCESS, optional: true },
+        { token: HOST_FILTER, optional: true },
+        { token: AUTH_OPTIONS, optional: true },
+      ],
+      useFactory: hostDocument,
+    },
+    {
+      provide: PREPARE_ROUTES,
+      inject: [
+        HOST_DOCUMENT,
+        { token: ENABLED_ROUTES, optional: true },
+        { token: TotalsService, optional: true },
+        { token: FeedService, optional: true },
+      ],
+      useFactory: prepareRoutes,
+    },
+  ],
+  exports: [...CORE.exports, HOST_ACCESS],
+})
+export class TimeLogModule extends ConfigurableTimeLogModule {
+  /** Calls `forRoot` with adapters: one argument each, or an array followed by the other options. */
+  static withAdapters(...adapters: Provider[]): DynamicModule;
+  static withAdapters(adapters: readonly Provider[], options?: TimeLogModuleOptions): DynamicModule;
+  static withAdapters(first: Provider | readonly Provider[], ...rest: unknown[]): DynamicModule {
+    return Array.isArray(first)
+      ? this.forRoot({ ...(rest[0] as TimeLogModuleOptions | undefined), adapters: first as Provider[] })
+      : this.forRoot({ adapters: [first as Provider, ...(rest as Provider[])] });
+  }
+}
+
+/** Throws an Error for the former name of an option: without it a caller would get access to all projects. */
+function hostAccess(options: HttpOptions, guard?: CanActivate): HostAccess | undefined {
+  if ('principal' in options) throw new Error('the option principal of TimeLogModule is called caller now');
+  const { caller } = options;
+  return guard || caller ? { guard, caller } : undefined;
+}
+
+function hostDocument(
+  { openApi = {} }: HttpOptions,
+  source: string,
+  attributes?: AttributesSchema,
+  access?: HostAccess,
+  filter?: ExceptionFilter,
+  auth?: BearerAuthOptions,
+): HostDocument | false {
+  if (openApi === false) return false;
+  const { securityScheme = SECURITY_SCHEME, rateLimit = access === undefined && auth?.admit !== undefined } =
+    openApi;
+  return { securityScheme, hasRateLimit: rateLimit, hasFilter: filter !== undefined, source, attributes };
+}
+
+/** Returns a function that disables and describes the routes of controllers. A store may lack totals or the feed. */
+function prepareRoutes(
+  document: HostDocument | false,
+  routes: EnabledRoutes = {},
+  totals?: object,
+  feed?: object,
+): PrepareRoutes {
+  const enabled = { ...routes, ...(!totals && { totals: false }), ...(!feed && { events: false }) };
+  return (controller) => {
+    disableRoutes(controller, enabled);
+    if (document) describeController(document, controller);
+  };
+}

@@ -1,0 +1,43 @@
+import type { DynamicModule, INestApplication, LoggerService, Type } from '@nestjs/common';
+import { UnreadResponseLimiter } from '../../http-edge/src/index.js';
+import { describeConnection } from './index.js';
+import { connectMessages, type ConnectOptions } from './transports/index.js';
+import { timeLogs } from '../../../src/time-log/composition.js';
+import { MESSAGE_QUEUE } from './time-logs/time-log-messages.controller.js';
+import { type MessageOptions, TimeLogMessagesModule } from './time-logs/time-log-messages.module.js';
+
+interface Settings {
+  readonly messagesUrl: string | undefined;
+  readonly messagesReplyQueues: string | undefined;
+  readonly limits: { readonly bodyLimit: number; readonly writeQueue: number };
+}
+
+interface Process extends Pick<ConnectOptions, 'tracing'> {
+  readonly logger: LoggerService;
+}
+
+/** The service module for messages about time logs. */
+export const timeLogMessages = {
+  dependsOn: timeLogs,
+  bind: ({ messagesUrl, onMessage }: Settings & MessageOptions, logs: Type | DynamicModule) =>
+    messagesUrl === undefined ? undefined : TimeLogMessagesModule.over(logs, { onMessage }),
+  describeConnection: ({ messagesUrl }: Settings) =>
+    describeConnection('messages', 'MESSAGES_URL', messagesUrl),
+  connect: async (
+    app: INestApplication,
+    { messagesUrl, messagesReplyQueues, limits }: Settings,
+    process: Process,
+  ) => {
+    if (messagesUrl === undefined) return;
+    await connectMessages(app, {
+      ...process,
+      url: messagesUrl,
+      setting: 'MESSAGES_URL',
+      queue: MESSAGE_QUEUE,
+      bodyLimit: limits.bodyLimit,
+      maxInFlight: limits.writeQueue,
+      replyQueues: messagesReplyQueues,
+      unread: app.get(UnreadResponseLimiter),
+    });
+  },
+};

@@ -1,0 +1,50 @@
+import type { Type } from '@nestjs/common';
+import { Allow } from 'class-validator';
+import { isJsonObject, Omittable, Rule, StrictMessage } from '../../../strict-request/src/index.js';
+import type { TotalTimeLogsDto } from '../../../../src/totals/index.js';
+import {
+  type CreateTimeLogDto,
+  idempotencyKeyFault,
+  type ListTimeLogsDto,
+} from '../../../../src/time-log/index.js';
+
+class AuthorizedMessage {
+  /** The access token. The guard has already checked it. */
+  @Allow()
+  accessToken?: string;
+}
+
+/** The data of `time-log.record.v1`. */
+export class RecordTimeLogMessage extends AuthorizedMessage {
+  @Omittable()
+  @Rule(idempotencyKeyFault)
+  idempotencyKey?: string;
+
+  @Rule((value) => (isJsonObject(value) ? undefined : 'timeLog must be an object'))
+  timeLog!: CreateTimeLogDto;
+}
+
+/** The data of `time-log.list.v1`. */
+export class ListTimeLogsMessage extends AuthorizedMessage {
+  @Omittable()
+  @Rule((value) => (isJsonObject(value) ? undefined : 'query must be an object'))
+  query!: ListTimeLogsDto;
+}
+
+/** The data of `time-log.totals.v1`. */
+export class TotalTimeLogsMessage extends ListTimeLogsMessage {
+  declare query: TotalTimeLogsDto;
+}
+
+/** Injects the validated data of a message with a query. */
+export const StrictQueryMessage = (message: Type<object>, dto: Type<object>): ParameterDecorator =>
+  StrictMessage({ message, part: 'query', dto, isOptional: true, prepare: withTextNumbers });
+
+/** Converts `page` and `limit` to text, as in a query of HTTP. */
+function withTextNumbers(query: object): object {
+  const entries = Object.entries(query).map(([name, value]: [string, unknown]) => [
+    name,
+    (name === 'page' || name === 'limit') && typeof value === 'number' ? String(value) : value,
+  ]);
+  return Object.fromEntries(entries) as object;
+}

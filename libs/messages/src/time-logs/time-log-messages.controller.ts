@@ -1,0 +1,112 @@
+import { Controller, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
+import { MessagePattern } from '@nestjs/microservices';
+import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../auth/src/index.js';
+import { MessageErrorFilter, MessageGate, HandOverGuard, withJson } from '../index.js';
+import { MessageData, stateOf, StrictMessage } from '../../../strict-request/src/index.js';
+import {
+  callOptionsOf,
+  CreateTimeLogDto,
+  criteriaOf,
+  idempotencyKeyOf,
+  itemsResponse,
+  LargeResponseLimiter,
+  ListTimeLogsDto,
+  logResponse,
+  READ,
+  type ReportBytes,
+  TimeLogService,
+  valuesOf,
+  WRITE,
+} from '../../../../src/time-log/index.js';
+import { totalsJson, totalsResponse, TotalsService, TotalTimeLogsDto } from '../../../../src/totals/index.js';
+import { hideMethods } from '../../../host-kit/src/index.js';
+import {
+  ListTimeLogsMessage,
+  RecordTimeLogMessage,
+  StrictQueryMessage,
+  TotalTimeLogsMessage,
+} from './message-data.js';
+
+/** The queue in RabbitMQ and the queue group in NATS: one instance receives each message. */
+export const MESSAGE_QUEUE = 'time-logs';
+/** Options for hosts that connect NATS themselves. */
+const QUEUE_GROUP = { queue: MESSAGE_QUEUE };
+
+/** Handles messages with the use cases, rules and errors of HTTP. */
+@Controller()
+@UseGuards(MessageGate, AccessGuard, HandOverGuard)
+@UseInterceptors(MessageGate)
+@UseFilters(MessageErrorFilter)
+export class TimeLogMessagesController {
+  constructor(
+    private readonly timeLogs: TimeLogService,
+    private readonly largeResponses: LargeResponseLimiter,
+    @Optional() private readonly totalsService?: TotalsService,
+  ) {
+    // A store without totals has no pattern for them.
+    if (totalsService === undefined) hideMethods(this, ['totals']);
+  }
+
+  @MessagePattern('time-log.list.v1', QUEUE_GROUP)
+  @Scopes([READ])
+  async list(
+    @StrictQueryMessage(ListTimeLogsMessage, ListTimeLogsDto) { query }: ListTimeLogsMessage,
+    @MessageData() dataOf: object,
+    @MessageCaller() caller: Caller | undefined,
+  ): Promise<object | undefined> {
+    const { filter, page } = criteriaOf(query);
+    const call = callOptionsOf(caller);
+    if (!this.largeResponses.mayBeLarge(page.limit))
+      return itemsResponse(await this.timeLogs.items(filter, page, call), page);
+    const data = (dataOf as () => object)();
+    return this.largeResponses.make(data, stateOf(data).responseChannel!, {
+      estimateBytes: () => this.timeLogs.weigh(filter, page, call),
+      make: async (reportBytes) => {
+        const { items, total } = await this.timeLogs.items(filter, page, call);
+        return itemsResponse({ items: reporting(items, reportBytes), total }, page);
+      },
+    });
+  }
+
+  @MessagePattern('time-log.totals.v1', QUEUE_GROUP)
+  @Scopes([READ])
+  async totals(
+    @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
+    @MessageCaller() caller: Caller | undefined,
+  ): Promise<object> {
+    const { filter, page } = criteriaOf(query);
+    const totals = await this.totalsService!.totals(filter, query.by, page, callOptionsOf(caller));
+    return withJson(totalsResponse(totals, page), totalsJson(totals, page));
+  }
+
+  @MessagePattern('time-log.record.v1', QUEUE_GROUP)
+  @Scopes([WRITE])
+  async record(
+    @StrictMessage({ message: RecordTimeLogMessage, part: 'timeLog', dto: CreateTimeLogDto })
+    { idempotencyKey, timeLog }: RecordTimeLogMessage,
+    @MessageData() dataOf: object,
+    @MessageCaller() caller: Caller | undefined,
+  ): Promise<object> {
+    const call = callOptionsOf(caller);
+    const state = stateOf((dataOf as () => object)());
+    const values = valuesOf(timeLog, state);
+    if (idempotencyKey === undefined) {
+      const log = await this.timeLogs.record(values, call);
+      state.change = { kind: 'record', id: log.id };
+      return logResponse(log);
+    }
+    const key = idempotencyKeyOf(caller?.id, idempotencyKey);
+    const { log, isReplay } = await this.timeLogs.recordOnce(values, key, call);
+    if (isReplay) return { ...logResponse(log), replayed: true };
+    state.change = { kind: 'record', id: log.id };
+    return logResponse(log);
+  }
+}
+
+/** Yields the same items, and reports the bytes of each one first. */
+function* reporting(items: Iterable<string>, reportBytes: ReportBytes): Generator<string> {
+  for (const item of items) {
+    reportBytes(Buffer.byteLength(item));
+    yield item;
+  }
+}

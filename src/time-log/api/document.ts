@@ -1,8 +1,0 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-/** The text of the OpenAPI document of the service. The host package contains it in this module. */
-export const DOCUMENT_TEXT = readFileSync(
-  join(import.meta.dirname, '..', '..', 'api-docs', 'openapi.json'),
-  'utf8',
-);

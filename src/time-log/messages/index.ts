@@ -1,3 +1,0 @@
-export type { AnsweredMessage } from '../../../libs/messages/src/index.js';
-export { MESSAGE_QUEUE } from './time-log-messages.controller.js';
-export { TimeLogMessagesModule } from './time-log-messages.module.js';
