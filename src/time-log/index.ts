@@ -7,7 +7,6 @@ export {
 } from './application/call-options.js';
 export { TimeLogService } from './application/time-log.service.js';
 export { type CheckedAttributes, TimeLogAttributes } from './domain/attributes.js';
-export { type CalendarDate } from './domain/calendar-date.js';
 export {
   fingerprintOf,
   IDEMPOTENCY_KEY_REUSED,
@@ -26,7 +25,7 @@ export {
   TimeLogRepository,
   type TimeLogWrites,
 } from './domain/time-log.repository.js';
-export { MAX_DESCRIPTION_LENGTH, textFault } from './domain/time-log.rules.js';
+export { type CalendarDate, MAX_DESCRIPTION_LENGTH, textFault } from './domain/time-log.rules.js';
 export {
   type AllTimeLogValues,
   areChecked,
@@ -52,6 +51,10 @@ export { TIME_LOG_PARTS, TimeLogModule } from './time-log.module.js';
 export { DEFAULT_EVENT_SOURCE, TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 export { READ, WRITE } from './time-log.scopes.js';
 export { CreateTimeLogDto, valuesOf } from './wire/create-time-log.dto.js';
-export { LargeResponseLimiter, type ReportBytes } from './wire/large-response-limiter.js';
-export { criteriaOf, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
+export {
+  LargeResponseLimiter,
+  MAX_SMALL_LIST_ITEMS,
+  type ReportBytes,
+} from './wire/large-response-limiter.js';
+export { criteriaOf, type ListCriteria, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
 export { itemsResponse, listResponse, logResponse, type TimeLogResponse } from './wire/time-log-bodies.js';

@@ -17,7 +17,7 @@ import {
   WRITE_LIMITS,
   type WriteLimits,
 } from './infrastructure/typeorm-time-log.repository.js';
-import { bufferedRandomBytes, UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
+import { UuidV7TimeLogIds } from './infrastructure/uuid-v7-time-log-ids.js';
 import { limitsOf, QUEUE_SHARE } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 import { LargeResponseLimiter } from './wire/large-response-limiter.js';
@@ -32,10 +32,7 @@ export const TIME_LOG_PARTS = {
     TimeLogAttributes,
     TypeOrmTimeLogRepository,
     { provide: TimeLogRepository, useExisting: TypeOrmTimeLogRepository },
-    {
-      provide: TimeLogIds,
-      useFactory: () => new UuidV7TimeLogIds(() => Date.now(), bufferedRandomBytes()),
-    },
+    { provide: TimeLogIds, useFactory: () => new UuidV7TimeLogIds() },
     TimeLogMeasures,
     SchemaCheck,
     { provide: TIME_LOG_OPTIONS, useValue: {} },

@@ -65,7 +65,7 @@ export type TimeLogService = TimeLogFiles.TimeLogService;
 export type TypeOrmTimeLogRepository = TimeLogFiles.TypeOrmTimeLogRepository;
 export type TypeOrmTotalsRepository = TotalsFiles.TypeOrmTotalsRepository;
 export type TypeOrmFeedRepository = FeedFiles.TypeOrmFeedRepository;
-export const newIds = () => new from.ids.UuidV7TimeLogIds(() => Date.now(), from.ids.bufferedRandomBytes());
+export const newIds = () => new from.ids.UuidV7TimeLogIds();
 
 type Options = Partial<ReturnType<typeof plainOptions>>;
 type QueryRunner = TypeOrm.QueryRunner;

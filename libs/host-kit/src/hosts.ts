@@ -4,7 +4,6 @@ export {
   ALL_PROJECTS,
   type CallOptions,
   CreateTimeLogDto,
-  criteriaOf,
   fingerprintOf,
   type IdempotencyKey,
   listResponse,
@@ -30,6 +29,7 @@ export {
   TypeOrmTimeLogRepository,
 } from '../../../src/time-log/index.js';
 export { type AttributesSchema } from './attributes/schema-attributes.js';
+export { criteriaOf } from './criteria.js';
 export { type TimeLogChange, type TimeLogHooks } from './hooks/time-log-hooks.js';
 export { TimeLogCoreModule } from './time-log-core.module.js';
 export { TimeLogModule } from './time-log.module.js';

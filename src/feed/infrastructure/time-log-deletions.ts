@@ -1,5 +1,5 @@
 import type { Database } from '../../database/index.js';
-import { type CalendarDate, isCalendarDate } from '../../time-log/domain/calendar-date.js';
+import { type CalendarDate, isCalendarDate } from '../../time-log/domain/time-log.rules.js';
 
 /** The records of deleted logs, which the feed reports. */
 export class TimeLogDeletions {

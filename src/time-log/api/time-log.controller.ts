@@ -20,8 +20,7 @@ import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { listJson, logJson } from '../wire/time-log-bodies.js';
 import { pageLinks, pathOf } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
-import { sendJson } from './send-json.js';
-import { sendList } from './send-list.js';
+import { sendJson, sendList } from './send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './time-log-routes.js';
 
 /** Time logs over HTTP. */

@@ -39,9 +39,8 @@ export class TimeLogService {
    * DomainError VALIDATION_ERROR, FORBIDDEN or SERVICE_UNAVAILABLE.
    */
   async record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
-    const checked = await this.checked(values);
-    accessTo(checked.projectId, options);
-    const log = TimeLog.record(checked, this.ids.next());
+    const log = TimeLog.record(await this.checked(values), this.ids.next());
+    accessTo(log.projectId, options);
     await this.writesOf(options).add(log);
     return log;
   }
@@ -58,8 +57,8 @@ export class TimeLogService {
   ): Promise<{ readonly log: TimeLog; readonly isReplay: boolean }> {
     requireIdempotencyKey(key);
     const checked = await this.checked(values);
-    accessTo(checked.projectId, options);
     const log = TimeLog.record(checked, this.ids.next());
+    accessTo(log.projectId, options);
     const id = await this.writesOf(options).addOnce(log, key);
     // The key was used with the same values before, so there is no need to read the log.
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(checked, id), isReplay: true };

@@ -20,6 +20,11 @@ export class PageRequest {
       (fault) => fault !== undefined,
     );
     if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
+    return PageRequest.ofChecked(number, limit);
+  }
+
+  /** Returns a page of numbers that the functions below found valid, as a DTO does. */
+  static ofChecked(number: number, limit: number): PageRequest {
     return new PageRequest(number, limit);
   }
 

@@ -1,6 +1,7 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
-import { type CalendarDate, isCalendarDate } from './calendar-date.js';
+import { type CalendarDate, isCalendarDate } from './time-log.rules.js';
 
+const DAY_LENGTH = 10;
 const TIME_OF_DAY = /^[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:[Zz]|[+\- ](\d{2}):(\d{2}))?$/;
 
 /** A range of whole days, both ends included. A missing end is open. */
@@ -18,7 +19,12 @@ export class Period {
       periodOrderFault(from, to),
     ].filter((fault) => fault !== undefined);
     if (faults.length > 0) throw new DomainError('VALIDATION_ERROR', faults.join('; '));
-    return new Period(calendarDayOf(from), calendarDayOf(to));
+    return Period.ofChecked(from, to);
+  }
+
+  /** Returns a period of days or timestamps that the functions below found valid, as a DTO does. */
+  static ofChecked(from?: string, to?: string): Period {
+    return new Period(from?.slice(0, DAY_LENGTH), to?.slice(0, DAY_LENGTH));
   }
 }
 
@@ -38,8 +44,10 @@ export function periodOrderFault(from: unknown, to: unknown): string | undefined
 /** Returns the calendar day of a day or timestamp as written. The offset does not shift it. */
 function calendarDayOf(value: unknown): CalendarDate | undefined {
   if (typeof value !== 'string') return undefined;
-  const day = value.slice(0, 10);
-  return isCalendarDate(day) && (value.length === 10 || isTimeOfDay(value.slice(10))) ? day : undefined;
+  const day = value.slice(0, DAY_LENGTH);
+  return isCalendarDate(day) && (value.length === DAY_LENGTH || isTimeOfDay(value.slice(DAY_LENGTH)))
+    ? day
+    : undefined;
 }
 
 /** Checks the ranges of RFC 3339, section 5.6. Second 60 is a leap second. */

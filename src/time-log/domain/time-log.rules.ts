@@ -1,11 +1,15 @@
-import { isCalendarDate } from './calendar-date.js';
-
 /** The maximum number of code points of a description. */
 export const MAX_DESCRIPTION_LENGTH = 5000;
 
 /** A regular expression for any UUID in 8-4-4-4-12 hex form, with any version and variant. */
 export const UUID_PATTERN = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}';
 const UUID = new RegExp(`^${UUID_PATTERN}$`);
+
+/** A day as text, `YYYY-MM-DD`, years 0001 to 9999. As text it cannot be shifted by a time zone. */
+export type CalendarDate = string;
+
+const DATE_PATTERN = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 // Each rule returns an error message for a value, or undefined.
 
@@ -32,6 +36,19 @@ export function descriptionFault(value: unknown): string | undefined {
 
 export function dateFault(value: unknown): string | undefined {
   return isCalendarDate(value) ? undefined : 'date must be an existing day in the form YYYY-MM-DD';
+}
+
+/** Returns whether a value is a day that exists in the Gregorian calendar. */
+export function isCalendarDate(value: unknown): value is CalendarDate {
+  const parts = typeof value === 'string' ? DATE_PATTERN.exec(value) : null;
+  if (!parts) return false;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(month, year);
+}
+
+function daysInMonth(month: number, year: number): number {
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return month === 2 && isLeap ? 29 : DAYS_OF_MONTHS[month - 1]!;
 }
 
 /** Returns the error message for text that PostgreSQL cannot store unchanged, or undefined. */

@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { hasSqlState, qualified } from '../../database/index.js';
-import { type CalendarDate, isCalendarDate } from '../domain/calendar-date.js';
+import { type CalendarDate, isCalendarDate } from '../domain/time-log.rules.js';
 
 /** The number of logs in a transaction, which takes 0.2 s, and the minimum on a full disk. */
 const BATCH_LOGS = 10_000;

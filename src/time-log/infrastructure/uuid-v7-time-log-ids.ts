@@ -13,9 +13,9 @@ export class UuidV7TimeLogIds extends TimeLogIds {
 
   constructor(
     /** Returns the time in milliseconds since 1970. */
-    private readonly now: () => number,
+    private readonly now: () => number = () => Date.now(),
     /** Returns 16 random bytes. */
-    private readonly random: () => Buffer,
+    private readonly random: () => Buffer = bufferedRandomBytes(),
   ) {
     super();
   }

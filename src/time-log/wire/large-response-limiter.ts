@@ -4,8 +4,8 @@ import { DomainError } from '../../../libs/errors/src/index.js';
 import { isOverdue, type ResponseChannel, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { QUEUE_SHARE, TIME_LOG_LIMITS } from '../time-log.limits.js';
 
-/** The maximum number of items of a list that is never large. */
-const SMALL_LIST_ITEMS = 100;
+/** The maximum number of items of a list that is never large, so that it needs no limiter. */
+export const MAX_SMALL_LIST_ITEMS = 100;
 
 const LIMITS = {
   /** The maximum size of a small response. 100 of the longest descriptions are 2 MB, 1000 are 20 MB. */
@@ -54,11 +54,6 @@ export class LargeResponseLimiter {
     const queueLimits = { queue: Infinity, wait: this.limits.queueMs };
     this.largeQueue = new FairQueue(queueLimits);
     this.smallQueue = new FairQueue(queueLimits);
-  }
-
-  /** Returns whether a list with this number of items must use `make`. */
-  mayBeLarge(items: number): boolean {
-    return items > SMALL_LIST_ITEMS;
   }
 
   /**

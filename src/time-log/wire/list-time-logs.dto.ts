@@ -13,10 +13,16 @@ export class ListTimeLogsDto extends TimeLogFilterDto {
   limit = String(DEFAULT_PAGE.limit);
 }
 
-/** Returns the filter and the page of a validated query. */
-export function criteriaOf(query: ListTimeLogsDto): { filter: TimeLogFilter; page: PageRequest } {
+/** The filter and the page of a list. */
+export interface ListCriteria {
+  readonly filter: TimeLogFilter;
+  readonly page: PageRequest;
+}
+
+/** Returns the filter and the page of a query that its DTO has checked. */
+export function criteriaOf({ projectId, from, to, page, limit }: ListTimeLogsDto): ListCriteria {
   return {
-    filter: { projectId: query.projectId?.toLowerCase(), period: Period.of(query.from, query.to) },
-    page: PageRequest.of(Number(query.page), Number(query.limit)),
+    filter: { projectId: projectId?.toLowerCase(), period: Period.ofChecked(from, to) },
+    page: PageRequest.ofChecked(Number(page), Number(limit)),
   };
 }

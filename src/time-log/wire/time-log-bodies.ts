@@ -1,8 +1,7 @@
-import { isoText } from '../domain/calendar-date.js';
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import { itemsOf, type TimeLogItem, type TimeLogItems } from '../domain/time-log-item.js';
-import type { StoredTimeLog, TimeLog } from '../domain/time-log.js';
+import { isoText, type StoredTimeLog, type TimeLog } from '../domain/time-log.js';
 
 /** A log in a response: every field and `createdAt`. */
 export type TimeLogBody = StoredTimeLog & Pick<TimeLogItem, 'createdAt'>;

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { pageLinks, pathOf } from '../../time-log/api/page-links.js';
-import { sendJson } from '../../time-log/api/send-json.js';
+import { sendJson } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
 import { callOptionsOf } from '../../time-log/application/call-options.js';

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../../time-log/domain/calendar-date.js';
+import type { CalendarDate } from '../../time-log/domain/time-log.rules.js';
 
 /** All groupings. */
 export const GROUPINGS = ['project', 'day', 'week', 'month'] as const;

@@ -12,6 +12,7 @@ import {
   LargeResponseLimiter,
   ListTimeLogsDto,
   logResponse,
+  MAX_SMALL_LIST_ITEMS,
   READ,
   type ReportBytes,
   TimeLogService,
@@ -56,7 +57,7 @@ export class TimeLogMessagesController {
   ): Promise<object | undefined> {
     const { filter, page } = criteriaOf(query);
     const call = callOptionsOf(caller);
-    if (!this.largeResponses.mayBeLarge(page.limit))
+    if (page.limit <= MAX_SMALL_LIST_ITEMS)
       return itemsResponse(await this.timeLogs.items(filter, page, call), page);
     const data = (dataOf as () => object)();
     return this.largeResponses.make(data, stateOf(data).responseChannel!, {

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import type { JsonList } from '../wire/time-log-bodies.js';
-import { sendList } from './send-list.js';
+import { sendList } from './send-response.js';
 
 /** A list of 50 kB, in three pieces. */
 const LIST: JsonList = {

@@ -4,12 +4,28 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ResponseChannel, withinDeadline } from '../../../libs/strict-request/src/index.js';
-import type { LargeResponseLimiter, ReportBytes, ResponseJob } from '../wire/large-response-limiter.js';
+import {
+  type LargeResponseLimiter,
+  MAX_SMALL_LIST_ITEMS,
+  type ReportBytes,
+  type ResponseJob,
+} from '../wire/large-response-limiter.js';
 import { type JsonList, jsonListText } from '../wire/time-log-bodies.js';
-import { JSON_TYPE, sendJson } from './send-json.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The number of items of a piece, which take up to 5 milliseconds with the longest descriptions. */
 const ITEMS_PER_PIECE = 50;
+
+/** Ends the response with JSON, without the Buffer that Express would copy it into. */
+export function sendJson(response: ServerResponse, status: number, json: string, type = JSON_TYPE): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', type);
+  const length = Buffer.byteLength(json);
+  response.setHeader('Content-Length', length);
+  // Equal lengths mean that all characters are ASCII. latin1 has the same bytes and needs no encoder.
+  response.end(json, length === json.length ? 'latin1' : 'utf8');
+}
 
 /** A job that makes a list. */
 export interface ListJob extends Pick<ResponseJob<unknown>, 'estimateBytes'> {
@@ -27,7 +43,7 @@ export async function sendList(
   response: ServerResponse,
   job: ListJob,
 ): Promise<void> {
-  if (limiter.mayBeLarge(job.limit)) {
+  if (job.limit > MAX_SMALL_LIST_ITEMS) {
     await sendInPieces(limiter, request, response, job);
     return;
   }
