@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, Inject, Optional, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
+import { Scopes } from '../../../libs/auth/src/index.js';
 import {
   stateOf,
   StrictBody,
@@ -42,7 +42,7 @@ export class TimeLogController extends TimeLogRoutes {
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
-    const call = callOptionsOf(callerOf(request));
+    const call = callOptionsOf(stateOf(request).caller);
     await sendList(this.largeResponses, request, response, {
       limit: page.limit,
       estimateBytes: () => this.timeLogs.weigh(filter, page, call),
@@ -62,19 +62,20 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const call = callOptionsOf(callerOf(request));
-    const values = valuesOf(body, stateOf(request));
+    const state = stateOf(request);
+    const call = callOptionsOf(state.caller);
+    const values = valuesOf(body, state);
     const keyText = headers['Idempotency-Key'];
     if (keyText === undefined) {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
-      stateOf(request).change = { kind: 'record', id: log.id };
+      state.change = { kind: 'record', id: log.id };
       sendJson(response, 201, logJson(log));
       return;
     }
     const key = idempotencyKeyOf(call.caller?.id, keyText);
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(values, key, call));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
-    else stateOf(request).change = { kind: 'record', id: log.id };
+    else state.change = { kind: 'record', id: log.id };
     sendJson(response, 201, logJson(log));
   }
 
@@ -88,7 +89,7 @@ export class TimeLogController extends TimeLogRoutes {
     sendJson(
       response,
       200,
-      logJson(await withinDeadline(request, this.timeLogs.get(id, callOptionsOf(callerOf(request))))),
+      logJson(await withinDeadline(request, this.timeLogs.get(id, callOptionsOf(stateOf(request).caller)))),
     );
   }
 
@@ -100,9 +101,9 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    stateOf(request).change = { kind: 'correct', id: id.toLowerCase() };
-    const values = valuesOf(body, stateOf(request));
-    const corrected = this.timeLogs.correct(id, values, callOptionsOf(callerOf(request)));
+    const state = stateOf(request);
+    state.change = { kind: 'correct', id: id.toLowerCase() };
+    const corrected = this.timeLogs.correct(id, valuesOf(body, state), callOptionsOf(state.caller));
     sendJson(response, 200, logJson(await withinDeadline(request, corrected)));
   }
 
@@ -113,8 +114,9 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    stateOf(request).change = { kind: 'delete', id: id.toLowerCase() };
-    await withinDeadline(request, this.timeLogs.delete(id, callOptionsOf(callerOf(request))));
+    const state = stateOf(request);
+    state.change = { kind: 'delete', id: id.toLowerCase() };
+    await withinDeadline(request, this.timeLogs.delete(id, callOptionsOf(state.caller)));
     response.writeHead(204).end();
   }
 }
