@@ -12,6 +12,10 @@ const PROJECT = join(import.meta.dirname, '..', '..', '..');
 const LIBS = ['auth', 'batching', 'errors', 'http-edge', 'measures', 'open-api', 'strict-request'];
 /** The commands of a package, apart from its folder in libs. */
 const OF_PACKAGES = /src\/commands\/(backup|restore)\.command\.ts$/;
+/** Files that specs need. */
+const OF_SPECS = ['.swcrc', '.env.example', 'docker/SETTINGS.md', 'test/support'];
+/** The specs of the core that need a package, such as the adapter for tests of hosts, or a database. */
+const SPECS_WITH_PACKAGES = '(feed|totals|time-log)\\.service\\.spec|send-response\\.spec|backends\\.spec';
 const NO_PACKAGES = `export const PACKAGES = [];\nexport const EMBEDDED_DATABASES = undefined;\n`;
 const TOKEN = 'a-token-of-the-core-that-is-long-enough';
 const LOG = { projectId: '0a000000-0000-4000-8000-000000000001', duration: 1.5, description: 'Work' };
@@ -30,8 +34,8 @@ describe('the core alone', () => {
     await cp(join(PROJECT, 'src'), join(folder, 'src'), { recursive: true, filter: isOfCore });
     for (const lib of LIBS)
       await cp(join(PROJECT, 'libs', lib), join(folder, 'libs', lib), { recursive: true });
-    for (const file of ['package.json', 'tsconfig.json', 'tsconfig.build.json'])
-      await cp(join(PROJECT, file), join(folder, file));
+    for (const file of ['package.json', 'tsconfig.json', 'tsconfig.build.json', ...OF_SPECS])
+      await cp(join(PROJECT, file), join(folder, file), { recursive: true });
     await writeFile(join(folder, 'src', 'packages.ts'), NO_PACKAGES);
     await linkModules();
   });
@@ -61,6 +65,30 @@ describe('the core alone', () => {
         recursive: true,
         filter: (path) => !path.endsWith('.ts'),
       });
+  });
+
+  it('passes its specs', async () => {
+    const config = {
+      rootDir: folder,
+      testTimeout: 600_000,
+      roots: ['<rootDir>/src', '<rootDir>/libs'],
+      testMatch: ['**/*.spec.ts'],
+      testPathIgnorePatterns: ['/node_modules/', SPECS_WITH_PACKAGES],
+      extensionsToTreatAsEsm: ['.ts'],
+      transform: { '^.+\\.ts$': '@swc/jest' },
+      moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+    };
+    const jest = join(PROJECT, 'node_modules', 'jest', 'bin', 'jest.js');
+    const args = ['--experimental-vm-modules', jest, '--config', JSON.stringify(config), '--json'];
+    const { stdout } = await run(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 26 }).catch(
+      (error: unknown) => error as { stdout: string },
+    );
+    const { testResults, numPassedTests } = JSON.parse(stdout) as {
+      testResults: { status: string; message: string }[];
+      numPassedTests: number;
+    };
+    expect(testResults.filter(({ status }) => status !== 'passed').map(({ message }) => message)).toEqual([]);
+    expect(numPassedTests).toBeGreaterThan(800);
   });
 
   it('records, lists, sums and reports its health', async () => {
