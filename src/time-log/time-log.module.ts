@@ -22,8 +22,11 @@ import { limitsOf, QUEUE_SHARE } from './time-log.limits.js';
 import { TIME_LOG_OPTIONS, type TimeLogOptions } from './time-log.options.js';
 import { LargeResponseLimiter } from './wire/large-response-limiter.js';
 
-/** The parts of TimeLogModule, for modules that replace some of them. */
-export const TIME_LOG_PARTS = {
+/**
+ * The parts of TimeLogModule, for modules that replace some of them. Its type names no controller: the types of
+ * those import express, which a host may lack.
+ */
+export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
   imports: [DatabaseModule],
   // Express tries routes in this order: totals and events must come before the route of an id.
   controllers: [TotalsController, FeedController, TimeLogController],
@@ -68,7 +71,7 @@ export const TIME_LOG_PARTS = {
     ...TOTALS.exports,
     ...FEED.exports,
   ],
-} satisfies ModuleMetadata;
+};
 
 /**
  * Time logs over HTTP. It needs a DataSource with `timeLogEntities`, and BearerAuthModule. The module of the host
