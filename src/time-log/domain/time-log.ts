@@ -76,6 +76,9 @@ export const TIME_LOG_FIELDS = {
   date: { fault: dateFault, isListed: false },
 } satisfies { readonly [Name in keyof OwnValues]-?: FieldOf<Name> };
 
+/** The names of all values of a log, in their order. */
+export const VALUE_NAMES = [...(Object.keys(TIME_LOG_FIELDS) as (keyof OwnValues)[]), 'attributes'] as const;
+
 /** Fields by their names. */
 export type FieldTable = Readonly<Record<string, Field>>;
 

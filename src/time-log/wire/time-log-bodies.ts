@@ -1,7 +1,7 @@
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import { itemsOf, type TimeLogItem, type TimeLogItems } from '../domain/time-log-item.js';
-import { isoText, type StoredTimeLog, type TimeLog } from '../domain/time-log.js';
+import { createdAtOf, isoText, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';
 
 /** A log in a response: every field and `createdAt`. */
 export type TimeLogBody = StoredTimeLog & Pick<TimeLogItem, 'createdAt'>;
@@ -21,16 +21,10 @@ export interface TimeLogResponse {
 
 /** Returns only the documented fields, even if the adapter of a host adds others. */
 export function bodyOf(log: TimeLog): TimeLogBody {
-  const { id, projectId, duration, description, date, attributes, createdAt } = log;
-  return {
-    id,
-    projectId,
-    duration,
-    description,
-    date,
-    ...(attributes !== undefined && { attributes }),
-    createdAt: isoText(createdAt.getTime()),
-  };
+  const body: Record<string, unknown> = { id: log.id };
+  for (const name of VALUE_NAMES) if (log[name] !== undefined) body[name] = log[name];
+  body.createdAt = isoText(createdAtOf(log.id));
+  return body as unknown as TimeLogBody;
 }
 
 /** Returns the response body of a page of logs, also for hosts. */

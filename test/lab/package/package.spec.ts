@@ -20,7 +20,9 @@ describe('the package for hosts', () => {
 
   it('holds two builds of what is exported, what that imports, and nothing else', () => {
     const folders = files.map((file) => file.split('/').slice(0, 4).join('/'));
-    const libs = 'auth batching errors event-relay host-kit measures messages open-api strict-request'.split(' ');
+    const libs = 'auth batching errors event-relay host-kit measures messages open-api strict-request'.split(
+      ' ',
+    );
     const build = (folder: string) => [
       ...libs.map((lib) => `${folder}/libs/${lib}`),
       `${folder}/package.json`,
