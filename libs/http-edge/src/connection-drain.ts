@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type NodeErrorOptions, refuse } from './node-errors.js';
@@ -14,10 +14,9 @@ const IDLE_CHECK_INTERVAL_MS = 50;
 
 /** Closes a server's connections after their requests. A slow request still gets a response. */
 export class ConnectionDrain {
+  /** True from the start of the drain. Responses then ask their clients to close the connection. */
+  isDraining = false;
   private readonly sockets = new Set<Socket>();
-  /** The number of bytes that a connection had received when its last response was complete. */
-  private readonly received = new WeakMap<Socket, number>();
-  private draining = false;
 
   constructor(
     private readonly server: Server,
@@ -28,20 +27,12 @@ export class ConnectionDrain {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
-    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
-      response.once('close', () => this.received.set(socket, socket.bytesRead)),
-    );
-  }
-
-  /** True from the start of the drain. Responses then ask their clients to close the connection. */
-  get isDraining(): boolean {
-    return this.draining;
   }
 
   /** Refuses new connections at once. Resolves when all connections are closed. */
   async drain(): Promise<void> {
     if (!this.server.listening) return;
-    this.draining = true;
+    this.isDraining = true;
     // Stops listening. `close` of an HTTP server would also close all idle connections at once.
     const closed = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.server, () => resolve()),
@@ -63,15 +54,16 @@ export class ConnectionDrain {
    */
   private closeIdle(): void {
     for (const socket of this.sockets) {
-      const isReceiving = socket.bytesRead > (this.received.get(socket) ?? 0);
-      const isSending = socket.writableLength > 0 || this.queue.pendingOf(socket).length > 0;
+      const { pending, receivedBytes } = this.queue.requestsOf(socket);
+      const isReceiving = socket.bytesRead > receivedBytes;
+      const isSending = socket.writableLength > 0 || pending.length > 0;
       if (!isReceiving && !isSending) socket.destroy();
     }
   }
 
   private refuseTheRest(): void {
     for (const socket of this.sockets) {
-      const [response] = this.queue.pendingOf(socket);
+      const [response] = this.queue.requestsOf(socket).pending;
       // A response that has begun may finish.
       if (response?.headersSent || socket.writableLength > 0) continue;
       const error = response?.req.complete ? 'SERVICE_UNAVAILABLE' : 'REQUEST_TIMEOUT';

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type BeforeApplicationShutdown,
@@ -12,10 +12,9 @@ import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '
 import type { Application } from 'express';
 import { ErrorEnvelopeFilter } from '../../errors/src/index.js';
 import { Drainable } from '../../strict-request/src/index.js';
-import { commonHeaders, requestIdOf } from './common-headers.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { Cors } from './cors.js';
-import { firstMiddleware } from './first-middleware.js';
+import { commonHeaders, firstMiddleware } from './first-middleware.js';
 import { ConfigurableModuleClass, HTTP_EDGE_OPTIONS, type HttpEdgeOptions } from './http-edge.options.js';
 import { answerNodeErrors, type NodeErrorOptions } from './node-errors.js';
 import { PipelineQueue } from './pipeline-queue.js';
@@ -47,7 +46,7 @@ export class HttpEdgeModule
 {
   private readonly logger = new Logger(HttpEdgeModule.name);
   private readonly nodeErrors: NodeErrorOptions = {
-    headers: (request) => this.headersFor(request),
+    headers: (request) => commonHeaders(request, this.cors),
     onRefused: (error, headers) =>
       this.logger.log(`refused before routing: ${error} (${headers['X-Request-Id']})`),
   };
@@ -94,30 +93,15 @@ export class HttpEdgeModule
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     const connections = new ConnectionDrain(server, queue, this.nodeErrors);
     this.connections = connections;
-    const observers = this.providersOf(RequestObserver);
-    app.use(
-      firstMiddleware({
-        headers: (request) => this.headersFor(request),
-        limits,
-        // Only the last response closes a connection, so that waiting requests are served too.
-        closesConnection: ({ socket }) => connections.isDraining && queue.pendingOf(socket).length === 1,
-        onClose: this.notifying(observers),
-      }),
-    );
+    const onClose = this.providersOf(RequestObserver).map((observer) => observer.onResponse.bind(observer));
+    if (this.options.onClose) onClose.push(this.options.onClose);
     const { cors } = this;
+    app.use(firstMiddleware({ cors, limits, queue, connections, onClose }));
     if (cors) app.use((...args: Parameters<Cors['answerPreflight']>) => cors.answerPreflight(...args));
   }
 
   onApplicationBootstrap(): void {
     preferFixedPaths(this.adapterHost.httpAdapter.getInstance<Application>());
-  }
-
-  /** Returns a function that calls all observers and then the `onClose` of the options. */
-  private notifying(observers: readonly RequestObserver[]): NonNullable<HttpEdgeOptions['onClose']> {
-    return (...args) => {
-      for (const observer of observers) observer.onResponse(...args);
-      this.options.onClose?.(...args);
-    };
   }
 
   /** Returns the providers of the whole app that extend a class. */
@@ -126,11 +110,6 @@ export class HttpEdgeModule
     return providers
       .map(({ instance }) => instance)
       .filter((instance): instance is T => instance instanceof type);
-  }
-
-  private headersFor(request: IncomingMessage | undefined): Record<string, string> {
-    const headers = commonHeaders(requestIdOf(request));
-    return this.cors ? { ...headers, ...this.cors.headersFor(request?.headers.origin) } : headers;
   }
 
   async beforeApplicationShutdown(): Promise<void> {

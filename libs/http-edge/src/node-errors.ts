@@ -24,16 +24,14 @@ export interface NodeErrorOptions {
  * handler runs: malformed HTTP, too large headers, requests that do not arrive in time, CONNECT.
  */
 export function answerNodeErrors(server: Server, queue: PipelineQueue, options: NodeErrorOptions): void {
-  /** The last request of each connection. */
-  const last = new WeakMap<Duplex, IncomingMessage>();
-  server.on('request', (request: IncomingMessage) => last.set(request.socket, request));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const [response, ...waiting] = queue.pendingOf(socket);
+    const { pending, last } = queue.requestsOf(socket);
+    const [response, ...waiting] = pending;
     // A request that waits for earlier ones is not read, so it is not late. Node repeats the error.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && waiting.at(-1)?.req.complete === false) return;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // The response was sent before the end of the request, which is missing or malformed.
-    else if (!response && last.get(socket)?.complete === false) socket.destroy();
+    else if (!response && last?.complete === false) socket.destroy();
     else refuseNext(socket, CODE_BY_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR', response?.req);
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex) =>
@@ -42,7 +40,7 @@ export function answerNodeErrors(server: Server, queue: PipelineQueue, options: 
 
   /** Refuses the rest of a connection. Only completely received requests get their responses. */
   function refuseNext(socket: Duplex, error: ErrorCode, request?: IncomingMessage): void {
-    const pending = queue.pendingOf(socket);
+    const { pending } = queue.requestsOf(socket);
     const lastComplete = pending.findLast(({ req }) => req.complete);
     if (lastComplete) closeAfter(lastComplete, socket);
     // The client would read a second response as the body of the first.

@@ -4,19 +4,32 @@ import type { Duplex } from 'node:stream';
 /** The maximum number of requests of a connection that wait behind the one that is served. */
 const MAX_WAITING_REQUESTS = 16;
 
+/** The requests of a connection. */
+interface ConnectionRequests {
+  /** The responses that are not complete, oldest first. */
+  readonly pending: ServerResponse[];
+  last: IncomingMessage | undefined;
+  /** The number of bytes that the connection had received when its last response was complete. */
+  receivedBytes: number;
+}
+
 /**
  * Serves the requests of a connection one after the other, in the order of their responses (RFC
  * 9112, section 9.3.2). Node would start all requests of one read at once, which can be 3,600. If
  * too many requests wait, the connection is closed.
  */
 export class PipelineQueue {
-  private readonly pending = new WeakMap<Duplex, ServerResponse[]>();
+  private readonly connections = new WeakMap<Duplex, ConnectionRequests>();
 
   constructor(private readonly serve: RequestListener) {}
 
-  /** Returns the responses of a connection that are not complete, oldest first. */
-  pendingOf(socket: Duplex): readonly ServerResponse[] {
-    return this.pending.get(socket) ?? [];
+  requestsOf(socket: Duplex): ConnectionRequests {
+    let requests = this.connections.get(socket);
+    if (!requests) {
+      requests = { pending: [], last: undefined, receivedBytes: 0 };
+      this.connections.set(socket, requests);
+    }
+    return requests;
   }
 
   /** Serves a request after all earlier ones of its connection. */
@@ -24,15 +37,19 @@ export class PipelineQueue {
     const { socket } = request;
     // Node still emits requests after the connection is closed or a request is refused.
     if (!socket.writable) return;
-    let pending = this.pending.get(socket);
-    if (!pending) this.pending.set(socket, (pending = []));
+    const requests = this.requestsOf(socket);
+    const { pending } = requests;
     if (pending.length > MAX_WAITING_REQUESTS) {
       socket.destroy();
       return;
     }
     const previous = pending.at(-1);
     pending.push(response);
-    response.once('close', () => pending.shift());
+    requests.last = request;
+    response.once('close', () => {
+      pending.shift();
+      requests.receivedBytes = socket.bytesRead;
+    });
     if (!previous) {
       this.serve(request, response);
       return;
