@@ -10,9 +10,7 @@ import {
   ValidateNested,
   validateSync,
 } from 'class-validator';
-import { meetsConstraints } from './constraints.js';
-import { Rule } from './rule.decorator.js';
-import { Omittable } from './omittable.decorator.js';
+import { meetsConstraints, Omittable, Rule } from './constraints.js';
 
 class Inner {
   @IsString()

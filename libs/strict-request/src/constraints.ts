@@ -1,17 +1,43 @@
-import { getMetadataStorage, type ValidationArguments, ValidationTypes } from 'class-validator';
+import {
+  getMetadataStorage,
+  ValidateBy,
+  ValidateIf,
+  type ValidationArguments,
+  ValidationTypes,
+} from 'class-validator';
+
+/** A rule that returns an error message for the client, or undefined. It may read the whole DTO. */
+export type RuleFunction<T = never> = (value: unknown, dto: T) => string | undefined;
+
+/** Makes class-validator check a property of a DTO by a rule. */
+export function Rule<T = never>(rule: RuleFunction<T>): PropertyDecorator {
+  return ValidateBy({
+    name: 'rule',
+    validator: {
+      validate: (value: unknown, args) => rule(value, args?.object as T) === undefined,
+      defaultMessage: (args) => rule(args?.value, args?.object as T) ?? '',
+    },
+  });
+}
+
+/** Makes a member optional. Unlike class-validator's IsOptional it does not accept `null`. */
+export function Omittable(): PropertyDecorator {
+  return ValidateIf((_dto, value) => value !== undefined);
+}
 
 type Dto = new () => object;
 type Constraint = (value: unknown, args: ValidationArguments) => unknown;
 
 /** A property of a DTO. If all its conditions are true, it must meet all its constraints. */
 interface Property {
-  readonly name: string;
   readonly conditions: ((dto: object, value: unknown) => boolean)[];
   readonly constraints: { readonly meets: Constraint; readonly values: unknown[] }[];
 }
 
-const newProperty = (name: string): Property => ({ name, conditions: [], constraints: [] });
-const propertiesByDto = new WeakMap<Dto, readonly Property[]>();
+type Properties = ReadonlyMap<string, Property>;
+
+const newProperty = (): Property => ({ conditions: [], constraints: [] });
+const propertiesByDto = new WeakMap<Dto, Properties>();
 
 /**
  * Returns true if an instance meets all constraints of its DTO's decorators. Returns false if it
@@ -20,31 +46,37 @@ const propertiesByDto = new WeakMap<Dto, readonly Property[]>();
  * 1,000 DTOs of a host (class-validator#2686). Here each DTO is searched once.
  */
 export function meetsConstraints(dto: Dto, instance: object): boolean {
-  return propertiesOf(dto).every(({ name, conditions, constraints }) => {
-    const value = (instance as Record<string, unknown>)[name];
-    if (!conditions.every((condition) => condition(instance, value))) return true;
-    return constraints.every(({ meets, values }) => {
-      const args = { value, object: instance, targetName: dto.name, property: name, constraints: values };
-      return meets(value, args) === true;
-    });
-  });
+  for (const [property, { conditions, constraints }] of propertiesOf(dto)) {
+    const value = (instance as Record<string, unknown>)[property];
+    if (!conditions.every((condition) => condition(instance, value))) continue;
+    for (const { meets, values } of constraints) {
+      const args = { value, object: instance, targetName: dto.name, property, constraints: values };
+      if (meets(value, args) !== true) return false;
+    }
+  }
+  return true;
 }
 
-/** Returns the decorated properties of a DTO in the order of declaration, inherited ones first. */
-export function propertiesOf(dto: Dto): readonly Property[] {
+/**
+ * Returns the decorated properties of a DTO by name, in the order of declaration, inherited ones
+ * first.
+ */
+export function propertiesOf(dto: Dto): Properties {
   let properties = propertiesByDto.get(dto);
   if (!properties) propertiesByDto.set(dto, (properties = readProperties(dto)));
   return properties;
 }
 
-function readProperties(dto: Dto): readonly Property[] {
+function readProperties(dto: Dto): Properties {
   const storage = getMetadataStorage();
   const parent = Object.getPrototypeOf(dto) as Dto;
-  const inherited = parent.prototype === undefined ? [] : propertiesOf(parent);
-  const properties = new Map(inherited.map(({ name }) => [name, newProperty(name)]));
+  const properties = new Map<string, Property>();
+  if (parent.prototype !== undefined) {
+    for (const name of propertiesOf(parent).keys()) properties.set(name, newProperty());
+  }
   for (const metadata of storage.getTargetValidationMetadatas(dto, '', false, false)) {
     const { propertyName: name, type, constraintCls, constraints: values } = metadata;
-    const property = properties.get(name) ?? newProperty(name);
+    const property = properties.get(name) ?? newProperty();
     properties.set(name, property);
     const isPlain = !metadata.each && !metadata.validateIf;
     if (type === ValidationTypes.CONDITIONAL_VALIDATION) {
@@ -56,5 +88,5 @@ function readProperties(dto: Dto): readonly Property[] {
       property.constraints.push({ meets: () => false, values });
     }
   }
-  return [...properties.values()];
+  return properties;
 }

@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { ExecutionContext } from '@nestjs/common';
-import { withinDeadline } from './deadline.js';
 import { readJsonObject } from './json-body.js';
 import { applyRules, RequestRulesGuard } from './request-rules.guard.js';
-import { stateOf } from './request-state.js';
+import { stateOf, withinDeadline } from './request-state.js';
 
 const guard = new RequestRulesGuard({ bodyLimit: 10, deadline: 30 });
 const unavailable = { code: 'SERVICE_UNAVAILABLE' };

@@ -1,4 +1,4 @@
-import type { DomainError } from '../../errors/src/index.js';
+import { DomainError } from '../../errors/src/index.js';
 
 /** The caller on whose behalf a request or a message acts. */
 export interface Caller {
@@ -76,13 +76,54 @@ export class RequestState {
 }
 
 /** The key of the state, the same in every build: a process may load ES modules and CommonJS. */
-const STATE = Symbol.for('time-logs.request state');
+export const STATE: unique symbol = Symbol.for('time-logs.request state');
 
-interface Holder {
+/** A request, or the data of a message. It has a state from its first guard on. */
+export interface Served {
   [STATE]?: RequestState | undefined;
 }
 
 /** Returns the state of a request, or of the message with this data. */
 export function stateOf(request: object): RequestState {
-  return ((request as Holder)[STATE] ??= new RequestState());
+  return ((request as Served)[STATE] ??= new RequestState());
+}
+
+/**
+ * Waits for work on behalf of a request. All waits of a request share one deadline, which does not
+ * include the time in which the client sends the request. Rejects with DomainError
+ * SERVICE_UNAVAILABLE when the deadline passes. The work then continues within its own limits, and
+ * its result is dropped. A request without a deadline waits without a limit.
+ */
+export function withinDeadline<T>(request: object, work: Promise<T>): Promise<T> {
+  const state = (request as Served)[STATE];
+  if (state?.remainingWaitMs === undefined) return work;
+  const { remainingWaitMs } = state;
+  const start = performance.now();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      state.remainingWaitMs = 0;
+      reject(new DomainError('SERVICE_UNAVAILABLE'));
+    }, remainingWaitMs);
+    const end = () => {
+      clearTimeout(timer);
+      state.remainingWaitMs = remainingWaitMs - (performance.now() - start);
+    };
+    // Before `resolve`, so that the caller continues with the remaining time.
+    work.then(end, end);
+    work.then(resolve, reject);
+  });
+}
+
+/** Returns whether the deadline of a request has passed, so that its response is not needed. */
+export function isOverdue(request: object): boolean {
+  const remainingWaitMs = (request as Served)[STATE]?.remainingWaitMs;
+  return remainingWaitMs !== undefined && remainingWaitMs <= 0;
+}
+
+/** The request ids that a client may send: short, and harmless in a log and a header. */
+const WELL_FORMED_ID = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
+
+/** Returns the id of a request if it is well-formed, else undefined. */
+export function parseRequestId(value: unknown): string | undefined {
+  return typeof value === 'string' && WELL_FORMED_ID.test(value) ? value : undefined;
 }

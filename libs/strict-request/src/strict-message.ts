@@ -1,8 +1,8 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
-import { checkWithExtraField } from './extra-field.js';
 import { MAX_JSON_DEPTH, isDeeperThan, isJsonObject } from './json-body.js';
-import { checkInput, type InputDescription, throwOnFaults } from './validate.js';
+import type { Served } from './request-state.js';
+import { checkInput, checkWithExtraField, type InputDescription, throwOnFaults } from './validate.js';
 
 const FIELD: InputDescription = { noun: 'field' };
 
@@ -26,7 +26,7 @@ export const StrictMessage: (shape: MessageShape) => ParameterDecorator = create
     { message, part, dto, isOptional = false, prepare = (value) => value }: MessageShape,
     context: ExecutionContext,
   ) => {
-    const data: Record<string, unknown> = context.switchToRpc().getData();
+    const data: Record<string, unknown> & Served = context.switchToRpc().getData();
     const value = data[part] === undefined && isOptional ? {} : data[part];
     const inner = isJsonObject(value)
       ? await checkWithExtraField(data, dto, prepare(value), FIELD)

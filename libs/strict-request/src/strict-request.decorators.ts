@@ -1,12 +1,9 @@
 import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request } from 'express';
-import { propertiesOf } from './constraints.js';
-import { checkWithExtraField } from './extra-field.js';
-import { readHeaders } from './headers.js';
+import { propertiesOf, Rule, type RuleFunction } from './constraints.js';
 import { readJsonObject } from './json-body.js';
-import { Rule, type RuleFunction } from './rule.decorator.js';
-import { readQuery } from './query.js';
-import { type InputDescription, throwOnFaults, validate } from './validate.js';
+import type { Served } from './request-state.js';
+import { checkWithExtraField, type InputDescription, throwOnFaults, validate } from './validate.js';
 
 // These are not pipes, because a host's global pipes would run first, with the whole request. Their
 // types are explicit because Nest 11 lacks the types that Nest 12 infers.
@@ -17,7 +14,7 @@ import { type InputDescription, throwOnFaults, validate } from './validate.js';
  */
 export const StrictBody: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   async (dto: Type<object>, context: ExecutionContext) => {
-    const request = context.switchToHttp().getRequest<Request>();
+    const request = context.switchToHttp().getRequest<Request & Served>();
     const description: InputDescription = { noun: 'field' };
     const checked = await checkWithExtraField(request, dto, await readJsonObject(request), description);
     throwOnFaults(checked, description);
@@ -50,8 +47,16 @@ export function StrictPath(name: string, rule: RuleFunction): ParameterDecorator
 /** Injects the headers of the DTO as a validated instance of it. Other headers are ignored. */
 export const StrictHeaders: (dto: Type<object>) => ParameterDecorator = createParamDecorator(
   (dto: Type<object>, context: ExecutionContext) => {
-    const names = propertiesOf(dto).map(({ name }) => name);
-    const { values, repeated } = readHeaders(context.switchToHttp().getRequest<Request>(), names);
+    const { headersDistinct } = context.switchToHttp().getRequest<Request>();
+    const values: Record<string, string> = {};
+    const repeated = new Set<string>();
+    for (const name of propertiesOf(dto).keys()) {
+      // The names of headers are not case-sensitive (RFC 9110, section 5.1).
+      const lines = headersDistinct[name.toLowerCase()];
+      if (lines === undefined) continue;
+      values[name] = lines[0]!;
+      if (lines.length > 1) repeated.add(name);
+    }
     if (Object.keys(values).length > 0) return validate(dto, values, { noun: 'header', repeated });
     // Most requests have none of these headers. That case is checked only once.
     const known = withoutHeaders.get(dto);
@@ -63,3 +68,20 @@ export const StrictHeaders: (dto: Type<object>) => ParameterDecorator = createPa
 );
 
 const withoutHeaders = new WeakMap<Type<object>, object>();
+
+/**
+ * Returns the values of a query, and the names that occur more than once. Express's parser would
+ * lose repeated names and brackets.
+ */
+export function readQuery(url: string) {
+  const start = url.indexOf('?');
+  const values: Record<string, string> = Object.create(null) as Record<string, string>;
+  const repeated = new Set<string>();
+  if (start === -1) return { values, repeated };
+  // URLSearchParams drops one question mark. It must not be that of the first name.
+  for (const [name, value] of new URLSearchParams(url.slice(start))) {
+    if (name in values) repeated.add(name);
+    values[name] = value;
+  }
+  return { values, repeated };
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { IsOptional } from 'class-validator';
-import { Rule } from './rule.decorator.js';
+import { Rule } from './constraints.js';
 import { validate } from './validate.js';
 
 const text = (name: string) => (value: unknown) =>

@@ -1,6 +1,7 @@
 import { type ValidationError, validateSync } from 'class-validator';
 import { DomainError } from '../../errors/src/index.js';
 import { meetsConstraints, propertiesOf } from './constraints.js';
+import { type Served, STATE, withinDeadline } from './request-state.js';
 
 type Dto<T> = new () => T;
 
@@ -36,11 +37,7 @@ export interface CheckResult<T> {
  */
 export function validate<T extends object>(dto: Dto<T>, input: object, description: InputDescription): T {
   const checked = checkInput(dto, input, description);
-  throwOnFaults(
-    checked,
-    description,
-    description.listsKnown ? propertiesOf(dto).map(({ name }) => name) : [],
-  );
+  throwOnFaults(checked, description, description.listsKnown ? [...propertiesOf(dto).keys()] : []);
   return checked.instance;
 }
 
@@ -52,14 +49,14 @@ export function checkInput<T extends object>(
 ): CheckResult<T> {
   const properties = propertiesOf(dto);
   const instance = new dto();
-  for (const { name } of properties) {
+  for (const name of properties.keys()) {
     if (Object.hasOwn(input, name)) {
       (instance as Record<string, unknown>)[name] = (input as Record<string, unknown>)[name];
     }
   }
   const errors = meetsConstraints(dto, instance) ? [] : validateSync(instance, { stopAtFirstError: true });
   const faults: string[] = [];
-  for (const { name } of properties) {
+  for (const name of properties.keys()) {
     const error = errors.find(({ property }) => property === name);
     if (repeated?.has(name)) faults.push(`${name} must not be repeated`);
     else if (error) faults.push(firstMessage(error));
@@ -68,7 +65,31 @@ export function checkInput<T extends object>(
     instance,
     faults,
     logged: faults,
-    unknown: Object.keys(input).filter((key) => !properties.some(({ name }) => name === key)),
+    unknown: Object.keys(input).filter((name) => !properties.has(name)),
+  };
+}
+
+/** Checks an input by its DTO, and its extra field by that field's rule, whose faults come last. */
+export async function checkWithExtraField<T extends object>(
+  request: Served,
+  dto: Dto<T>,
+  input: object,
+  description: InputDescription,
+): Promise<CheckResult<T>> {
+  const checked = checkInput(dto, input, description);
+  const state = request[STATE]!;
+  state.checkedValues = { ...(checked.instance as Record<string, unknown>) };
+  const { extraField } = state;
+  if (extraField?.dto !== dto) return checked;
+  const { name, rule } = extraField;
+  const value: unknown = Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined;
+  const result = await withinDeadline(request, rule(value));
+  state.extraFieldResult = result;
+  return {
+    instance: checked.instance,
+    faults: [...checked.faults, ...result.faults],
+    logged: [...checked.logged, ...(result.logged ?? result.faults)],
+    unknown: checked.unknown.filter((unknown) => unknown !== name),
   };
 }
 

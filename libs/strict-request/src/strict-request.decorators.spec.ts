@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readQuery } from './query.js';
+import { readQuery } from './strict-request.decorators.js';
 
 describe('readQuery', () => {
   it.each<[string, object]>([

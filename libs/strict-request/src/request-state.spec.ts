@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { isOverdue, withinDeadline } from './deadline.js';
-import { stateOf } from './request-state.js';
+import { isOverdue, stateOf, withinDeadline } from './request-state.js';
 
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 const never = new Promise<never>(() => undefined);
