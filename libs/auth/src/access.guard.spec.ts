@@ -4,8 +4,7 @@ import { Reflector } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { of } from 'rxjs';
 import { AccessGuard, type HostAccess } from './access.guard.js';
-import { type Caller, callerOf } from './caller.js';
-import { Scopes } from './scopes.decorator.js';
+import { type Caller, callerOf, Scopes } from './caller.js';
 
 class Handlers {
   @Scopes(['logs:read'])

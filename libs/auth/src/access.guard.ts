@@ -5,8 +5,7 @@ import { DomainError } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
 import { BearerAuthGuard } from './bearer-auth.guard.js';
 import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
-import { type CallerResolver, storeCaller } from './caller.js';
-import { missingScopes } from './scopes.decorator.js';
+import { type CallerResolver, missingScopes, storeCaller } from './caller.js';
 
 /** Access control of a host application. It replaces bearer tokens. */
 export interface HostAccess {

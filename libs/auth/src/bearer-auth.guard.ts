@@ -1,14 +1,12 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { isJsonObject, withinDeadline } from '../../strict-request/src/index.js';
+import { withinDeadline } from '../../strict-request/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
-import { BEARER_STRATEGY, type BearerStrategy } from './bearer.strategy.js';
+import { authenticateBy, BEARER_STRATEGY, type BearerStrategy, Credentials } from './bearer.strategy.js';
 import { IS_PUBLIC } from './public-route.decorator.js';
-import { type Caller, storeCaller } from './caller.js';
-import { Credentials, PassportAuthenticator, type PassportResult } from './passport-authenticator.js';
-import { missingScopes } from './scopes.decorator.js';
+import { missingScopes, storeCaller } from './caller.js';
 
 /**
  * Lets a request pass if its bearer token is valid and has the scopes of the route, and stores its
@@ -21,72 +19,43 @@ import { missingScopes } from './scopes.decorator.js';
  */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
-  private readonly passport: PassportAuthenticator;
+  private readonly authenticate: ReturnType<typeof authenticateBy>;
 
   constructor(
     @Inject(BEARER_STRATEGY) strategy: BearerStrategy,
     @Inject(AUTH_OPTIONS) private readonly auth: BearerAuthOptions,
     protected readonly reflector: Reflector,
   ) {
-    this.passport = new PassportAuthenticator(strategy.name);
+    this.authenticate = authenticateBy(strategy.name);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.reflector.get(IS_PUBLIC, context.getHandler())) return true;
-    const input = requestOrDataOf(context);
-    const credentials = isMessage(context)
-      ? Credentials.ofMessage(input)
-      : Credentials.ofRequest(input as Request);
-    this.authorize(await withinDeadline(input, this.passport.authenticate(credentials)), context);
-    return true;
-  }
-
-  private authorize({ error, caller: verified, info }: PassportResult, context: ExecutionContext): void {
-    if (error) throw error as Error;
-    if (!verified) {
-      this.challenge(context, typeof info === 'string' ? info : `Bearer realm="${this.auth.realm}"`);
+    // Undefined for a message, whose reply has no header for a challenge.
+    const http = context.getType() === 'rpc' ? undefined : context.switchToHttp();
+    const input = context.getArgByIndex<object>(0);
+    const credentials = http ? Credentials.ofRequest(http.getRequest()) : Credentials.ofMessage(input);
+    const result = await withinDeadline(input, this.authenticate(credentials));
+    if (result.error) throw result.error as Error;
+    const challenge = `Bearer realm="${this.auth.realm}"`;
+    const response = http?.getResponse<Response>();
+    if (!result.caller) {
+      const { info } = result;
+      response?.setHeader('WWW-Authenticate', typeof info === 'string' ? info : challenge);
       throw new DomainError('UNAUTHORIZED');
     }
     // Before the checks below, so that the log also names a caller that they refuse.
-    const caller = storeCaller(context, verified);
-    if (!isMessage(context)) {
-      context.switchToHttp().getRequest<Request>().user = caller;
-      if (caller.projects !== undefined) this.storeChallenge(context);
-    }
-    this.requireScopes(caller, context);
-    this.auth.admit?.(caller, context);
-  }
-
-  private requireScopes(caller: Caller, context: ExecutionContext): void {
+    const caller = storeCaller(context, result.caller);
+    const insufficient = `${challenge}, error="insufficient_scope"`;
+    if (http) http.getRequest<Request>().user = caller;
+    // For the error filter, since only a use case can refuse a project.
+    if (response && caller.projects !== undefined) response.locals.challenge = insufficient;
     const scopes = missingScopes(this.reflector, caller, context);
-    if (scopes === undefined) return;
-    this.challenge(
-      context,
-      `Bearer realm="${this.auth.realm}", error="insufficient_scope", scope="${scopes}"`,
-    );
-    throw new DomainError('FORBIDDEN', `the token lacks the scope ${scopes}`);
+    if (scopes !== undefined) {
+      response?.setHeader('WWW-Authenticate', `${insufficient}, scope="${scopes}"`);
+      throw new DomainError('FORBIDDEN', `the token lacks the scope ${scopes}`);
+    }
+    this.auth.admit?.(caller, context);
+    return true;
   }
-
-  /** Stores the challenge for the error filter, since only a use case can refuse a project. */
-  private storeChallenge(context: ExecutionContext): void {
-    const { locals } = context.switchToHttp().getResponse<Response>();
-    locals.challenge = `Bearer realm="${this.auth.realm}", error="insufficient_scope"`;
-  }
-
-  /** Sets the challenge of a response. The reply to a message has no header for it. */
-  private challenge(context: ExecutionContext, challenge: string): void {
-    if (isMessage(context)) return;
-    context.switchToHttp().getResponse<Response>().setHeader('WWW-Authenticate', challenge);
-  }
-}
-
-function isMessage(context: ExecutionContext): boolean {
-  return context.getType() === 'rpc';
-}
-
-/** Returns the request or the message data. Throws UNAUTHORIZED if the data is not an object. */
-function requestOrDataOf(context: ExecutionContext): object {
-  const input = context.getArgByIndex<unknown>(0);
-  if (isJsonObject(input)) return input;
-  throw new DomainError('UNAUTHORIZED');
 }

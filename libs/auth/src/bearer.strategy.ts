@@ -1,10 +1,49 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { PassportStrategy } from '@nestjs/passport';
+import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import { type IStrategyOptions, Strategy, type VerifyFunction } from 'passport-http-bearer';
+import { DomainError } from '../../errors/src/index.js';
+import { isJsonObject } from '../../strict-request/src/index.js';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
-import type { Credentials } from './passport-authenticator.js';
 import type { Caller } from './caller.js';
+
+/** The result of a strategy: an error, or a caller, or a challenge in `info`. */
+export interface PassportResult {
+  readonly error: unknown;
+  readonly caller: Caller | false;
+  readonly info: unknown;
+}
+
+/**
+ * The credentials of a request or message, which @nestjs/passport gets instead of a request.
+ * passport adds properties, for which Node 20 makes new hidden classes if the object is a literal
+ * with `...`: a call then takes 12 µs instead of 2. Therefore this is a class.
+ */
+export class Credentials {
+  /** The result, which @nestjs/passport stores. */
+  user: PassportResult | undefined = undefined;
+
+  constructor(
+    /** The `Authorization` header. */
+    readonly authorization: string | undefined,
+    /** Whether the request has the header more than once. */
+    readonly isRepeated = false,
+  ) {}
+
+  static ofRequest({ headersDistinct }: IncomingMessage): Credentials {
+    const [authorization, second] = headersDistinct.authorization ?? [];
+    return new Credentials(authorization, second !== undefined);
+  }
+
+  /** Reads the token of a message. It must not begin with a space, which a header would lose. */
+  static ofMessage(data: { readonly accessToken?: unknown }): Credentials {
+    if (!isJsonObject(data)) throw new DomainError('UNAUTHORIZED');
+    const { accessToken } = data;
+    const isToken = typeof accessToken === 'string' && !accessToken.startsWith(' ');
+    return new Credentials(isToken ? `Bearer ${accessToken}` : undefined);
+  }
+}
 
 /** `Bearer` in any case, spaces, and a token (RFC 6750, section 2.1; RFC 9110, section 11.4). */
 const BEARER = /^bearer +(.+)$/i;
@@ -61,4 +100,34 @@ export class BearerStrategy extends NamedStrategy {
   async validate(token: string): Promise<Caller | false> {
     return (await this.options.verifier.verify(token)) ?? false;
   }
+}
+
+/** Nest's guard for passport, with credentials instead of Nest's context. */
+class CredentialsGuard extends AuthGuard() {
+  override getRequest(credentials: unknown): never {
+    return credentials as never;
+  }
+
+  /** Returns no response: passport needs one only to redirect the client. */
+  getResponse(): undefined {
+    return undefined;
+  }
+
+  override handleRequest(error: unknown, caller: unknown, info: unknown): never {
+    return { error, caller, info } as never;
+  }
+}
+
+/**
+ * Returns a function that authenticates credentials by a passport strategy. passport assigns
+ * functions to properties. V8 moves such functions to the old generation at once, and all that they
+ * reference stays until a full garbage collection. With the whole request this took a fifth of the
+ * CPU time of a create.
+ */
+export function authenticateBy(strategy: string): (credentials: Credentials) => Promise<PassportResult> {
+  const guard = new CredentialsGuard({ defaultStrategy: strategy });
+  return async (credentials) => {
+    await guard.canActivate(credentials as never);
+    return credentials.user!;
+  };
 }

@@ -1,5 +1,7 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { type Caller, stateOf } from '../../strict-request/src/index.js';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { SecurityRequirement } from '../../open-api/src/index.js';
+import { type Caller, RequestState, type Served, STATE } from '../../strict-request/src/index.js';
 import { parseProjectBinding } from './project-binding.js';
 
 export type { Caller };
@@ -13,7 +15,7 @@ export type CallerResolver = (context: ExecutionContext) => Caller | undefined |
  */
 export function storeCaller<C extends Caller>(context: ExecutionContext, caller: C): C {
   const stored = caller.projects === undefined ? caller : withValidProjects(caller);
-  stateOf(context.getArgByIndex<object>(0)).caller = stored;
+  (context.getArgByIndex<Served>(0)[STATE] ??= new RequestState()).caller = stored;
   return stored;
 }
 
@@ -25,10 +27,33 @@ function withValidProjects<C extends Caller>(caller: C): C {
 
 /** Returns the caller that a guard stored with a request or with the data of a message. */
 export function callerOf(requestOrData: object): Caller | undefined {
-  return stateOf(requestOrData).caller;
+  return (requestOrData as Served)[STATE]?.caller;
 }
 
 /** Injects the caller of a message. */
 export const MessageCaller: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => callerOf(context.switchToRpc().getData<object>()),
 );
+
+/**
+ * The scopes that a token must have, as metadata for the guards. All builds in a process share its
+ * key: otherwise the guard of one build would miss the scopes of another and let every caller pass.
+ */
+const RequiredScopes = Reflector.createDecorator<readonly string[]>({ key: 'time-logs.scopes' });
+
+/** Sets the scopes that a route or a controller requires. Without it any valid token is enough. */
+export function Scopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
+  return applyDecorators(RequiredScopes(scopes), SecurityRequirement({ bearer: scopes }));
+}
+
+/** Returns the scopes of a route as text if the caller lacks one of them, else undefined. */
+export function missingScopes(
+  reflector: Reflector,
+  caller: Caller,
+  context: ExecutionContext,
+): string | undefined {
+  const targets = [context.getHandler(), context.getClass()];
+  const required =
+    (reflector.getAllAndOverride(RequiredScopes, targets) as readonly string[] | undefined) ?? [];
+  return required.every((scope) => caller.scopes.includes(scope)) ? undefined : required.join(' ');
+}

@@ -3,9 +3,8 @@
 export { AccessGuard } from './access.guard.js';
 export { BearerAuthModule } from './bearer-auth.module.js';
 export { BearerAuthGuard } from './bearer-auth.guard.js';
-export { type Caller, callerOf, MessageCaller } from './caller.js';
+export { type Caller, callerOf, MessageCaller, Scopes } from './caller.js';
 export { PublicRoute } from './public-route.decorator.js';
-export { Scopes } from './scopes.decorator.js';
 export { TokenVerifier } from './token-verifier.js';
 export { rateLimit } from './rate-limit.js';
 export { Unlimited } from './unlimited.decorator.js';
