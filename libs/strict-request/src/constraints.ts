@@ -1,18 +1,16 @@
-import {
-  getMetadataStorage,
-  ValidateBy,
-  ValidateIf,
-  type ValidationArguments,
-  ValidationTypes,
-} from 'class-validator';
+import { getMetadataStorage, ValidateBy, ValidateIf, ValidationTypes } from 'class-validator';
 
 /** A rule that returns an error message for the client, or undefined. It may read the whole DTO. */
 export type RuleFunction<T = never> = (value: unknown, dto: T) => string | undefined;
 
+/** The name of the constraints that are rules, in class-validator's metadata. */
+const RULE = 'rule';
+
 /** Makes class-validator check a property of a DTO by a rule. */
 export function Rule<T = never>(rule: RuleFunction<T>): PropertyDecorator {
   return ValidateBy({
-    name: 'rule',
+    name: RULE,
+    constraints: [rule],
     validator: {
       validate: (value: unknown, args) => rule(value, args?.object as T) === undefined,
       defaultMessage: (args) => rule(args?.value, args?.object as T) ?? '',
@@ -26,17 +24,16 @@ export function Omittable(): PropertyDecorator {
 }
 
 type Dto = new () => object;
-type Constraint = (value: unknown, args: ValidationArguments) => unknown;
 
-/** A property of a DTO. If all its conditions are true, it must meet all its constraints. */
+/** A property of a DTO. If all its conditions are true, all its rules must return undefined. */
 interface Property {
   readonly conditions: ((dto: object, value: unknown) => boolean)[];
-  readonly constraints: { readonly meets: Constraint; readonly values: unknown[] }[];
+  readonly rules: ((value: unknown, dto: object) => unknown)[];
 }
 
 type Properties = ReadonlyMap<string, Property>;
 
-const newProperty = (): Property => ({ conditions: [], constraints: [] });
+const newProperty = (): Property => ({ conditions: [], rules: [] });
 const propertiesByDto = new WeakMap<Dto, Properties>();
 
 /**
@@ -46,13 +43,10 @@ const propertiesByDto = new WeakMap<Dto, Properties>();
  * 1,000 DTOs of a host (class-validator#2686). Here each DTO is searched once.
  */
 export function meetsConstraints(dto: Dto, instance: object): boolean {
-  for (const [property, { conditions, constraints }] of propertiesOf(dto)) {
-    const value = (instance as Record<string, unknown>)[property];
+  for (const [name, { conditions, rules }] of propertiesOf(dto)) {
+    const value = (instance as Record<string, unknown>)[name];
     if (!conditions.every((condition) => condition(instance, value))) continue;
-    for (const { meets, values } of constraints) {
-      const args = { value, object: instance, targetName: dto.name, property, constraints: values };
-      if (meets(value, args) !== true) return false;
-    }
+    for (const rule of rules) if (rule(value, instance) !== undefined) return false;
   }
   return true;
 }
@@ -75,17 +69,22 @@ function readProperties(dto: Dto): Properties {
     for (const name of propertiesOf(parent).keys()) properties.set(name, newProperty());
   }
   for (const metadata of storage.getTargetValidationMetadatas(dto, '', false, false)) {
-    const { propertyName: name, type, constraintCls, constraints: values } = metadata;
+    const { propertyName: name, type, constraintCls, constraints } = metadata;
     const property = properties.get(name) ?? newProperty();
     properties.set(name, property);
     const isPlain = !metadata.each && !metadata.validateIf;
     if (type === ValidationTypes.CONDITIONAL_VALIDATION) {
-      property.conditions.push(values[0] as Property['conditions'][number]);
+      property.conditions.push(constraints[0] as Property['conditions'][number]);
+    } else if (type === ValidationTypes.CUSTOM_VALIDATION && isPlain && metadata.name === RULE) {
+      property.rules.push(constraints[0] as Property['rules'][number]);
     } else if (type === ValidationTypes.CUSTOM_VALIDATION && isPlain) {
       for (const { instance } of storage.getTargetValidatorConstraints(constraintCls))
-        property.constraints.push({ meets: instance.validate.bind(instance), values });
+        property.rules.push((value, object) => {
+          const args = { value, object, targetName: dto.name, property: name, constraints };
+          return instance.validate(value, args) === true ? undefined : 'not met';
+        });
     } else if (type !== ValidationTypes.WHITELIST) {
-      property.constraints.push({ meets: () => false, values });
+      property.rules.push(() => 'not checked');
     }
   }
   return properties;

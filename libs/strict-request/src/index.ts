@@ -2,13 +2,16 @@
 
 export { MAX_JSON_DEPTH, isJsonObject, parseJson } from './json-body.js';
 export { Omittable, Rule } from './constraints.js';
-export { applyRules, REQUEST_RULES, type RequestRules, RequestRulesGuard } from './request-rules.guard.js';
 export {
+  applyRules,
   type Caller,
   type ExtraField,
   isOverdue,
   parseRequestId,
+  REQUEST_RULES,
   type RequestChange,
+  type RequestRules,
+  RequestRulesGuard,
   RequestState,
   type ResponseChannel,
   type Served,

@@ -1,3 +1,4 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../errors/src/index.js';
 
 /** The caller on whose behalf a request or a message acts. */
@@ -43,6 +44,19 @@ export interface ExtraField {
   readonly rule: (value: unknown) => Promise<ExtraFieldResult>;
 }
 
+/** The rules for a request. */
+export interface RequestRules {
+  /** The maximum size of the received body in bytes. */
+  readonly bodyLimit: number;
+  /** The maximum total time that the request waits, in milliseconds. */
+  readonly deadline: number;
+  /** The extra field of the body, or of the part of a message. */
+  readonly extraField?: ExtraField | undefined;
+}
+
+/** The injection token of the rules that a module provides for its controllers. */
+export const REQUEST_RULES = Symbol.for('time-logs.REQUEST_RULES');
+
 /** The state of a request or message while it is served. */
 export class RequestState {
   /** The caller that a guard let pass. */
@@ -86,6 +100,25 @@ export interface Served {
 /** Returns the state of a request, or of the message with this data. */
 export function stateOf(request: object): RequestState {
   return ((request as Served)[STATE] ??= new RequestState());
+}
+
+/** Applies rules to a request or message before its first wait. It keeps limits that are set. */
+export function applyRules(request: object, { bodyLimit, deadline, extraField }: RequestRules): void {
+  const state = stateOf(request);
+  state.bodyLimit ??= bodyLimit;
+  state.remainingWaitMs ??= deadline;
+  state.extraField = extraField;
+}
+
+/** Applies the rules of the module, since an app may run without http-edge. Refuses no request. */
+@Injectable()
+export class RequestRulesGuard implements CanActivate {
+  constructor(@Inject(REQUEST_RULES) private readonly rules: RequestRules) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    applyRules(context.switchToHttp().getRequest<object>(), this.rules);
+    return true;
+  }
 }
 
 /**
