@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type RequestChange, stateOf } from '../../libs/strict-request/src/index.js';
+import { type RequestChange, type Served, STATE } from '../../libs/strict-request/src/index.js';
 import type { Tracing } from './tracing.js';
 
 /** A message that has been answered, for the access log. */
@@ -63,8 +63,8 @@ export class ServiceLogger implements LoggerService {
    * `debug`. The line contains the request id, the path of the route, the error, the caller and the
    * id of the changed log, but no other data that the client sent.
    */
-  logRequest(request: Request & { id: string }, response: Response, milliseconds: number): void {
-    const { caller, change } = stateOf(request);
+  logRequest(request: Request & Served & { id: string }, response: Response, milliseconds: number): void {
+    const { caller, change } = request[STATE];
     const level = levelFor(response.statusCode, change);
     if (!this.pino.isLevelEnabled(level)) return;
     const { id: requestId, method } = request;

@@ -1,7 +1,7 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { SecurityRequirement } from '../../open-api/src/index.js';
-import { type Caller, RequestState, type Served, STATE } from '../../strict-request/src/index.js';
+import { type Caller, RequestState, type Stateful, STATE } from '../../strict-request/src/index.js';
 import { parseProjectBinding } from './project-binding.js';
 
 export type { Caller };
@@ -15,7 +15,7 @@ export type CallerResolver = (context: ExecutionContext) => Caller | undefined |
  */
 export function storeCaller<C extends Caller>(context: ExecutionContext, caller: C): C {
   const stored = caller.projects === undefined ? caller : withValidProjects(caller);
-  (context.getArgByIndex<Served>(0)[STATE] ??= new RequestState()).caller = stored;
+  (context.getArgByIndex<Stateful>(0)[STATE] ??= new RequestState()).caller = stored;
   return stored;
 }
 
@@ -27,7 +27,7 @@ function withValidProjects<C extends Caller>(caller: C): C {
 
 /** Returns the caller that a guard stored with a request or with the data of a message. */
 export function callerOf(requestOrData: object): Caller | undefined {
-  return (requestOrData as Served)[STATE]?.caller;
+  return (requestOrData as Stateful)[STATE]?.caller;
 }
 
 /** Injects the caller of a message. */

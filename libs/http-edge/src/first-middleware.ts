@@ -5,7 +5,7 @@ import { DomainError } from '../../errors/src/index.js';
 import { applyRules, parseRequestId } from '../../strict-request/src/index.js';
 import type { ConnectionDrain } from './connection-drain.js';
 import type { Cors } from './cors.js';
-import type { HttpEdgeOptions, RequestLimits } from './http-edge.options.js';
+import type { HttpEdgeOptions, IdentifiedRequest, RequestLimits } from './http-edge.options.js';
 import type { PipelineQueue } from './pipeline-queue.js';
 
 interface FirstMiddlewareOptions {
@@ -19,7 +19,8 @@ interface FirstMiddlewareOptions {
 /** Returns the first middleware: request id, limits, common headers, and the rules of HTTP. */
 export function firstMiddleware({ cors, limits, queue, connections, onClose }: FirstMiddlewareOptions) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const identified = Object.assign(request, { id: requestIdOf(request) });
+    const identified = request as IdentifiedRequest;
+    identified.id = requestIdOf(request);
     applyRules(request, limits);
     const start = performance.now();
     response.once('close', () => {

@@ -1,8 +1,10 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { Served } from '../../strict-request/src/index.js';
 import type { CorsOptions } from './cors.js';
 
-export type IdentifiedRequest = Request & { id: string };
+/** A request after the first middleware. */
+export type IdentifiedRequest = Request & Served & { id: string };
 
 /** The limits of a request. Times are in milliseconds. */
 export interface RequestLimits {

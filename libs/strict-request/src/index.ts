@@ -16,6 +16,7 @@ export {
   type ResponseChannel,
   type Served,
   STATE,
+  type Stateful,
   stateOf,
   withinDeadline,
 } from './request-state.js';

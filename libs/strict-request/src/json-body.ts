@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { DomainError } from '../../errors/src/index.js';
-import { type Served, STATE } from './request-state.js';
+import { type Stateful, STATE } from './request-state.js';
 
 /** The maximum number of nested levels of objects and arrays. */
 export const MAX_JSON_DEPTH = 8;
@@ -64,7 +64,7 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   }
 }
 
-function readBody(request: IncomingMessage & Served): Promise<Buffer> {
+function readBody(request: IncomingMessage & Stateful): Promise<Buffer> {
   const limit = request[STATE]?.bodyLimit;
   if (limit === undefined) throw new Error('applyRules must be called before a body is read');
   return new Promise((resolve, reject) => {

@@ -92,14 +92,19 @@ export class RequestState {
 /** The key of the state, the same in every build: a process may load ES modules and CommonJS. */
 export const STATE: unique symbol = Symbol.for('time-logs.request state');
 
-/** A request, or the data of a message. It has a state from its first guard on. */
-export interface Served {
+/** A request, or the data of a message. */
+export interface Stateful {
   [STATE]?: RequestState | undefined;
+}
+
+/** A request or the data of a message after its first guard. */
+export interface Served extends Stateful {
+  [STATE]: RequestState;
 }
 
 /** Returns the state of a request, or of the message with this data. */
 export function stateOf(request: object): RequestState {
-  return ((request as Served)[STATE] ??= new RequestState());
+  return ((request as Stateful)[STATE] ??= new RequestState());
 }
 
 /** Applies rules to a request or message before its first wait. It keeps limits that are set. */
@@ -128,7 +133,7 @@ export class RequestRulesGuard implements CanActivate {
  * its result is dropped. A request without a deadline waits without a limit.
  */
 export function withinDeadline<T>(request: object, work: Promise<T>): Promise<T> {
-  const state = (request as Served)[STATE];
+  const state = (request as Stateful)[STATE];
   if (state?.remainingWaitMs === undefined) return work;
   const { remainingWaitMs } = state;
   const start = performance.now();
@@ -149,7 +154,7 @@ export function withinDeadline<T>(request: object, work: Promise<T>): Promise<T>
 
 /** Returns whether the deadline of a request has passed, so that its response is not needed. */
 export function isOverdue(request: object): boolean {
-  const remainingWaitMs = (request as Served)[STATE]?.remainingWaitMs;
+  const remainingWaitMs = (request as Stateful)[STATE]?.remainingWaitMs;
   return remainingWaitMs !== undefined && remainingWaitMs <= 0;
 }
 

@@ -77,7 +77,7 @@ export async function checkWithExtraField<T extends object>(
   description: InputDescription,
 ): Promise<CheckResult<T>> {
   const checked = checkInput(dto, input, description);
-  const state = request[STATE]!;
+  const state = request[STATE];
   state.checkedValues = { ...(checked.instance as Record<string, unknown>) };
   const { extraField } = state;
   if (extraField?.dto !== dto) return checked;
