@@ -2,7 +2,8 @@ import { Controller, Delete, Get, Inject, Optional, Post, Put, Req, Res } from '
 import type { Request, Response } from 'express';
 import { Scopes } from '../../../libs/auth/src/index.js';
 import {
-  stateOf,
+  type Served,
+  STATE,
   StrictBody,
   StrictHeaders,
   StrictPath,
@@ -38,11 +39,11 @@ export class TimeLogController extends TimeLogRoutes {
   @Scopes([READ])
   async list(
     @StrictQuery(ListTimeLogsDto) query: ListTimeLogsDto,
-    @Req() request: Request,
+    @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
-    const call = callOptionsOf(stateOf(request).caller);
+    const call = callOptionsOf(request[STATE].caller);
     await sendList(this.largeResponses, request, response, {
       limit: page.limit,
       estimateBytes: () => this.timeLogs.weigh(filter, page, call),
@@ -59,10 +60,10 @@ export class TimeLogController extends TimeLogRoutes {
   async record(
     @StrictHeaders(RecordTimeLogHeaders) headers: RecordTimeLogHeaders,
     @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
-    @Req() request: Request,
+    @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const state = stateOf(request);
+    const state = request[STATE];
     const call = callOptionsOf(state.caller);
     const values = valuesOf(body, state);
     const keyText = headers['Idempotency-Key'];
@@ -83,13 +84,13 @@ export class TimeLogController extends TimeLogRoutes {
   @Scopes([READ])
   async get(
     @StrictPath('id', idFault) id: string,
-    @Req() request: Request,
+    @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
     sendJson(
       response,
       200,
-      logJson(await withinDeadline(request, this.timeLogs.get(id, callOptionsOf(stateOf(request).caller)))),
+      logJson(await withinDeadline(request, this.timeLogs.get(id, callOptionsOf(request[STATE].caller)))),
     );
   }
 
@@ -98,10 +99,10 @@ export class TimeLogController extends TimeLogRoutes {
   async correct(
     @StrictPath('id', idFault) id: string,
     @StrictBody(CreateTimeLogDto) body: CreateTimeLogDto,
-    @Req() request: Request,
+    @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const state = stateOf(request);
+    const state = request[STATE];
     state.change = { kind: 'correct', id: id.toLowerCase() };
     const corrected = this.timeLogs.correct(id, valuesOf(body, state), callOptionsOf(state.caller));
     sendJson(response, 200, logJson(await withinDeadline(request, corrected)));
@@ -111,10 +112,10 @@ export class TimeLogController extends TimeLogRoutes {
   @Scopes([CORRECT])
   async delete(
     @StrictPath('id', idFault) id: string,
-    @Req() request: Request,
+    @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const state = stateOf(request);
+    const state = request[STATE];
     state.change = { kind: 'delete', id: id.toLowerCase() };
     await withinDeadline(request, this.timeLogs.delete(id, callOptionsOf(state.caller)));
     response.writeHead(204).end();
