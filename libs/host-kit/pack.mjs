@@ -33,6 +33,8 @@ const PEERS = {
   '@nestjs/typeorm': '^11.0.0 || ^12.0.1',
   amqplib: '^2.3.1',
   'class-validator': '^0.14.0 || ^0.15.1',
+  // The range of @nestjs/passport.
+  passport: '^0.5.0 || ^0.6.0 || ^0.7.0',
   rxjs: '^7.8.1',
   typeorm: '^0.3.20 || ^1.0.0',
 };

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { withinDeadline } from '../../strict-request/src/index.js';
 import { DomainError } from '../../errors/src/index.js';
 import { AUTH_OPTIONS, type BearerAuthOptions } from './bearer-auth.module-definition.js';
-import { authenticateBy, BEARER_STRATEGY, type BearerStrategy, Credentials } from './bearer.strategy.js';
+import { BEARER_STRATEGY, type BearerStrategy, Credentials } from './bearer.strategy.js';
 import { IS_PUBLIC } from './public-route.decorator.js';
 import { missingScopes, storeCaller } from './caller.js';
 
@@ -19,15 +19,11 @@ import { missingScopes, storeCaller } from './caller.js';
  */
 @Injectable()
 export class BearerAuthGuard implements CanActivate {
-  private readonly authenticate: ReturnType<typeof authenticateBy>;
-
   constructor(
-    @Inject(BEARER_STRATEGY) strategy: BearerStrategy,
+    @Inject(BEARER_STRATEGY) private readonly strategy: BearerStrategy,
     @Inject(AUTH_OPTIONS) private readonly auth: BearerAuthOptions,
     protected readonly reflector: Reflector,
-  ) {
-    this.authenticate = authenticateBy(strategy.name);
-  }
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.reflector.get(IS_PUBLIC, context.getHandler())) return true;
@@ -35,17 +31,17 @@ export class BearerAuthGuard implements CanActivate {
     const http = context.getType() === 'rpc' ? undefined : context.switchToHttp();
     const input = context.getArgByIndex<object>(0);
     const credentials = http ? Credentials.ofRequest(http.getRequest()) : Credentials.ofMessage(input);
-    const result = await withinDeadline(input, this.authenticate(credentials));
-    if (result.error) throw result.error as Error;
+    const decision = await withinDeadline(input, this.strategy.decide(credentials));
+    if (decision.error) throw decision.error as Error;
     const challenge = `Bearer realm="${this.auth.realm}"`;
     const response = http?.getResponse<Response>();
-    if (!result.caller) {
-      const { info } = result;
+    if (!decision.caller) {
+      const { info } = decision;
       response?.setHeader('WWW-Authenticate', typeof info === 'string' ? info : challenge);
       throw new DomainError('UNAUTHORIZED');
     }
     // Before the checks below, so that the log also names a caller that they refuse.
-    const caller = storeCaller(context, result.caller);
+    const caller = storeCaller(context, decision.caller);
     const insufficient = `${challenge}, error="insufficient_scope"`;
     if (http) http.getRequest<Request>().user = caller;
     // For the error filter, since only a use case can refuse a project.

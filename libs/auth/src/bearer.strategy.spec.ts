@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from '@jest/globals';
-import { authenticateBy, BearerStrategy, Credentials } from './bearer.strategy.js';
+import { BearerStrategy, Credentials } from './bearer.strategy.js';
 
 const ada = { id: 'ada', scopes: [] };
 const verifier = { verify: () => Promise.resolve(ada) };
@@ -13,12 +13,12 @@ const CALLS = 100;
 it('gives passport objects of one hidden class, so that adding properties is fast', async () => {
   setFlagsFromString('--allow-natives-syntax');
   const haveOneClass = runInNewContext('(a, b) => %HaveSameMap(a, b)') as (a: object, b: object) => boolean;
-  const authenticate = authenticateBy(new BearerStrategy({ verifier, realm: 'test' }).name);
+  const strategy = new BearerStrategy({ verifier, realm: 'test' });
   const all: Credentials[] = [];
   for (let i = 0; i < CALLS; i++) {
     const credentials = new Credentials(authorization);
     all.push(credentials);
-    expect(await authenticate(credentials)).toEqual({ error: null, caller: ada, info: undefined });
+    expect(await strategy.decide(credentials)).toEqual({ error: null, caller: ada, info: undefined });
   }
   const last = all.at(-1)!;
   expect(all.slice(CALLS / 2).filter((credentials) => !haveOneClass(credentials, last))).toHaveLength(0);

@@ -78,6 +78,7 @@ describe('the package for hosts', () => {
         '@nestjs/typeorm',
         'amqplib',
         'class-validator',
+        'passport',
         'rxjs',
         'typeorm',
       ],
