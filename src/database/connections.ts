@@ -1,17 +1,50 @@
-import type { Pool } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { Backends } from './backends.js';
 
+/** The time after which a statement is overdue: longer than its `statement_timeout`. */
+const OVERDUE_MS = 2_000;
+const CHECK_INTERVAL_MS = 1_000;
+/** The `wait_event` of a commit that waits for a synchronous standby. */
+const STANDBY_WAIT_EVENT = 'SyncRep';
+
+/** The parts of a node-postgres connection that are used here. */
 interface Connection {
+  readonly processID: number | null;
+  readonly connection?: { readonly stream: { destroy(): void } };
   end(): Promise<void>;
 }
 
-/** The connection pool of a DataSource. All existing connections can be replaced at once. */
+interface OverdueCallbacks {
+  /** Called if the backends cannot be read. */
+  readonly onNoAnswer: (since: number, error: unknown) => void;
+  /** Called if a commit waits for a synchronous standby. */
+  readonly onMissingStandby: (since: number) => void;
+}
+
+/**
+ * The connections of a DataSource. All existing ones can be replaced at once.
+ *
+ * It watches statements whose requests have already been answered. Their connections stay in the
+ * pool while a backend works for them, or while that is unknown: closing a connection does not end
+ * the work of the server, so that the number of backends would have no limit. A commit that waits
+ * for a synchronous standby outlasts every timeout.
+ *
+ * If no backend works for a connection, the connection is closed and its statement rejects. To find
+ * out, this class opens a separate connection for a moment, at most once a second.
+ */
 export class Connections {
   private generation = 0;
   private readonly generations = new WeakMap<Connection, number>();
+  /** The times when the running statements began. */
+  private readonly startTimes = new Map<Connection, number>();
+  private timer: NodeJS.Timeout | undefined;
+  private isChecking = false;
+  private isStopped = false;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly callbacks: OverdueCallbacks,
+  ) {}
 
   /** Returns a runner with a connection. Release it after use. Throws the errors of the driver. */
   async acquire(): Promise<QueryRunner> {
@@ -26,6 +59,18 @@ export class Connections {
     }
   }
 
+  /** Runs a statement on the connection of a runner, and watches it until it settles. */
+  async watch<T>(runner: QueryRunner, statement: () => Promise<T>): Promise<T> {
+    const connection = (await runner.connect()) as Connection;
+    this.startTimes.set(connection, performance.now());
+    this.timer ??= setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
+    try {
+      return await statement();
+    } finally {
+      this.startTimes.delete(connection);
+    }
+  }
+
   /** Ends the connection of a runner. The pool replaces it. */
   async discard(runner: QueryRunner): Promise<void> {
     const connection = (await runner.connect()) as Connection;
@@ -37,14 +82,51 @@ export class Connections {
     this.generation++;
   }
 
-  /** The number of connections in the pool, and of statements that wait for one. */
-  get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
-    const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as PostgresDriver).master as Pool;
-    return { total: totalCount, idle: idleCount, waiting: waitingCount };
+  /** Makes later checks close overdue connections at once, so that the pool can end. */
+  stop(): void {
+    this.isStopped = true;
   }
 
-  /** The maximum number of connections in the pool. */
-  get max(): number {
-    return ((this.dataSource.driver as PostgresDriver).master as Pool).options.max;
+  private async check(): Promise<void> {
+    if (this.startTimes.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+    }
+    const now = performance.now();
+    const overdue = [...this.startTimes].filter(([, since]) => since < now - OVERDUE_MS);
+    if (overdue.length === 0) return;
+    if (this.isStopped) for (const [connection] of overdue) closeNow(connection);
+    if (this.isChecking || this.isStopped) return;
+    this.isChecking = true;
+    try {
+      await this.closeLost(overdue);
+    } catch (error) {
+      this.callbacks.onNoAnswer(now, error);
+    } finally {
+      this.isChecking = false;
+    }
   }
+
+  private async closeLost(overdue: readonly (readonly [Connection, number])[]): Promise<void> {
+    const backends = await Backends.read(this.dataSource);
+    try {
+      const lost: Connection[] = [];
+      for (const [connection, since] of overdue) {
+        const backend = backends.workingFor(connection.processID);
+        if (backend?.waitsFor === STANDBY_WAIT_EVENT) this.callbacks.onMissingStandby(since);
+        // Meanwhile the statement may have ended, and the connection may run another one.
+        if (!backend && this.startTimes.get(connection) === since) lost.push(connection);
+      }
+      lost.forEach(closeNow);
+      await backends.terminate(lost.map(({ processID }) => processID));
+    } finally {
+      await backends.close();
+    }
+  }
+}
+
+/** Closes a connection at once, without a Terminate message to the server. */
+function closeNow(connection: Connection): void {
+  if (connection.connection) connection.connection.stream.destroy();
+  else connection.end().catch(() => undefined);
 }

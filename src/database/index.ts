@@ -1,9 +1,14 @@
-export { OutageLatch } from './outage-latch.js';
 export { Database, type Statements } from './database.js';
 export { DatabaseModule, databaseProvider, registerEntities } from './database.module.js';
-export { AutocommitStatement } from './autocommit.js';
-export { PreparedStatement, type TextRow, TextStatement } from './prepared-statements.js';
-export { RAISE_SYNCHRONOUS_COMMIT, type TransactionOptions } from './transaction.js';
+export {
+  AutocommitStatement,
+  PreparedStatement,
+  RAISE_SYNCHRONOUS_COMMIT,
+  type TextRow,
+  TextStatement,
+} from './statements.js';
+export { OutageLatch } from './outages.js';
+export type { TransactionOptions } from './transaction.js';
 export {
   hasSqlState,
   isConstraintViolation,

@@ -1,89 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager, QueryRunner } from 'typeorm';
-
-/**
- * Starts a transaction with an explicit isolation level. The role, the database or the server may
- * have another default, under which concurrent creates would fail, and a pooler may lose a default
- * of the connection.
- */
-const BEGIN_READ_COMMITTED = 'begin isolation level read committed';
-
-/**
- * SQL condition: a commit waits for less than the disk of the server and its synchronous standby.
- */
-export const IS_COMMIT_RELAXED = `current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
-/** SQL expression that makes the commit of the transaction wait for them. */
-export const WAIT_FOR_DISK = `set_config('synchronous_commit', 'on', true)`;
-
-/**
- * Makes the commit of the transaction wait for the disk of the server and of its synchronous
- * standby, whatever the setting of the role. It does not change `remote_apply`, which waits for
- * more.
- */
-export const RAISE_SYNCHRONOUS_COMMIT = `select ${WAIT_FOR_DISK} where ${IS_COMMIT_RELAXED}`;
-
-/** The rows of a statement, and the number of rows that it wrote or returned. */
-export type Rows<Row> = Row[] & { readonly affected?: number | undefined };
-
-/** Adds that number to rows. It is not enumerable, so that the rows still equal rows without it. */
-export function withAffected<Row>(rows: Row[], affected: number | undefined): Rows<Row> {
-  return Object.defineProperty(rows, 'affected', { value: affected });
-}
-
-/** Sends one statement. */
-export async function sendQuery<Row>(
-  runner: QueryRunner,
-  sql: string,
-  parameters: readonly unknown[] = [],
-): Promise<Rows<Row>> {
-  const { records, affected } = await runner.query(sql, parameters as unknown[], true);
-  return withAffected(records as Row[], affected);
-}
-
-/** A single message, so that it takes a single round trip. */
-const BEGIN = `${BEGIN_READ_COMMITTED};${RAISE_SYNCHRONOUS_COMMIT}`;
-
-/** Sets a timeout for the transaction, unless the role, the database or the server has set one. */
-const setTimeoutSql = (setting: 'lock_timeout' | 'statement_timeout', milliseconds: number) =>
-  `select set_config('${setting}', '${milliseconds}', true) where current_setting('${setting}') = '0'`;
-
-/**
- * Runs one statement in its own transaction: in one round trip if the driver has `pipeline`, else
- * in three. `lockTimeout` is in milliseconds.
- */
-export async function sendInTransaction<Row>(
-  runner: QueryRunner,
-  sql: string,
-  parameters: readonly unknown[],
-  lockTimeout?: number,
-): Promise<Rows<Row>> {
-  const begin = lockTimeout === undefined ? BEGIN : `${BEGIN};${setTimeoutSql('lock_timeout', lockTimeout)}`;
-  const run = () => sendQuery<Row>(runner, sql, parameters);
-  const { pipeline } = (await runner.connect()) as { pipeline?: boolean };
-  return pipeline ? runPipelined(runner, begin, run) : runStepByStep(runner, begin, run);
-}
-
-/** Sends all three statements at once. After an error, the commit is a rollback. */
-async function runPipelined<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row>): Promise<Row> {
-  const steps = await Promise.allSettled([runner.query(begin), run(), runner.query('commit')]);
-  const failed = [steps[1], steps[0], steps[2]].find(({ status }) => status === 'rejected');
-  if (failed) throw (failed as PromiseRejectedResult).reason;
-  return (steps[1] as PromiseFulfilledResult<Row>).value;
-}
-
-async function runStepByStep<Row>(runner: QueryRunner, begin: string, run: () => Promise<Row>): Promise<Row> {
-  await runner.query(begin);
-  let rows: Row;
-  try {
-    rows = await run();
-  } catch (error) {
-    // The server rolls back a lost connection by itself.
-    await runner.query('rollback').catch(() => undefined);
-    throw error;
-  }
-  await runner.query('commit');
-  return rows;
-}
+import {
+  RAISE_SYNCHRONOUS_COMMIT,
+  type Rows,
+  sendQuery,
+  setTimeoutSql,
+  type TextRow,
+  type TextStatement,
+  withAffected,
+} from './statements.js';
 
 /** The timeouts of a transaction, in milliseconds, and the mapping of its errors. */
 export interface TransactionOptions {
@@ -169,4 +94,20 @@ async function withTimeout<T>(milliseconds: number, work: () => Promise<T>): Pro
   } finally {
     end.abort();
   }
+}
+
+/** Runs a statement in a transaction of a caller, at any isolation level. */
+export async function runWithin(
+  runner: QueryRunner,
+  statement: TextStatement | string,
+  parameters: readonly unknown[] = [],
+): Promise<unknown[]> {
+  if (typeof statement === 'string') return sendQuery(runner, statement, parameters);
+  // Not prepared: behind a pooler, a session that does not know the prepared statement would abort
+  // the transaction. As plain text, the host can also log the statements of its transaction.
+  const rows = (await sendQuery(runner, statement.text, parameters)) as Rows<object>;
+  return withAffected(
+    rows.map((row) => Object.values(row) as TextRow),
+    rows.affected,
+  );
 }

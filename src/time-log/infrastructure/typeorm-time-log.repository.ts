@@ -93,7 +93,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.writes = new Batcher((logs) => bisect(logs, (some) => this.insert(some), isRowError), limits);
     this.sweep = new TimeLogSweep(database);
     this.reads = new CostlyReads(database, limits);
-    const share = () => Math.floor(POOL_SHARE * database.poolSize) || 1;
+    const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
     this.lookups = new FairQueue(limits, share);
     this.changes = new FairQueue(limits, share);
     this.corrections = new TimeLogCorrections(database, rows, limits);

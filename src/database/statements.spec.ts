@@ -1,17 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { QueryFailedError } from 'typeorm';
-import { AutocommitStatements } from './autocommit.js';
+import { QueryFailedError, type QueryRunner } from 'typeorm';
+import { AutocommitStatement, StatementSender } from './statements.js';
 
 const failure = (code: string, message = 'failed') =>
   new QueryFailedError('', [], Object.assign(new Error(message), { code, severity: 'ERROR' }));
 const WRONG_LEVEL = failure('42704', 'unrecognized configuration parameter "time_logs.read_committed"');
+const STATEMENT = new AutocommitStatement((condition) =>
+  condition === 'true' ? 'in a transaction' : 'autocommit',
+);
 
-describe('AutocommitStatements', () => {
-  let statements: AutocommitStatements;
+describe('StatementSender', () => {
+  let sender: StatementSender;
   let logged: string[];
   beforeEach(() => {
-    statements = new AutocommitStatements();
+    sender = new StatementSender();
     logged = [];
     jest.spyOn(Logger.prototype, 'log').mockImplementation((line: unknown) => void logged.push(String(line)));
   });
@@ -20,12 +23,16 @@ describe('AutocommitStatements', () => {
   });
 
   /** Sends a statement, which fails without BEGIN if there is an error. Returns how it was sent. */
-  const send = (error?: Error, level = 'serializable') =>
-    statements.run({
-      autocommit: () => (error ? Promise.reject(error) : Promise.resolve('autocommit')),
-      inTransaction: () => Promise.resolve('in a transaction'),
-      isolationLevel: () => Promise.resolve(level),
-    });
+  const send = async (error?: Error, level = 'serializable') => {
+    const runner = {
+      connect: async () => ({}),
+      query: async (statement: unknown) => {
+        if (error && String(statement) === 'autocommit') throw error;
+        return { records: [String(statement).includes('transaction_isolation') ? { level } : statement] };
+      },
+    } as unknown as QueryRunner;
+    return String((await sender.sendChange(runner, STATEMENT, []))[0]);
+  };
 
   it('sends without BEGIN as long as the isolation level is READ COMMITTED', async () => {
     expect([await send(), await send(failure('23505')).catch(() => 'failed'), await send()]).toEqual([
