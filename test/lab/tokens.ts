@@ -1,4 +1,4 @@
-import { digestOf, newToken } from '../../src/access-token/token-text.js';
+import { digestOf, newToken } from '../../src/access-token/access-token.js';
 import { scopes as allScopes } from '../../src/app.module.js';
 import { queryOnce } from '../support/postgres-cluster.js';
 

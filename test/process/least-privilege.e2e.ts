@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { digestOf, newToken } from '../../src/access-token/token-text.js';
+import { digestOf, newToken } from '../../src/access-token/access-token.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { DataSource as Source, scopes } from '../support/compiled.js';
 import { useTestDatabase } from '../support/fixtures.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newToken } from '../../../src/access-token/token-text.js';
+import { newToken } from '../../../src/access-token/access-token.js';
 import { Chronicle } from '../history/chronicle.js';
 import { contradictions } from '../history/contradictions.js';
 import { Estate } from '../history/estate.js';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type RecordedTimeLog, TimeLogClient } from '@time-logs/client';
 import { dirname } from 'node:path';
 import { DataSource } from 'typeorm';
-import { digestOf, newToken } from '../../../src/access-token/token-text.js';
+import { digestOf, newToken } from '../../../src/access-token/access-token.js';
 import { migrations, scopes } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database/setup/index.js';
 import { Database } from '../../../src/database/index.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { migrations } from '../../../src/app.module.js';
 import { migrate } from '../../../src/database/setup/index.js';
-import { newToken } from '../../../src/access-token/token-text.js';
+import { newToken } from '../../../src/access-token/access-token.js';
 import { runCommand } from '../../support/commands.js';
 import { LossyProxy } from '../../support/lossy-proxy.js';
 import { type PostgresCluster, queryOnce } from '../../support/postgres-cluster.js';

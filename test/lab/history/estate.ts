@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-import { digestOf } from '../../../src/access-token/token-text.js';
+import { digestOf } from '../../../src/access-token/access-token.js';
 import { scopes } from '../../../src/app.module.js';
 import { eventually } from '../eventually.js';
 import { type Direction, LossyProxy } from '../../support/lossy-proxy.js';

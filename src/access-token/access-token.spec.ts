@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { digestOf, hasTokenForm, newToken } from './token-text.js';
+import { digestOf, hasTokenForm, newToken } from './access-token.js';
 
 describe('newToken', () => {
   it('is tl_ and 256 bits in base64url', () => {
