@@ -1,5 +1,5 @@
+import { READ_METRICS } from './metrics.controller.js';
 import { MetricsModule } from './metrics.module.js';
-import { metricsScopes } from './metrics.scopes.js';
 
 /** The ServiceModule of the metrics. */
-export const metrics = { bind: () => MetricsModule, scopes: metricsScopes };
+export const metrics = { bind: () => MetricsModule, scopes: [{ name: READ_METRICS }] };

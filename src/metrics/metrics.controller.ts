@@ -2,7 +2,9 @@ import { Controller, Get, Header, UseFilters, UseGuards } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { BearerAuthGuard, Scopes, Unlimited } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { READ_METRICS } from './metrics.scopes.js';
+
+/** The scope for reading metrics. */
+export const READ_METRICS = 'metrics:read';
 
 /** Serves the metrics of this process in the text format of Prometheus. */
 @Controller('metrics')

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Meter } from '../../libs/measures/src/index.js';
+import type { Meter, Observer } from '../../libs/measures/src/index.js';
 
 /** Registers metrics with prom-client. Gauges and counters are read when they are collected. */
 export class PrometheusMeter implements Meter {
@@ -28,8 +28,7 @@ export class PrometheusMeter implements Meter {
     });
   }
 
-  histogram(name: string, help: string, buckets: readonly number[]): (value: number) => void {
-    const histogram = new Histogram({ name, help, buckets: [...buckets], registers: [this.registry] });
-    return (value) => histogram.observe(value);
+  histogram(name: string, help: string, buckets: readonly number[]): Observer {
+    return new Histogram({ name, help, buckets: [...buckets], registers: [this.registry] });
   }
 }

@@ -15,7 +15,7 @@ describe('Batcher', () => {
   let batcher: Batcher<number, string>;
   let now: number;
 
-  const create = (limits = LIMITS) =>
+  const create = (limits = LIMITS, isItemError = () => false) =>
     new Batcher<number, string>(
       (items) =>
         new Promise((resolve, reject) => {
@@ -28,6 +28,7 @@ describe('Batcher', () => {
           });
         }),
       limits,
+      isItemError,
       () => now,
     );
   /** Waits for one iteration of the event loop. */
@@ -143,6 +144,32 @@ describe('Batcher', () => {
       { status: 'rejected', reason },
       { status: 'fulfilled', value: 'even 8' },
     ]);
+  });
+
+  it('runs each half of a failed run by itself if one item may be the cause, so that it fails alone', async () => {
+    batcher = create({ batch: 8, queue: 8, wait: 1_000 }, () => true);
+    const outcomes = Promise.allSettled([0, 2, 4, 6, 8, 10, 12, 14].map((item) => batcher.add(item)));
+    const reason = new Error('not 6');
+    await finish(0);
+    for (let run = 1; run < 7; run++) {
+      if (runs[run]!.items.includes(6)) runs[run]!.fail(reason);
+      else runs[run]!.finish();
+      await tick();
+    }
+    expect(runs.map(({ items }) => items)).toEqual([
+      [0],
+      [2, 4, 6, 8],
+      [2, 4],
+      [6, 8],
+      [6],
+      [8],
+      [10, 12, 14],
+    ]);
+    expect(await outcomes).toEqual(
+      [0, 2, 4, 6, 8, 10, 12, 14].map((item) =>
+        item === 6 ? { status: 'rejected', reason } : { status: 'fulfilled', value: `even ${item}` },
+      ),
+    );
   });
 
   it('refuses an item at once if the queue is full, and accepts items when it has room again', async () => {

@@ -44,6 +44,8 @@ export class Batcher<Item, Outcome> {
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>,
     private readonly limits: BatcherLimits,
+    /** Returns whether a single item may have caused the error of a whole run. */
+    private readonly isItemError: (error: unknown) => boolean = () => false,
     /** Returns the time in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {}
@@ -79,23 +81,24 @@ export class Batcher<Item, Outcome> {
 
   /** Begins the next run. Returns undefined if no items wait. */
   private start(previousSize: number): Run | undefined {
-    this.refuseLate();
+    const now = this.now();
+    this.refuseLate(now);
     const half = Math.ceil((previousSize + this.queue.length) / 2);
     const batch = this.queue.splice(0, Math.min(half, this.limits.batch));
-    return batch.length === 0 ? undefined : { size: batch.length, deliver: this.runTogether(batch) };
+    if (batch.length === 0) return undefined;
+    this.onRun?.(batch.map(({ since }) => now - since));
+    return { size: batch.length, deliver: this.runTogether(batch) };
   }
 
-  private refuseLate(): void {
-    const oldest = this.now() - this.limits.wait;
-    const inTime = this.queue.findIndex(({ since }) => since >= oldest);
+  private refuseLate(now: number): void {
+    const inTime = this.queue.findIndex(({ since }) => since >= now - this.limits.wait);
     const late = this.queue.splice(0, inTime === -1 ? this.queue.length : inTime);
     for (const { reject } of late) reject(unavailableError());
   }
 
+  /** Runs each half by itself after an error of one item, so that a bad item fails alone. */
   private async runTogether(batch: readonly WaitingItem<Item, Outcome>[]): Promise<() => void> {
-    const now = this.now();
     try {
-      this.onRun?.(batch.map(({ since }) => now - since));
       const outcomes = await this.run(batch.map(({ item }) => item));
       if (outcomes.length !== batch.length) throw new Error('a run must return an outcome for each item');
       return () => {
@@ -106,8 +109,14 @@ export class Batcher<Item, Outcome> {
         });
       };
     } catch (error) {
+      if (batch.length === 1 || !this.isItemError(error))
+        return () => batch.forEach(({ reject }) => reject(error));
+      const middle = batch.length >> 1;
+      const deliverFirst = await this.runTogether(batch.slice(0, middle));
+      const deliverSecond = await this.runTogether(batch.slice(middle));
       return () => {
-        for (const { reject } of batch) reject(error);
+        deliverFirst();
+        deliverSecond();
       };
     }
   }

@@ -2,4 +2,3 @@
 
 export { Batcher, type BatcherLimits, type MeasurableBatcher } from './batcher.js';
 export { FairQueue } from './fair-queue.js';
-export { bisect } from './bisect.js';

@@ -1,3 +1,3 @@
 /* The interface by which modules publish metrics without knowing Prometheus. */
 
-export { MetricsSource, type Meter } from './metrics-source.js';
+export { MetricsSource, type Meter, type Observer } from './metrics-source.js';

@@ -4,8 +4,13 @@ export interface Meter {
   gauge(name: string, help: string, read: () => number): void;
   /** Registers a counter that the application counts itself. `read` is called as for a gauge. */
   counter(name: string, help: string, read: () => number): void;
-  /** Registers a histogram with these upper bounds. Returns a function that records a value. */
-  histogram(name: string, help: string, buckets: readonly number[]): (value: number) => void;
+  /** Registers a histogram with these upper bounds. */
+  histogram(name: string, help: string, buckets: readonly number[]): Observer;
+}
+
+/** Records the values of a histogram. */
+export interface Observer {
+  observe(value: number): void;
 }
 
 /** A provider with metrics. It only has to extend this class: an app with metrics finds it. */

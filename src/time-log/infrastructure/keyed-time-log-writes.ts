@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Batcher, type BatcherLimits, bisect } from '../../../libs/batching/src/index.js';
+import { Batcher, type BatcherLimits } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, isRowError, AutocommitStatement, type Statements } from '../../database/index.js';
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
@@ -42,7 +42,7 @@ export class KeyedTimeLogWrites {
     /** Called after a commit. */
     private readonly recorded: () => void,
   ) {
-    this.writes = new Batcher((keyed) => bisect(keyed, (some) => this.write(some), isRowError), limits);
+    this.writes = new Batcher((keyed) => this.write(keyed), limits, isRowError);
   }
 
   /**

@@ -18,20 +18,20 @@ export class TimeLogMeasures extends MetricsSource {
   override registerMetrics(meter: Meter): void {
     const { repository } = this;
     if (!(repository instanceof TypeOrmTimeLogRepository)) return;
-    const recordSize = meter.histogram(
+    const sizes = meter.histogram(
       'time_log_write_batch_size',
       'Time logs that were handed on together, to be written in one commit.',
       BATCH_BUCKETS,
     );
-    const recordWait = meter.histogram(
+    const waiting = meter.histogram(
       'time_log_write_wait_seconds',
       'Time that each time log waited until its commit began.',
       WAIT_BUCKETS,
     );
     for (const queue of repository.queues) {
       queue.onRun = (waits) => {
-        recordSize(waits.length);
-        for (const milliseconds of waits) recordWait(milliseconds / 1_000);
+        sizes.observe(waits.length);
+        for (const milliseconds of waits) waiting.observe(milliseconds / 1_000);
       };
     }
     meter.gauge(

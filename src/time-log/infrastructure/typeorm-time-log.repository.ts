@@ -3,7 +3,6 @@ import {
   Batcher,
   type BatcherLimits,
   FairQueue,
-  bisect,
   type MeasurableBatcher,
 } from '../../../libs/batching/src/index.js';
 import {
@@ -90,7 +89,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
     const limits = { batch: MAX_BATCH_LOGS, queue, wait };
-    this.writes = new Batcher((logs) => bisect(logs, (some) => this.insert(some), isRowError), limits);
+    this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
     this.sweep = new TimeLogSweep(database);
     this.reads = new CostlyReads(database, limits);
     const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
