@@ -17,6 +17,7 @@ import {
   PageRequest,
   Period,
   RelayLease,
+  SchemaCheck,
   TimeLog,
   SchemaAttributes,
   TimeLogCounts,
@@ -56,7 +57,7 @@ async function life({ url }: TestDatabase): Promise<unknown> {
     const sums = new TypeOrmTotalsRepository(repository);
     const happened = async () =>
       (await feed.eventsAfter(undefined, 50)).map(({ type, log, time }) => [type, log, typeof time]);
-    await repository.requireTables();
+    await new SchemaCheck(repository).onApplicationBootstrap();
     await repository.keepPositions();
     await Promise.all([1, 2, 3].map((number) => repository.add(logNumber(number))));
     const key = { caller: 'somebody', text: `it's \\ "a" key` };

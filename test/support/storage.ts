@@ -11,6 +11,7 @@ import type * as TotalsFiles from '../../src/totals/index.js';
 import type * as Contract from '../../libs/host-kit/src/contract/index.js';
 import type * as TimeLogFiles from '../../src/time-log/index.js';
 import type * as AttributeFiles from '../../libs/host-kit/src/attributes/schema-attributes.js';
+import type * as SchemaCheckFile from '../../src/time-log/infrastructure/schema-check.js';
 import type * as Ids from '../../src/time-log/infrastructure/uuid-v7-time-log-ids.js';
 import type * as Testing from '../../libs/host-kit/src/testing/index.js';
 import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
@@ -27,6 +28,7 @@ const from = {
   ids: (await compiled('time-log/infrastructure/uuid-v7-time-log-ids.js')) as typeof Ids,
   lease: (await compiled('../libs/event-relay/src/relay-lease.js')) as typeof Lease,
   lookup: (await compiled('access-token/access-token.lookup.js')) as typeof Lookup,
+  schemaCheck: (await compiled('time-log/infrastructure/schema-check.js')) as typeof SchemaCheckFile,
   setup: (await compiled('database/setup/index.js')) as typeof Setup,
   attributes: (await compiled(
     '../libs/host-kit/src/attributes/schema-attributes.js',
@@ -47,6 +49,7 @@ export const patientLimits = { ...limits, deadline: 10 * limits.deadline };
 export const PATIENT = { queue: limits.writeQueue, wait: patientLimits.deadline };
 export const { AccessTokenLookup } = from.lookup;
 export const { RelayLease } = from.lease;
+export const { SchemaCheck } = from.schemaCheck;
 export const { timeLogAttributesContract, timeLogRepositoryContract } = from.contract;
 export const { Database, isRowError, AutocommitStatement, TextStatement } = from.database;
 export type Database = DatabaseFiles.Database;

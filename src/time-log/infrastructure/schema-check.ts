@@ -1,10 +1,24 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit, Optional } from '@nestjs/common';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { TimeLogRepository } from '../domain/time-log.repository.js';
+import { TimeLog } from '../domain/time-log.js';
+import { schemaTakenError } from './storage-errors.js';
+import { timeLogEntities } from './time-log.entities.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
 /** The token that is provided if an adapter of a host wraps TypeOrmTimeLogRepository. */
 export const WRAPS_TYPEORM_REPOSITORY = Symbol.for('time-logs.WRAPS_TYPEORM_REPOSITORY');
+
+/** The database functions that the repositories and the sweep call. */
+const ROUTINES = [
+  'page_time_logs',
+  'fold_time_log_counts',
+  'keep_time_log_positions',
+  'sum_time_logs',
+  'page_time_log_project_sums',
+  'page_time_log_period_sums',
+  'time_log_events',
+];
 
 /**
  * Prepares TypeOrmTimeLogRepository, or ends the startup if entities, tables or functions are missing.
@@ -30,9 +44,41 @@ export class SchemaCheck implements OnModuleInit, OnApplicationBootstrap {
 
   /** Throws an Error that says what to do. */
   async onApplicationBootstrap(): Promise<void> {
-    await this.store?.requireTables().catch((error: unknown) => {
+    if (!this.store?.database.isOpen) return;
+    await requireTables(this.store).catch((error: unknown) => {
       // An unavailable database may be complete.
       if (!(error instanceof DomainError)) throw error;
     });
   }
+}
+
+/** Throws an Error that says what to do if entities, tables or functions are missing. */
+async function requireTables({ database, rows }: TypeOrmTimeLogRepository): Promise<void> {
+  if (!timeLogEntities.every((entity) => database.knows(entity))) {
+    throw new Error(
+      'the DataSource lacks the entities of time logs: add timeLogEntities to its entities, or set autoLoadEntities and import TimeLogModule.forRoot({})',
+    );
+  }
+  const tables = timeLogEntities.map((entity) => database.table(entity));
+  const [row] = await database.query<{ isWhole: boolean; isTaken: boolean }>(
+    `select not exists (select from unnest($1::text[]) name where to_regclass(name) is null)
+        and not exists (select from unnest($2::text[]) name where to_regproc(name) is null)
+        and (not $5 or exists (
+          select from pg_attribute where attrelid = to_regclass($3) and attname = 'attributes')) as "isWhole",
+        to_regclass($3) is null and exists (
+          select from pg_class where relname = 'time_logs_pkey' and relnamespace::regnamespace::text =
+            coalesce(quote_ident($4), quote_ident(current_schema()))) as "isTaken"`,
+    [
+      tables,
+      ROUTINES.map((name) => database.routine(name)),
+      database.table(TimeLog),
+      database.schema,
+      rows.haveAttributes,
+    ],
+  );
+  if (row!.isWhole) return;
+  if (row!.isTaken) throw schemaTakenError();
+  throw new Error(
+    'the database lacks tables or functions of time logs: add timeLogMigrations to the migrations of the DataSource, and run them',
+  );
 }

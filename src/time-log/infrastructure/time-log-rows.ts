@@ -3,22 +3,17 @@ import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { ITEM_FIELDS, itemJson } from '../domain/time-log-item.js';
 import { COLUMN_TEXTS, type ColumnTexts, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
-const asIs = (value: unknown) => value;
-
 interface Column {
   readonly name?: string;
   readonly type: keyof typeof COLUMN_TEXTS;
   readonly nullable?: boolean;
-  readonly transformer?: { readonly to: (value: never) => unknown; readonly from: (text: never) => unknown };
 }
 
 const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((field) => {
-  const { name = field, type, nullable = false, transformer }: Column = TIME_LOG_COLUMNS[field];
-  const { select, json, parse, write }: ColumnTexts = COLUMN_TEXTS[type];
-  const from = (text: string) => (transformer?.from ?? asIs)(parse(text) as never);
-  const toText = (value: unknown) => (write ?? asIs)((transformer?.to ?? asIs)(value as never));
-  const to = (value: unknown) => (value === undefined ? null : toText(value));
-  return { field, name, type, nullable, select, json, from, to };
+  const { name = field, type, nullable = false }: Column = TIME_LOG_COLUMNS[field];
+  const { write, ...texts }: ColumnTexts = COLUMN_TEXTS[type];
+  const writeOrNull = (value: unknown) => (value === undefined ? null : write(value as never));
+  return { field, name, type, nullable, ...texts, write: nullable ? writeOrNull : write };
 });
 
 type Columns = typeof COLUMNS;
@@ -39,7 +34,7 @@ export class TimeLogRows {
   readonly valueNames: string;
   readonly values: string;
 
-  constructor(haveAttributes: boolean) {
+  constructor(readonly haveAttributes: boolean) {
     const columns = haveAttributes ? COLUMNS : COLUMNS.filter(({ field }) => field !== 'attributes');
     this.columns = columns;
     this.listed = ITEM_FIELDS.map((name) => ({
@@ -57,12 +52,12 @@ export class TimeLogRows {
 
   /** Returns the values of the parameters `arrays`. */
   arraysOf(logs: readonly TimeLog[]): unknown[][] {
-    return this.columns.map(({ field, to }) => logs.map((log) => to(log[field])));
+    return this.columns.map(({ field, write }) => logs.map((log) => write(log[field] as never)));
   }
 
   /** Returns the values of the parameters of a statement with one log; `$1` is the id. */
   valuesOf(log: TimeLog): unknown[] {
-    return this.columns.map(({ field, to }) => to(log[field]));
+    return this.columns.map(({ field, write }) => write(log[field] as never));
   }
 
   /** Returns the select list for a log with this alias. It comes first in a `TextStatement`. */
@@ -84,9 +79,9 @@ export class TimeLogRows {
   log(row: TextRow): TimeLog {
     const log = TimeLog.blank();
     const values: Partial<Record<string, unknown>> = log as object;
-    this.columns.forEach(({ field, from }, index) => {
+    this.columns.forEach(({ field, read }, index) => {
       const text = row[index];
-      if (text !== null) values[field] = from(text!);
+      if (text !== null) values[field] = read(text!);
     });
     return log;
   }

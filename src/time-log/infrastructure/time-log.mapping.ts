@@ -8,7 +8,8 @@ const nearestDouble = (text: string) => Math.min(Math.max(Number(text), Number.M
 const byFunction = {
   select: (column: string) => `to_json(${column})::text`,
   json: asIs,
-  parse: JSON.parse,
+  read: JSON.parse,
+  write: asIs,
 };
 
 export interface ColumnTexts {
@@ -17,19 +18,21 @@ export interface ColumnTexts {
   /** Converts that text to JSON. */
   readonly json: (text: string) => string;
   /** Converts that text to a value. */
-  readonly parse: (text: string) => unknown;
-  /** Converts a value to text; by default the driver does. */
-  readonly write?: (value: unknown) => string;
+  readonly read: (text: string) => unknown;
+  /** Converts a value to text that the column accepts. */
+  readonly write: (value: never) => string;
 }
 
 /** The conversions of each column type. */
 export const COLUMN_TEXTS = {
-  uuid: { select: asIs, json: (text: string) => `"${text}"`, parse: asIs },
-  // The JSON of JavaScript: SQL keeps trailing zeros and has no exponents.
+  uuid: { select: asIs, json: (text: string) => `"${text}"`, read: asIs, write: asIs },
+  // The JSON of JavaScript: SQL keeps trailing zeros and has no exponents. SQL stores exact decimals,
+  // and the shortest decimal of a double is read as the same double.
   numeric: {
     select: asIs,
     json: (text: string) => JSON.stringify(nearestDouble(text)),
-    parse: asIs,
+    read: nearestDouble,
+    write: String,
   },
   text: byFunction,
   date: byFunction,
@@ -37,7 +40,7 @@ export const COLUMN_TEXTS = {
   jsonb: {
     select: (column: string) => `${column}::text`,
     json: (text: string) => JSON.stringify(JSON.parse(text)),
-    parse: JSON.parse,
+    read: (text: string) => (JSON.parse(text) as unknown) ?? undefined,
     write: JSON.stringify,
   },
 } satisfies Readonly<Record<string, ColumnTexts>>;
@@ -45,7 +48,7 @@ export const COLUMN_TEXTS = {
 type TimeLogColumn<Value> = ColumnOptions & {
   /** The type of the column and of its parameters. */
   readonly type: keyof typeof COLUMN_TEXTS;
-  /** Converts values that the driver would change. */
+  /** Converts values for the repositories of TypeORM, which a host may use. */
   readonly transformer?: {
     readonly to: (value: Value) => unknown;
     readonly from: (text: never) => Value;
@@ -56,7 +59,6 @@ type TimeLogColumn<Value> = ColumnOptions & {
 export const TIME_LOG_COLUMNS = {
   id: { type: 'uuid', primary: true, primaryKeyConstraintName: 'time_logs_pkey' },
   projectId: { type: 'uuid', name: 'project_id' },
-  // SQL stores exact decimals. The shortest decimal of a double is read as the same double.
   duration: { type: 'numeric', transformer: { to: String, from: nearestDouble } },
   description: { type: 'text' },
   date: { type: 'date' },
