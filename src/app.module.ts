@@ -87,8 +87,6 @@ export class AppModule {
     onClose,
   }: AppOptions): DynamicModule {
     const { limits } = config;
-    // An operator knows which disk holds DATA_DIR.
-    const durability = new Durability(config.databaseUrl === undefined ? 'debug' : 'log');
     const modules = buildModules({ ...config, defaultScopes, onMessage });
     const routes = [...modules].flatMap(([{ prefix: path }, module]) =>
       path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
@@ -110,9 +108,7 @@ export class AppModule {
             // A new database runs all migrations, so that is not worth a line.
             const level = done.length === migrations.length ? 'debug' : 'log';
             if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
-            const dataSource = await openDataSource(options!);
-            await durability.check((sql) => dataSource.query(sql));
-            return dataSource;
+            return openDataSource(options!);
           },
         }),
         BearerAuthModule.forRootAsync({
@@ -152,8 +148,12 @@ export class AppModule {
         {
           provide: Durability,
           inject: [Database, TimeLogRepository],
-          useFactory: (database: Database, logs: TimeLogRepository) => {
-            logs.onRecorded(() => durability.checkIfDue((sql) => database.query(sql)));
+          useFactory: async (database: Database, logs: TimeLogRepository) => {
+            // An operator knows which disk holds DATA_DIR.
+            const level = config.databaseUrl === undefined ? 'debug' : 'log';
+            const durability = new Durability((sql) => database.query(sql), level);
+            await durability.check();
+            logs.onRecorded(durability.checkIfDue);
             return durability;
           },
         },

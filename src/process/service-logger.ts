@@ -63,7 +63,11 @@ export class ServiceLogger implements LoggerService {
    * `debug`. The line contains the request id, the path of the route, the error, the caller and the
    * id of the changed log, but no other data that the client sent.
    */
-  logRequest(request: Request & Served & { id: string }, response: Response, milliseconds: number): void {
+  readonly logRequest = (
+    request: Request & Served & { id: string },
+    response: Response,
+    milliseconds: number,
+  ): void => {
     const { caller, change } = request[STATE];
     const level = levelFor(response.statusCode, change);
     if (!this.pino.isLevelEnabled(level)) return;
@@ -83,10 +87,10 @@ export class ServiceLogger implements LoggerService {
       ...(!response.writableFinished && { aborted: true }),
     };
     this.pino[level](line, 'request');
-  }
+  };
 
   /** Logs a message, as `logRequest` logs a request. */
-  logMessage({
+  readonly logMessage = ({
     id: requestId,
     pattern,
     error,
@@ -95,7 +99,7 @@ export class ServiceLogger implements LoggerService {
     caller,
     change,
     milliseconds,
-  }: LoggedMessage): void {
+  }: LoggedMessage): void => {
     const level = levelFor(status, change);
     if (!this.pino.isLevelEnabled(level)) return;
     const line = {
@@ -108,7 +112,7 @@ export class ServiceLogger implements LoggerService {
       milliseconds: Math.round(milliseconds),
     };
     this.pino[level](line, 'message');
-  }
+  };
 
   /** Logs a line of the embedded PostgreSQL; routine lines at `debug`. */
   logPostgres(line: string): void {

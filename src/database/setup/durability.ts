@@ -9,38 +9,42 @@ interface Settings {
   readonly reachesDisk: boolean;
 }
 
-type Query = (sql: string) => Promise<Settings[]>;
-
 /** Logs what a commit waits for, at the start and after a change of the server's settings. */
 export class Durability {
   private logged: Settings | undefined;
   private nextCheck = 0;
 
   constructor(
+    private readonly query: (sql: string) => Promise<Settings[]>,
     private readonly level: 'debug' | 'log',
     private readonly logger: Pick<Logger, 'debug' | 'log' | 'warn'> = new Logger('Durability'),
-    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Starts a check after a commit, if the last one is long enough ago. Returns at once. */
-  checkIfDue(query: Query): void {
-    if (this.now() < this.nextCheck) return;
-    this.nextCheck = Infinity;
-    void this.check(query)
-      // `Database` logs an outage, and the next commit starts another check.
-      .catch(() => undefined)
-      .finally(() => (this.nextCheck = this.now() + CHECK_INTERVAL_MS));
-  }
+  readonly checkIfDue = (): void => {
+    const now = performance.now();
+    if (now < this.nextCheck) return;
+    this.nextCheck = now + CHECK_INTERVAL_MS;
+    // `Database` logs an outage, and a later commit starts another check.
+    this.check().catch(() => undefined);
+  };
 
-  /** Reads the settings, and logs them if they have changed. */
-  async check(query: Query): Promise<void> {
-    const [settings] = await query(
+  /** Reads the settings, and logs them if those of the server have changed. */
+  async check(): Promise<void> {
+    const [settings] = await this.query(
       `select current_setting('synchronous_commit') as mode, current_setting('synchronous_standby_names') as standbys,
               pg_is_in_recovery() as "isStandby", current_setting('fsync') = 'on' as "reachesDisk"`,
     );
     const previous = this.logged;
-    if (previous && isSame(previous, settings!)) return;
     this.logged = settings!;
+    // The mode may differ between sessions.
+    const { standbys, isStandby, reachesDisk } = settings!;
+    if (
+      previous?.standbys === standbys &&
+      previous.isStandby === isStandby &&
+      previous.reachesDisk === reachesDisk
+    )
+      return;
     this.log(settings!, previous);
   }
 
@@ -54,13 +58,6 @@ export class Durability {
       this.logger.warn(`a commit now waits for less: ${describeCommit(settings)}`);
     else this.logger[this.level](`a commit now waits for ${describeCommit(settings)}`);
   }
-}
-
-/** Compares the settings of the server, not the mode, which may differ between sessions. */
-function isSame(one: Settings, other: Settings): boolean {
-  const serverSettings = ({ standbys, isStandby, reachesDisk }: Settings) =>
-    [standbys, isStandby, reachesDisk].join();
-  return serverSettings(one) === serverSettings(other);
 }
 
 function describeCommit({ mode, standbys }: Settings): string {

@@ -32,8 +32,8 @@ describe('what a commit waits for', () => {
     const dataSource = await new DataSource(plainOptions(url)).initialize();
     const lines: string[][] = [];
     const at = (level: string) => (line: string) => lines.push([level, line]);
-    const durability = new Durability('log', { debug: at('debug'), log: at('info'), warn: at('warn') });
-    await durability.check((sql) => dataSource.query(sql));
+    const logger = { debug: at('debug'), log: at('info'), warn: at('warn') };
+    await new Durability((sql) => dataSource.query(sql), 'log', logger).check();
     await dataSource.destroy();
     return lines;
   };
