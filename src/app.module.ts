@@ -151,7 +151,7 @@ export class AppModule {
           useFactory: async (database: Database, logs: TimeLogRepository) => {
             // An operator knows which disk holds DATA_DIR.
             const level = config.databaseUrl === undefined ? 'debug' : 'log';
-            const durability = new Durability((sql) => database.query(sql), level);
+            const durability = new Durability(database, level);
             await durability.check();
             logs.onRecorded(durability.checkIfDue);
             return durability;

@@ -193,9 +193,12 @@ describe('Batcher', () => {
     await Promise.all(outcomes);
   });
 
-  it('reports the waits of the items of each run, without those that waited too long', async () => {
-    const waits: (readonly number[])[] = [];
-    batcher.onRun = (times) => waits.push(times);
+  it('reports the size of each run and the waits of its items, without those that waited too long', async () => {
+    const seen: string[] = [];
+    batcher.observers = {
+      size: { observe: (size) => seen.push(`${size} items`) },
+      wait: { observe: (seconds) => seen.push(`${seconds} s`) },
+    };
     const first = batcher.add(0);
     const refusal = expect(batcher.add(2)).rejects.toMatchObject(unavailable);
     now += 300;
@@ -209,7 +212,7 @@ describe('Batcher', () => {
     await tick();
     runs[1]!.finish();
     await Promise.all(later);
-    expect(waits).toEqual([[0], [800, 200]]);
+    expect(seen).toEqual(['1 items', '0 s', '2 items', '0.8 s', '0.2 s']);
   });
 
   it('does not run an item that has waited too long', async () => {

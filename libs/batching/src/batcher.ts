@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors/src/index.js';
+import type { Observer } from '../../measures/src/index.js';
 
 /** The limits of a Batcher. */
 export interface BatcherLimits {
@@ -35,8 +36,8 @@ interface Run {
  * the callers of the small run wait for the large run, and the database waits for its callers.
  */
 export class Batcher<Item, Outcome> {
-  /** Called when a run begins, with the milliseconds that each of its items has waited. */
-  onRun: ((waits: readonly number[]) => void) | undefined;
+  /** Observe the size of each run when it begins, and the seconds that each item has waited. */
+  observers: { readonly size: Observer; readonly wait: Observer } | undefined;
   private queue: WaitingItem<Item, Outcome>[] = [];
   private isRunning = false;
 
@@ -86,7 +87,8 @@ export class Batcher<Item, Outcome> {
     const half = Math.ceil((previousSize + this.queue.length) / 2);
     const batch = this.queue.splice(0, Math.min(half, this.limits.batch));
     if (batch.length === 0) return undefined;
-    this.onRun?.(batch.map(({ since }) => now - since));
+    this.observers?.size.observe(batch.length);
+    for (const { since } of batch) this.observers?.wait.observe((now - since) / 1_000);
     return { size: batch.length, deliver: this.runTogether(batch) };
   }
 
@@ -123,7 +125,7 @@ export class Batcher<Item, Outcome> {
 }
 
 /** The members of a Batcher that metrics need. */
-export type MeasurableBatcher = Pick<Batcher<never, unknown>, 'length' | 'onRun'>;
+export type MeasurableBatcher = Pick<Batcher<never, unknown>, 'length' | 'observers'>;
 
 export function unavailableError(): DomainError {
   return new DomainError('SERVICE_UNAVAILABLE');

@@ -15,7 +15,7 @@ export class Durability {
   private nextCheck = 0;
 
   constructor(
-    private readonly query: (sql: string) => Promise<Settings[]>,
+    private readonly database: { query<Row>(sql: string): Promise<Row[]> },
     private readonly level: 'debug' | 'log',
     private readonly logger: Pick<Logger, 'debug' | 'log' | 'warn'> = new Logger('Durability'),
   ) {}
@@ -31,7 +31,7 @@ export class Durability {
 
   /** Reads the settings, and logs them if those of the server have changed. */
   async check(): Promise<void> {
-    const [settings] = await this.query(
+    const [settings] = await this.database.query<Settings>(
       `select current_setting('synchronous_commit') as mode, current_setting('synchronous_standby_names') as standbys,
               pg_is_in_recovery() as "isStandby", current_setting('fsync') = 'on' as "reachesDisk"`,
     );

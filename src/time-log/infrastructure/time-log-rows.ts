@@ -3,6 +3,8 @@ import { type StoredTimeLog, TimeLog } from '../domain/time-log.js';
 import { ITEM_FIELDS, itemJson } from '../domain/time-log-item.js';
 import { COLUMN_TEXTS, type ColumnTexts, TIME_LOG_COLUMNS } from './time-log.mapping.js';
 
+const asIs = (value: unknown) => value;
+
 interface Column {
   readonly name?: string;
   readonly type: keyof typeof COLUMN_TEXTS;
@@ -11,7 +13,7 @@ interface Column {
 
 const COLUMNS = (Object.keys(TIME_LOG_COLUMNS) as (keyof StoredTimeLog)[]).map((field) => {
   const { name = field, type, nullable = false }: Column = TIME_LOG_COLUMNS[field];
-  const { write, ...texts }: ColumnTexts = COLUMN_TEXTS[type];
+  const { write = asIs, ...texts }: ColumnTexts = COLUMN_TEXTS[type];
   const writeOrNull = (value: unknown) => (value === undefined ? null : write(value as never));
   return { field, name, type, nullable, ...texts, write: nullable ? writeOrNull : write };
 });

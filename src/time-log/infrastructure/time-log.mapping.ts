@@ -9,7 +9,6 @@ const byFunction = {
   select: (column: string) => `to_json(${column})::text`,
   json: asIs,
   read: JSON.parse,
-  write: asIs,
 };
 
 export interface ColumnTexts {
@@ -19,13 +18,13 @@ export interface ColumnTexts {
   readonly json: (text: string) => string;
   /** Converts that text to a value. */
   readonly read: (text: string) => unknown;
-  /** Converts a value to text that the column accepts. */
-  readonly write: (value: never) => string;
+  /** Converts a value to text; by default the driver does. */
+  readonly write?: (value: never) => unknown;
 }
 
 /** The conversions of each column type. */
 export const COLUMN_TEXTS = {
-  uuid: { select: asIs, json: (text: string) => `"${text}"`, read: asIs, write: asIs },
+  uuid: { select: asIs, json: (text: string) => `"${text}"`, read: asIs },
   // The JSON of JavaScript: SQL keeps trailing zeros and has no exponents. SQL stores exact decimals,
   // and the shortest decimal of a double is read as the same double.
   numeric: {

@@ -18,22 +18,17 @@ export class TimeLogMeasures extends MetricsSource {
   override registerMetrics(meter: Meter): void {
     const { repository } = this;
     if (!(repository instanceof TypeOrmTimeLogRepository)) return;
-    const sizes = meter.histogram(
+    const size = meter.histogram(
       'time_log_write_batch_size',
       'Time logs that were handed on together, to be written in one commit.',
       BATCH_BUCKETS,
     );
-    const waiting = meter.histogram(
+    const wait = meter.histogram(
       'time_log_write_wait_seconds',
       'Time that each time log waited until its commit began.',
       WAIT_BUCKETS,
     );
-    for (const queue of repository.queues) {
-      queue.onRun = (waits) => {
-        sizes.observe(waits.length);
-        for (const milliseconds of waits) waiting.observe(milliseconds / 1_000);
-      };
-    }
+    for (const queue of repository.queues) queue.observers = { size, wait };
     meter.gauge(
       'time_log_write_queue_length',
       'Time logs that wait for a commit.',

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TimeLog } from '../domain/time-log.js';
-import { bufferedRandomBytes, UuidV7TimeLogIds } from './uuid-v7-time-log-ids.js';
+import { UuidV7TimeLogIds } from './uuid-v7-time-log-ids.js';
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30);
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ describe('UuidV7TimeLogIds', () => {
     const ignore = () => undefined;
     const warn = (message: unknown) => void warnings.push(message);
     Logger.overrideLogger({ log: ignore, error: ignore, warn });
-    ids = new UuidV7TimeLogIds(() => now, bufferedRandomBytes());
+    ids = new UuidV7TimeLogIds(() => now);
   });
   afterEach(() => {
     Logger.overrideLogger(false);
@@ -55,7 +55,7 @@ describe('UuidV7TimeLogIds', () => {
   });
 
   it('makes ids that differ from those of another process in the same millisecond', () => {
-    const other = new UuidV7TimeLogIds(() => now, bufferedRandomBytes());
+    const other = new UuidV7TimeLogIds(() => now);
     const made = Array.from({ length: 5_000 }, () => [ids.next(), other.next()]).flat();
     expect(new Set(made).size).toBe(made.length);
   });

@@ -56,7 +56,7 @@ function uuidV7(time: number, counter: number, random: Buffer): string {
 }
 
 /** Returns a source of 16 random bytes. It reads 4 KB at a time: a read for each id is slow. */
-export function bufferedRandomBytes(): () => Buffer {
+function bufferedRandomBytes(): () => Buffer {
   const buffer = Buffer.alloc(4_096);
   let used = buffer.length;
   return () => {

@@ -33,7 +33,7 @@ describe('what a commit waits for', () => {
     const lines: string[][] = [];
     const at = (level: string) => (line: string) => lines.push([level, line]);
     const logger = { debug: at('debug'), log: at('info'), warn: at('warn') };
-    await new Durability((sql) => dataSource.query(sql), 'log', logger).check();
+    await new Durability(dataSource, 'log', logger).check();
     await dataSource.destroy();
     return lines;
   };
