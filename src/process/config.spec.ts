@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { ConfigError, loadConfig, SETTINGS } from './config.js';
+import { ConfigError, loadConfig } from './config.js';
+import { SETTINGS } from './settings.js';
 
 const TOKEN = 'abcdefghijklmnopqrstuvwxyz012345';
 const JWT = {

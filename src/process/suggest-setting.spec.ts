@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SETTINGS } from './config.js';
+import { SETTINGS } from './settings.js';
 import { suggestSettings } from './suggest-setting.js';
 
 describe('suggestSettings', () => {
