@@ -21,19 +21,18 @@ export class OutageLatch {
 
   /** Records a failed operation. Ignored if it started before the last change. */
   begin(since: number, reason: string): void {
-    if (this.change(true, since)) this.report.begin(reason);
+    if (this.isOn || since < this.changedAt) return;
+    this.isOn = true;
+    this.changedAt = performance.now();
+    this.report.begin(reason);
   }
 
   /** Records that an operation that started at `since` succeeded. */
   end(since: number): void {
-    if (this.change(false, since)) this.report.end();
-  }
-
-  private change(isOn: boolean, since: number): boolean {
-    if (this.isOn === isOn || since < this.changedAt) return false;
-    this.isOn = isOn;
+    if (!this.isOn || since < this.changedAt) return;
+    this.isOn = false;
     this.changedAt = performance.now();
-    return true;
+    this.report.end();
   }
 }
 

@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { addressOf, explainConnectionError } from './connection-failure.js';
-import { connectTimeoutOf, plainOptions } from './connection-options.js';
-import { codeOf, INSUFFICIENT_PRIVILEGE, messageOf } from './error-message.js';
+import { connectTimeoutOf, plainOptions } from './data-source.js';
+import {
+  addressOf,
+  codeOf,
+  explainConnectionError,
+  INSUFFICIENT_PRIVILEGE,
+  messageOf,
+} from './error-message.js';
 import { requireSuitableDatabase, UnsuitableDatabaseError } from './requirements.js';
 
 /** The key of the advisory lock that a migrating instance holds: "time-log" as a 64-bit number. */

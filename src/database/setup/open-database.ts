@@ -1,6 +1,6 @@
 import { lchown, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { addressOf } from './connection-failure.js';
+import { addressOf } from './error-message.js';
 
 /** A database that is ready for connections. */
 export interface OpenDatabase {

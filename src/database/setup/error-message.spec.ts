@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { explainConnectionError } from './connection-failure.js';
+import { explainConnectionError } from './error-message.js';
 
 const URL_WITH_PASSWORD = 'postgres://ada:s%20cret@db.example:5433/logs?sslmode=verify-full';
 const errorWith = (code: string | undefined, message: string) => Object.assign(new Error(message), { code });

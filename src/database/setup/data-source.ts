@@ -1,8 +1,10 @@
-import type { DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { explainConnectionError } from './error-message.js';
+import { requireSuitableDatabase } from './requirements.js';
 
-export type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
+type PostgresOptions = Extract<DataSourceOptions, { type: 'postgres' }>;
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly poolSize: number;
   /** The total time that a request may wait for the database, in milliseconds. */
   readonly deadline: number;
@@ -57,4 +59,25 @@ export function plainOptions(url: string): PostgresOptions {
 export function connectTimeoutOf(url: string): number | undefined {
   const seconds = Number(new URLSearchParams(url.split('?')[1]).get('connect_timeout'));
   return seconds > 0 ? seconds * 1_000 : undefined;
+}
+
+/**
+ * Connects to a database; `setting` is the name of the setting with its URL. Throws an Error with a
+ * one-line message if it is unreachable, rejects the connection or does not suit the service.
+ */
+export async function openDataSource(
+  options: DataSourceOptions,
+  setting = 'DATABASE_URL',
+): Promise<DataSource> {
+  const { url = '' } = options as PostgresOptions;
+  const dataSource = await new DataSource(options).initialize().catch((error: unknown) => {
+    throw new Error(explainConnectionError(error, url, setting).message, { cause: error });
+  });
+  try {
+    await requireSuitableDatabase(dataSource);
+    return dataSource;
+  } catch (error) {
+    await dataSource.destroy();
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { connectionOptions, connectTimeoutOf, plainOptions } from './connection-options.js';
+import { connectionOptions, connectTimeoutOf, plainOptions } from './data-source.js';
 
 const urlWith = (query: string) => `postgres://a@b/c${query}`;
 
