@@ -97,10 +97,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     return this.run(async (runner) => {
       this.ownRunners.add(runner);
       try {
-        return await runInTransaction(runner, work, options, {
-          watch: (statement) => this.connections.watch(runner, statement),
-          discardConnection: () => this.connections.discard(runner),
-        });
+        return await runInTransaction(runner, work, options, this.connections);
       } catch (error) {
         if (!(error instanceof TransactionTimeoutError)) throw error;
         this.logger.warn(`a transaction took more than ${options.timeout} ms: it is rolled back`);

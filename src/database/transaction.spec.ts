@@ -38,11 +38,11 @@ describe('runInTransaction', () => {
       work,
       { lockTimeout: 10, timeout, mapCommitError: () => undefined },
       {
-        watch: (statement) => {
+        watch: (_runner, statement) => {
           done.push('watched:');
           return statement();
         },
-        discardConnection: async () => {
+        discard: async () => {
           done.push('discarded');
         },
       },

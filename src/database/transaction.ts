@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager, QueryRunner } from 'typeorm';
+import type { Connections } from './connections.js';
 import {
   RAISE_SYNCHRONOUS_COMMIT,
   type Rows,
@@ -29,20 +30,15 @@ const MARKER_SETTING = 'time_logs.transaction';
 /** An error that the work has thrown. It is the cause. */
 export class WorkError extends Error {}
 
-/** Callbacks to the Database that runs a transaction. */
-export interface TransactionCallbacks {
-  /** Runs a statement of the transaction itself, and watches it until it settles. */
-  readonly watch: <T>(statement: () => Promise<T>) => Promise<T>;
-  /** Ends the connection. It may still be in a transaction, or the work may still use it. */
-  readonly discardConnection: () => Promise<void>;
-}
-
-/** Runs work in a READ COMMITTED transaction. Throws WorkError or TransactionTimeoutError. */
+/**
+ * Runs work in a READ COMMITTED transaction, and watches its own statements. Discards a connection
+ * that may still be in the transaction. Throws WorkError or TransactionTimeoutError.
+ */
 export async function runInTransaction<T>(
   runner: QueryRunner,
   work: (manager: EntityManager) => Promise<T>,
   { lockTimeout, timeout, mapCommitError }: TransactionOptions,
-  { watch, discardConnection }: TransactionCallbacks,
+  connections: Pick<Connections, 'watch' | 'discard'>,
 ): Promise<T> {
   const begin = [
     'set transaction isolation level read committed',
@@ -51,6 +47,8 @@ export async function runInTransaction<T>(
     setTimeoutSql('statement_timeout', timeout),
     `select set_config('${MARKER_SETTING}', 'open', true)`,
   ].join(';');
+  const watch = <Result>(statement: () => Promise<Result>) => connections.watch(runner, statement);
+  const discard = () => connections.discard(runner);
   try {
     await watch(() => runner.startTransaction());
     await watch(() => runner.query(begin));
@@ -69,9 +67,8 @@ export async function runInTransaction<T>(
   } catch (error) {
     // A connection that the work has released may already be in use elsewhere.
     if (runner.isReleased) throw error;
-    if (error instanceof TransactionTimeoutError) await discardConnection();
-    else if (runner.isTransactionActive)
-      await watch(() => runner.rollbackTransaction()).catch(discardConnection);
+    if (error instanceof TransactionTimeoutError) await discard();
+    else if (runner.isTransactionActive) await watch(() => runner.rollbackTransaction()).catch(discard);
     throw error;
   }
 }
