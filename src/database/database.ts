@@ -31,8 +31,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly outages = new Outages();
   private readonly connections: Connections;
   private readonly sender = new StatementSender();
-  /** The number of statements and transactions that are running or wait for a connection. */
-  private running = 0;
+  /** The statements and transactions that are running or wait for a connection. */
+  private readonly running = new Set<unknown>();
   /** The runners of the transactions that `transact` has started. */
   private readonly ownRunners = new WeakSet<QueryRunner>();
 
@@ -186,7 +186,8 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
    */
   async beforeApplicationShutdown(): Promise<void> {
     const end = performance.now() + SHUTDOWN_WAIT_MS;
-    while (this.running > 0 && performance.now() < end)
+    const running = [...this.running];
+    while (running.some((act) => this.running.has(act)) && performance.now() < end)
       await delay(SHUTDOWN_POLL_MS, undefined, { ref: false });
   }
 
@@ -198,7 +199,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       this.connections.replaceAll();
     }
     let runner: QueryRunner | undefined;
-    this.running++;
+    this.running.add(act);
     try {
       runner = await this.connections.acquire();
       const outcome = await act(runner);
@@ -216,7 +217,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
       throw unavailable(error);
     } finally {
       await runner?.release();
-      this.running--;
+      this.running.delete(act);
     }
   }
 }
