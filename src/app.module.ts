@@ -13,8 +13,8 @@ import { HttpEdgeModule, type HttpEdgeOptions } from '../libs/http-edge/src/inde
 import { accessTokens, AccessTokenVerifier } from './access-token/index.js';
 import { apiDocs } from './api-docs/index.js';
 import type { Config } from './process/config.js';
-import { Database, DatabaseModule } from './database/index.js';
-import { connectionOptions, Durability, migrate, openDataSource } from './database/setup/index.js';
+import { Database, DatabaseModule, Durability } from './database/index.js';
+import { connectionOptions, migrate, openDataSource } from './database/setup/index.js';
 import { health } from './health/index.js';
 import { metrics } from './metrics/index.js';
 import { timeLogs } from './time-log/composition.js';

@@ -1,4 +1,5 @@
 export { Database, type Statements } from './database.js';
+export { Durability } from './durability.js';
 export { DatabaseModule, databaseProvider, registerEntities } from './database.module.js';
 export {
   AutocommitStatement,

@@ -1,5 +1,4 @@
 export { connectionOptions, openDataSource, plainOptions } from './data-source.js';
-export { Durability } from './durability.js';
 export { codeOf, INSUFFICIENT_PRIVILEGE, messageOf } from './error-message.js';
 export { migrate } from './migrate.js';
 export {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { Durability, plainOptions } from '../../../src/database/setup/index.js';
+import { Durability } from '../../../src/database/index.js';
+import { plainOptions } from '../../../src/database/setup/index.js';
 import { linesOf } from '../../support/service-here.js';
 import { eventually } from '../eventually.js';
 import { ask, expectUnavailable } from './support/ask.js';
