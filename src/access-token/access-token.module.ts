@@ -5,19 +5,19 @@ import { AccessTokenMeasures } from './access-token.measures.js';
 import { AccessTokenService } from './access-token.service.js';
 import { AccessTokenVerifier, DeclaredTokens } from './access-token.verifier.js';
 
-export interface AccessTokenOptions {
+export interface AccessTokenSettings {
   /** The tokens of the setting ACCESS_TOKEN, in addition to those in the database. */
-  readonly declared: readonly string[];
-  /** The scopes of the declared tokens. */
-  readonly declaredScopes: readonly string[];
+  readonly declaredTokens: readonly string[];
+  /** The scopes of the declared tokens, and of a new token if none are specified. */
+  readonly defaultScopes: readonly string[];
   /** The maximum number of cached verifications. */
-  readonly cacheSize: number;
+  readonly limits: { readonly tokenCache: number };
 }
 
 /** Provides AccessTokenService, which manages access tokens, and AccessTokenVerifier. */
 @Module({})
 export class AccessTokenModule {
-  static forRoot({ declared, declaredScopes, cacheSize }: AccessTokenOptions): DynamicModule {
+  static forRoot({ declaredTokens, defaultScopes, limits }: AccessTokenSettings): DynamicModule {
     return {
       module: AccessTokenModule,
       // BearerAuthModule is global too, and it needs the verifier.
@@ -31,7 +31,11 @@ export class AccessTokenModule {
           provide: AccessTokenVerifier,
           inject: [AccessTokenLookup],
           useFactory: (lookup: AccessTokenLookup) =>
-            new AccessTokenVerifier(lookup, new DeclaredTokens(declared, declaredScopes), cacheSize),
+            new AccessTokenVerifier(
+              lookup,
+              new DeclaredTokens(declaredTokens, defaultScopes),
+              limits.tokenCache,
+            ),
         },
       ],
       exports: [AccessTokenService, AccessTokenVerifier],

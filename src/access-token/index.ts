@@ -1,4 +1,4 @@
-import { AccessTokenModule } from './access-token.module.js';
+import { AccessTokenModule, type AccessTokenSettings } from './access-token.module.js';
 import { AccessTokenSchema } from './access-token.schema.js';
 import { BindAccessTokens1764806300000 } from './migrations/1764806300000-bind-access-tokens.js';
 import { CreateAccessTokens1763683100000 } from './migrations/1763683100000-create-access-tokens.js';
@@ -8,21 +8,9 @@ export { AccessTokenVerifier } from './access-token.verifier.js';
 export { ensureFirstToken } from './first-token.js';
 export { tokenTable } from './token-table.js';
 
-interface Settings {
-  readonly declaredTokens: readonly string[];
-  /** The scopes of a new token if none are specified. */
-  readonly defaultScopes: readonly string[];
-  readonly limits: { readonly tokenCache: number };
-}
-
 /** The ServiceModule of access tokens. */
 export const accessTokens = {
-  bind: ({ declaredTokens, defaultScopes, limits }: Settings) =>
-    AccessTokenModule.forRoot({
-      declared: declaredTokens,
-      declaredScopes: defaultScopes,
-      cacheSize: limits.tokenCache,
-    }),
+  bind: (settings: AccessTokenSettings) => AccessTokenModule.forRoot(settings),
   entities: [AccessTokenSchema],
   migrations: [CreateAccessTokens1763683100000, BindAccessTokens1764806300000],
 };

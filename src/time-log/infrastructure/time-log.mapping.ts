@@ -75,27 +75,19 @@ export const TIME_LOG_COLUMNS = {
 // Maps the domain class, which therefore does not depend on TypeORM. Entities of a host can relate to
 // a decorated class, but not to an EntitySchema. A test compares the mapping with the migrated table.
 for (const [field, options] of Object.entries(TIME_LOG_COLUMNS)) Column(options)(TimeLog.prototype, field);
-// The position in the feed (src/feed/README.md), which only PostgreSQL writes. TypeORM compares
-// defaults without their casts.
-const position: ColumnOptions = {
-  type: 'bigint',
-  default: () => '((pg_current_xact_id()))',
-  select: false,
-  insert: false,
-  update: false,
-};
-Column(position)(TimeLog.prototype, 'position');
+/** The options of columns that only PostgreSQL writes, and that logs do not have. */
+const BY_SERVER = { select: false, insert: false, update: false };
+// The position in the feed (src/feed/README.md). TypeORM compares defaults without their casts.
+const currentTransaction = () => '((pg_current_xact_id()))';
+Column({ type: 'bigint', default: currentTransaction, ...BY_SERVER })(TimeLog.prototype, 'position');
 // Triggers write this column for the feed.
 const correctedAt: ColumnOptions = {
   type: 'timestamptz',
   precision: 3,
   name: 'corrected_at',
   nullable: true,
-  select: false,
-  insert: false,
-  update: false,
 };
-Column(correctedAt)(TimeLog.prototype, 'correctedAt');
+Column({ ...correctedAt, ...BY_SERVER })(TimeLog.prototype, 'correctedAt');
 // Migrations create the table: `synchronize` would create it without triggers and functions.
 Entity('time_logs', { synchronize: false })(TimeLog);
 Index('time_logs_project_id_date_id_idx', ['projectId', 'date', 'id'])(TimeLog);
