@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseSettings, PROJECT, SECRETS, SETTINGS } from './settings.js';
+import { parseSettings, PROJECT, SECRETS, type Settings, SETTINGS } from './settings.js';
 import { suggestSettings } from './suggest-setting.js';
 
 /** Invalid settings. The message has a line for each one, with its name and the valid values. */
@@ -95,18 +95,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     /** Whether access tokens are accepted, including the declared ones. */
     acceptsAccessTokens: data.AUTH_ACCESS_TOKENS === 'on',
     /** The keys and the required claims of accepted JWTs; undefined means that none are. */
-    jwt:
-      data.AUTH_JWKS_URL === undefined
-        ? undefined
-        : {
-            jwksUrl: data.AUTH_JWKS_URL,
-            issuer: data.AUTH_ISSUER!,
-            audience: data.AUTH_AUDIENCE!,
-            audienceClaim: data.AUTH_AUDIENCE_CLAIM,
-            scopeClaims: data.AUTH_SCOPE_CLAIMS,
-            scopePrefix: data.AUTH_SCOPE_PREFIX,
-            projectsClaim: data.AUTH_PROJECTS_CLAIM,
-          },
+    jwt: jwtConfigOf(data),
     /** The origins whose pages may call the service from a browser; `*` alone means all. */
     corsOrigins: data.CORS_ORIGINS,
     /** The number of requests that each token may send to this process; undefined means no limit. */
@@ -131,6 +120,30 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
       /** The maximum number of verified tokens in memory. */
       tokenCache: data.TOKEN_CACHE,
     },
+  };
+}
+
+/** The keys and the expected claims of JWTs. */
+export interface JwtConfig {
+  readonly jwksUrl: string;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly audienceClaim?: string | undefined;
+  readonly scopeClaims?: readonly string[] | undefined;
+  readonly scopePrefix?: string | undefined;
+  readonly projectsClaim?: string | undefined;
+}
+
+function jwtConfigOf(data: Settings): JwtConfig | undefined {
+  if (data.AUTH_JWKS_URL === undefined) return undefined;
+  return {
+    jwksUrl: data.AUTH_JWKS_URL,
+    issuer: data.AUTH_ISSUER!,
+    audience: data.AUTH_AUDIENCE!,
+    audienceClaim: data.AUTH_AUDIENCE_CLAIM,
+    scopeClaims: data.AUTH_SCOPE_CLAIMS,
+    scopePrefix: data.AUTH_SCOPE_PREFIX,
+    projectsClaim: data.AUTH_PROJECTS_CLAIM,
   };
 }
 

@@ -126,11 +126,13 @@ export const SECRETS = [
 /** The names of all variables that the service reads. */
 export const SETTINGS = [...Object.keys(environment.shape), ...SECRETS.map((name) => `${name}_FILE`)];
 
+export type Settings = z.infer<typeof environment>;
+
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Returns the values of the settings, and an error for each invalid or contradictory one. */
 export function parseSettings(variables: Variables): {
-  readonly data: z.infer<typeof environment> | undefined;
+  readonly data: Settings | undefined;
   readonly faults: readonly string[];
 } {
   const { data, error } = environment.safeParse(variables);
