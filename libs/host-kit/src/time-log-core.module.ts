@@ -1,5 +1,10 @@
 import { Logger, Module, type ModuleMetadata } from '@nestjs/common';
-import { MAX_JSON_DEPTH, REQUEST_RULES, type RequestRules } from '../../strict-request/src/index.js';
+import {
+  type ExtraField,
+  MAX_JSON_DEPTH,
+  REQUEST_RULES,
+  type RequestRules,
+} from '../../strict-request/src/index.js';
 import { Database } from '../../../src/database/index.js';
 import {
   CreateTimeLogDto,
@@ -44,7 +49,7 @@ export const CORE = {
       inject: [TIME_LOG_OPTIONS, TimeLogAttributes],
       useFactory: ({ limits }: TimeLogOptions, attributes: TimeLogAttributes): RequestRules => {
         const rule = (value: unknown) => attributes.check(value);
-        const extraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
+        const extraField: ExtraField = { dto: CreateTimeLogDto, name: 'attributes', rule };
         return { ...limitsOf(limits), ...(attributes.areKnown && { extraField }) };
       },
     },
