@@ -16,6 +16,9 @@ import { RequestMetrics } from './request-metrics.js';
       useFactory: () => {
         const registry = new Registry();
         collectDefaultMetrics({ register: registry });
+        // Gauges with the suffix of counters. Each is the sum of the metric without this suffix.
+        for (const kind of ['handles', 'requests', 'resources'])
+          registry.removeSingleMetric(`nodejs_active_${kind}_total`);
         return registry;
       },
     },
