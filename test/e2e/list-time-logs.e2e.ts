@@ -83,7 +83,8 @@ describe('GET /api/v1/time-logs', () => {
     expect(outcome(await list(app, query))).toEqual(isList(names, { total: 9, ...meta }));
   });
 
-  const day = 'must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp';
+  const day =
+    'must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23';
   const known = '(known: projectId, from, to, page, limit)';
 
   it.each([

@@ -111,7 +111,8 @@ describe('GET /api/v1/time-logs/totals', () => {
   });
 
   const by = 'by must be project, day, week or month';
-  const day = 'must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp';
+  const day =
+    'must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23';
 
   it.each([
     ...['', 'year', 'Day', 'day%20', 'project,day', 'constructor', '0'].map((value) => [`by=${value}`, by]),

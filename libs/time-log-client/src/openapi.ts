@@ -659,9 +659,9 @@ export interface components {
     parameters: {
         /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
         projectId: string;
-        /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
+        /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
         from: string;
-        /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
+        /** @description The last `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
         to: string;
         /** @description Number of the page. A page past the end is empty. */
         page: number;
@@ -692,9 +692,9 @@ export interface operations {
             query?: {
                 /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
-                /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
+                /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 from?: components["parameters"]["from"];
-                /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
+                /** @description The last `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 to?: components["parameters"]["to"];
                 /** @description Number of the page. A page past the end is empty. */
                 page?: components["parameters"]["page"];
@@ -790,9 +790,9 @@ export interface operations {
             query?: {
                 /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
-                /** @description First day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
+                /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 from?: components["parameters"]["from"];
-                /** @description Last day of the period, included: a day (`YYYY-MM-DD`) or an ISO 8601 timestamp, which counts as the day that it names, as written, whatever its offset. It is compared with the `date` of the log. */
+                /** @description The last `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 to?: components["parameters"]["to"];
                 /** @description The kind of groups. Without it there are none. */
                 by?: "project" | "day" | "week" | "month";

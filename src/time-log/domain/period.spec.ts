@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { Period, periodEndFault, periodOrderFault } from './period.js';
 
 const DAY = '2026-01-31';
-const FORM_FAULT = 'must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp';
+const FORM_FAULT =
+  'must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23';
 
 const twoDigits = (maximum: number) => fc.nat(maximum).map((value) => String(value).padStart(2, '0'));
 const joined = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((texts) => texts.join(''));
@@ -66,8 +67,31 @@ describe('periodEndFault', () => {
     );
   });
 
+  const forms = ['', ':05', ':05.1', ':05.123456789'].flatMap((seconds) =>
+    ['', 'Z', '+05:30', '-12:00'].map((zone) => `${DAY}T23:59${seconds}${zone}`),
+  );
+
+  it.each([DAY, ...forms])('accepts each form that the message shows: %s', (text) => {
+    expect(periodEndFault('from', text)).toBeUndefined();
+  });
+
+  // The message must not promise all of ISO 8601, which has these forms too.
   it.each(
     [
+      [
+        '2026-01-31T00:00:00+0000',
+        '2026-01-31T00:00:00+00',
+        '2026-01-31T00:00:00,123Z',
+        '2026-01-31T24:00:00Z',
+      ],
+      [
+        '2026-01-31T00:00:00−01:00',
+        '20260131T000000Z',
+        '2026-W01-1',
+        '2026W011',
+        '--01-31',
+        '2026-01-31/P1D',
+      ],
       ['', '2026', '2026-01', '2026-02-29', '0000-01-01', '10000-01-01', '20260131', '2026-W05-6'],
       ['2026-031', '2026-01-31T', '2026-01-31T09', '2026-01-31T0930', '2026-01-31T24:00'],
       ['2026-01-31T09:60', '2026-01-31T09:30:61', '2026-01-31T09:30:00.', '2026-01-31T09:30:00,5'],

@@ -4,6 +4,9 @@ import { type CalendarDate, isCalendarDate } from './time-log.rules.js';
 const DAY_LENGTH = 10;
 const TIME_OF_DAY = /^[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:[Zz]|[+\- ](\d{2}):(\d{2}))?$/;
 
+/** The forms of timestamps, for messages. */
+const TIMESTAMP_FORM = 'YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]';
+
 /** A range of whole days, both ends included. A missing end is open. */
 export class Period {
   private constructor(
@@ -32,7 +35,7 @@ export class Period {
 export function periodEndFault(name: 'from' | 'to', value: unknown): string | undefined {
   return calendarDayOf(value)
     ? undefined
-    : `${name} must be an existing day (YYYY-MM-DD) or an ISO 8601 timestamp`;
+    : `${name} must be an existing day, as YYYY-MM-DD or ${TIMESTAMP_FORM} with hh from 00 to 23`;
 }
 
 /** Returns the error message for ends in the wrong order, or undefined. Ignores an end that is not a day. */
