@@ -136,6 +136,7 @@ describe('GET /api/v1/time-logs/events', () => {
           ...event,
           id: id(first!.data.id),
           type: 'time-log.deleted',
+          method: 'DELETE',
           time,
           data: { id: first!.data.id, projectId: PROJECT },
         },
@@ -208,9 +209,18 @@ describe('GET /api/v1/time-logs/events', () => {
   const log = '019c1370-4e1b-7000-8000-000000000001';
   const noEvent = 'lastEventId must be the id of an event';
   it.each([
-    ...['', '5', log, `05-${log}`, `-5-${log}`, `9223372036854775808-${log}`, `5-${log}0`].map(
-      (id) => [`lastEventId=${id}`, noEvent] as const,
-    ),
+    ...[
+      '',
+      'null',
+      'undefined',
+      '5',
+      log,
+      `05-${log}`,
+      `-5-${log}`,
+      `9223372036854775808-${log}`,
+      `5-${log}0`,
+    ].map((id) => [`lastEventId=${id}`, noEvent] as const),
+    ['timeout=5000', 'unknown parameter: timeout (known: lastEventId, limit)'],
     ['lastEventId=x&limit=0', `${noEvent}; limit must be a whole number from 1 to 1000`],
     ['limit=1001', 'limit must be a whole number from 1 to 1000'],
     [

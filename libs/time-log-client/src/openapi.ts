@@ -17,6 +17,8 @@ export interface paths {
          *
          *     **Order.** Newest work first: by `date` descending, then newest created first, then by `id` descending. `date`, which leads the order, is not in the item. The order is total: the pages of an unchanged set hold each log exactly once.
          *
+         *     **Changes between pages.** A page starts after a number of logs. If a log before it is deleted meanwhile, the next page skips one; if one is recorded there, it repeats one. To read all logs while others write, read the feed (`/api/v1/time-logs/events`), which skips none.
+         *
          *     **Period.** `from` and `to` compare with the `date` of the log, both ends included. A timestamp counts as the whole day that it names: `from=2026-01-01T00:00Z&to=2026-02-01T00:00Z` includes 1 February. The `Link` header shows the days that were applied.
          *
          *     **Strictness.** A filter is never ignored: an unknown or repeated parameter is rejected, and the message names it.
@@ -81,7 +83,7 @@ export interface paths {
          *
          *     **Order.** The order never changes and is the same for all consumers. It is the order of positions, not of `time`. An event appears at the latest when every transaction has ended that was open on the database server, and had written something, when the log was stored.
          *
-         *     **Starting again.** An operator may remove old deletions from the feed, or drop old logs or all logs. Then the response to an earlier `lastEventId` is `410`: start again without it, with an empty copy. The feed needs a token for all projects.
+         *     **Starting again.** An operator may remove old deletions from the feed, or drop old logs or all logs. Then the response to an earlier `lastEventId` is `410`: start again without it, with an empty copy. The feed needs a token for all projects. What holds of [http-feeds](https://www.http-feeds.org) is in the description of the service.
          */
         get: operations["listTimeLogEvents"];
         put?: never;
@@ -432,6 +434,11 @@ export interface components {
             projectId: string;
         };
         /** @description A log was deleted (CloudEvents 1.0, JSON format). */
+            /**
+             * @description The change, for consumers of http-feeds. Other events have no `method`.
+             * @constant
+             */
+            method: "DELETE";
         TimeLogDeleted: {
             /** @constant */
             specversion: "1.0";

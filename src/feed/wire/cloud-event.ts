@@ -27,7 +27,12 @@ export type CloudEvent = {
       /** The log as in the response to its create or correction. */
       readonly data: TimeLogBody;
     }
-  | { readonly type: 'time-log.deleted'; readonly data: DeletedTimeLog }
+  | {
+      readonly type: 'time-log.deleted';
+      /** For consumers of http-feeds. They take an event without it for a `PUT`. */
+      readonly method: 'DELETE';
+      readonly data: DeletedTimeLog;
+    }
 );
 
 /** Returns the CloudEvent of an event, with the source of the deployment. */
@@ -41,6 +46,7 @@ export function cloudEventOf(
     id,
     source,
     type: `time-log.${type}`,
+    ...(type === 'deleted' && { method: 'DELETE' }),
     subject: log.projectId,
     time: isoText(time.getTime()),
     datacontenttype: 'application/json',

@@ -144,7 +144,7 @@ export async function expectEventsOfOneLog(
   expect((await arrived(3)).map(({ event }) => event)).toMatchObject([
     { type: 'time-log.created', data: { id } },
     { type: 'time-log.corrected', data: { id, duration: 2 } },
-    { type: 'time-log.deleted', subject: projectId, data: { id, projectId } },
+    { type: 'time-log.deleted', method: 'DELETE', subject: projectId, data: { id, projectId } },
   ]);
   expect(host.lines).toEqual([]);
 }
