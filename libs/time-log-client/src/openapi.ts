@@ -329,10 +329,7 @@ export interface components {
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. */
             description: string;
-            /**
-             * Format: date
-             * @description The day of the work: one that exists, in the years 0001 to 9999, past or future.
-             */
+            /** @description The day of the work as text (`YYYY-MM-DD`): one that exists, in the years 0001 to 9999, past or future. Keep it a text: a date type with a time zone can shift it to another day. */
             date: string;
             /**
              * Format: date-time
@@ -369,15 +366,9 @@ export interface components {
         };
         /** @description The logs of one day, week or month: those of the list with the same `from` and `to`. */
         PeriodTotal: {
-            /**
-             * Format: date
-             * @description The first day, not before that of the filter.
-             */
+            /** @description The first day as text (`YYYY-MM-DD`), not before that of the filter. */
             from: string;
-            /**
-             * Format: date
-             * @description The last day, not after that of the filter.
-             */
+            /** @description The last day as text (`YYYY-MM-DD`), not after that of the filter. */
             to: string;
             /** @description The number of logs. */
             count: number;
@@ -486,10 +477,7 @@ export interface components {
             duration: number;
             /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. Missing, it is empty. */
             description?: string;
-            /**
-             * Format: date
-             * @description The day of the work: one that exists, in the years 0001 to 9999, past or future.
-             */
+            /** @description The day of the work as text (`YYYY-MM-DD`): one that exists, in the years 0001 to 9999, past or future. Keep it a text: a date type with a time zone can shift it to another day. */
             date: string;
         };
     };
