@@ -53,9 +53,9 @@ export interface paths {
          *
          *     **Sums** are exact decimals: 0.1 and 0.2 make 0.3. The client chooses the unit.
          *
-         *     **Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first.
+         *     **Order.** Projects: the largest duration first, then by `projectId`. Days, weeks and months: newest first. Changes between pages move groups, as they move logs in the list.
          *
-         *     **Period.** `from` and `to` have the same meaning as in the list. A week starts on Monday (ISO 8601). Days are those of `date`, without a time zone. The first and the last group are limited to the period, as their `from` and `to` show.
+         *     **Period.** `from` and `to` have the same meaning as in the list. A week starts on Monday (ISO 8601). Days are those of `date`, without a time zone. The first and last group are limited to the period.
          *
          *     **Cost.** The cost does not depend on the number of logs. That of `by=project` grows with the number of projects: a year of 100,000 projects takes about a second. One such sum is computed at a time. If it takes too long, or waits too long, the response is `503`.
          */
