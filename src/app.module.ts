@@ -139,7 +139,7 @@ export class AppModule {
             },
           }),
           shutdownDelay: config.shutdownDelay,
-          ...(config.apiDocs && { page: '/docs' }),
+          ...(config.apiDocs && { page: 'docs' }),
           limits,
           ...(onClose && { onClose }),
         }),

@@ -4,7 +4,7 @@ import { applyDecorators, Controller, Get, Header, Req, Res, UseFilters, UseGuar
 import type { Request, Response } from 'express';
 import { BearerAuthGuard, PublicRoute } from '../../libs/auth/src/index.js';
 import { ErrorEnvelopeFilter } from '../../libs/errors/src/index.js';
-import { CONTENT_SECURITY_POLICY, FILES_PATH, ownFile, PAGE, swaggerUi } from './docs-files.js';
+import { CONTENT_SECURITY_POLICY, FILES_PATH, ownFile, pageAt, swaggerUi } from './docs-files.js';
 import { encoded } from './encoded.js';
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
@@ -42,8 +42,8 @@ export class ApiDocsController {
   @PublicRoute()
   @Header('Content-Type', 'text/html; charset=utf-8')
   @Header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
-  page(): string {
-    return PAGE;
+  page(@Req() { path }: Request): string {
+    return pageAt(path);
   }
 
   @PageFile('page.js', JAVASCRIPT)

@@ -19,8 +19,12 @@ const digest = hash('sha256', Buffer.concat(Object.values(OWN_FILES))).slice(0, 
 /** The path of the page's files. It changes with their content, so that they can be cached. */
 export const FILES_PATH = `docs/${version}-${digest}`;
 
-/** The page. The paths of its files are absolute: its own path may have a trailing slash. */
-export const PAGE = read('page.html').toString().replaceAll('{files}', FILES_PATH);
+const PAGE = read('page.html').toString().replaceAll('{files}', FILES_PATH);
+
+/** Returns the page for a path. References are relative, since a proxy may have removed a prefix. */
+export function pageAt(path: string): string {
+  return PAGE.replaceAll('{root}', path.endsWith('/') ? '../' : '');
+}
 
 /** Returns the sender of one of our own files. */
 export function ownFile(name: keyof typeof OWN_FILES): SendEncoded {

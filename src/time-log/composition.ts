@@ -13,5 +13,5 @@ export const timeLogs = {
   migrations: timeLogMigrations,
   ...feed,
   scopes: timeLogScopes,
-  headers: { accepted: ['Idempotency-Key'], exposed: ['Link', 'Idempotency-Replayed'] },
+  headers: { accepted: ['Idempotency-Key'], exposed: ['Link', 'Location', 'Idempotency-Replayed'] },
 };

@@ -88,7 +88,7 @@ describe('GET /docs', () => {
 
   it('needs nothing but files of its own, each of its type and length', async () => {
     const page = (await fetched('/docs')).bytes.toString();
-    const needed = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!);
+    const needed = [...page.matchAll(/(?:src|href)="([^"/][^"]*)"/g)].map(([, path]) => `/${path!}`);
     expect(['/docs', ...needed].sort()).toEqual(API_DOCS_PATHS.toSorted());
     const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', png: 'image/png' };
     for (const path of needed.filter((name) => name.startsWith('/docs/'))) {

@@ -106,7 +106,7 @@ describe('GET /api/v1/time-logs', () => {
 
   it('leads to other pages, by the days that were applied', async () => {
     const filter = `projectId=${A}&from=2024-01-01&to=2026-01-31`;
-    const to = (page: number) => `${TIME_LOGS}?${filter}&page=${page}&limit=1`;
+    const to = (page: number) => `?${filter}&page=${page}&limit=1`;
     const sent = `projectId=${A.toUpperCase()}&from=2024-01-01T05:00+05:00&to=2026-01-31%2023:59`;
     expect(linksIn(await list(app, `${sent}&limit=1&page=2`))).toEqual({
       first: to(1),
@@ -118,9 +118,9 @@ describe('GET /api/v1/time-logs', () => {
 
   it('leads through an unchanged set, and shows each log exactly once', async () => {
     const seen: unknown[] = [];
-    let next: string | undefined = `${TIME_LOGS}?limit=2`;
+    let next: string | undefined = '?limit=2';
     while (next !== undefined) {
-      const answer: Answer = await list(app, next.split('?')[1]);
+      const answer: Answer = await list(app, next.slice(1));
       seen.push(...(dataOf(answer) as unknown[]));
       ({ next } = linksIn(answer));
     }

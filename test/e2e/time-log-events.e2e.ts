@@ -47,7 +47,7 @@ beforeEach(async () => {
 const feed = (query = '', sending = {}) => send(app, query === '' ? EVENTS : `${EVENTS}?${query}`, sending);
 const eventsIn = ({ body }: Answer) => body as Event[];
 const idsIn = (answer: Answer) => eventsIn(answer).map(({ data }) => data.id);
-const nextOf = (answer: Answer) => linksIn(answer).next!;
+const nextOf = (answer: Answer) => EVENTS + linksIn(answer).next!;
 
 /** The answer as soon as it has so many events: transactions of other tests on the server may hold them back. */
 const fullFeed = (count = recorded.length, query = 'limit=1000') =>

@@ -107,6 +107,17 @@ export function describeForeignHost(name: string, startHost: (options: HostOptio
       ]);
     });
 
+    it('leads to its own paths, wherever they are mounted', async () => {
+      const headers = { 'content-type': 'application/json', authorization: 'Bearer worker' };
+      const url = `${host.url}/internal/work/time-logs`;
+      const created = await fetch(url, { method: 'POST', headers, body: JSON.stringify(HOSTED) });
+      const { data } = (await created.json()) as { data: { id: string } };
+      const location = new URL(created.headers.get('location')!, url);
+      expect(location.href).toBe(`${url}/${data.id}`);
+      const listed = await fetch(`${url}?limit=1`, { headers: { authorization: 'Bearer reader' } });
+      expect(listed.headers.get('link')).toMatch(/^<\?page=1&limit=1>; rel="first"/);
+    });
+
     it('makes one log of a request that is sent again with its key', async () => {
       const key = { 'idempotency-key': 'once' };
       const first = await post('/work/time-logs', 'worker', { description: 'once' }, key);

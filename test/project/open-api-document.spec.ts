@@ -271,6 +271,40 @@ describe('the OpenAPI document', () => {
     expect(log.createdAt.toISOString()).toBe(createdAt);
   });
 
+  it('describes days so that generators keep them as text', () => {
+    expect(DOCUMENT_TEXT).not.toContain('"format": "date"');
+    const days =
+      DOCUMENT_TEXT.match(/\{[^{}]*"pattern": "\^\\\\d\{4\}-\\\\d\{2\}-\\\\d\{2\}\$"[^{}]*\}/g) ?? [];
+    expect(days).toHaveLength(4);
+    for (const day of days) expect(day).toContain('as text (`YYYY-MM-DD`)');
+  });
+
+  it('has only relative references to its own paths', () => {
+    const { servers } = openApiDocument as typeof openApiDocument & { servers: { url: string }[] };
+    expect(servers.map(({ url }) => url)).toEqual(['.']);
+    expect(DOCUMENT_TEXT).not.toMatch(/<\/|\]\(\//);
+  });
+
+  it('says for each operation with pages what changes between them do, and what to read instead', () => {
+    const paged = operations.filter(([, { parameters }]) =>
+      JSON.stringify(parameters).includes('parameters/page"'),
+    );
+    expect(paged).toHaveLength(2);
+    for (const [, { description }] of paged) expect(description).toMatch(/changes between pages/i);
+    const { description } = openApiDocument.paths['/api/v1/time-logs']!.get!;
+    expect(description).toContain('read the feed (`/api/v1/time-logs/events`), which skips none');
+  });
+
+  it('says which parts of http-feeds hold, and which do not', () => {
+    const [, held, missing] =
+      /hold: (.+)\. These do not: (.+)\./.exec(openApiDocument.info.description) ?? [];
+    for (const part of ['`lastEventId`', 'media type', 'order', '`[]`', 'compaction', '`method`'])
+      expect(held).toContain(part);
+    for (const part of ['`null`', '`timeout`', '`subject` is the project', '`data.id`', '`410`'])
+      expect(missing).toContain(part);
+    expect(openApiDocument.paths['/api/v1/time-logs/events']!.get!.description).toContain('http-feeds');
+  });
+
   it('says what a reader of the interface could get wrong', () => {
     const { get, post } = openApiDocument.paths['/api/v1/time-logs']!;
     expect(get!.description).toContain('from=2026-01-01T00:00Z&to=2026-02-01T00:00Z` includes 1 February');

@@ -8,10 +8,12 @@ const meta = { total: 1, page: 1, limit: 50 };
 const headers = {
   'content-type': 'application/json; charset=utf-8',
   'x-request-id': 'a',
-  link: '</x?page=1>; rel="first", </x?page=1>; rel="last"',
+  link: '<?page=1>; rel="first", <?page=1>; rel="last"',
 };
 const unauthorized = { success: false, error: 'UNAUTHORIZED', message: 'a valid bearer token is required' };
 const challenge = { ...headers, 'www-authenticate': 'Bearer realm="time-logs"' };
+
+const located = { ...headers, location: `time-logs/${made.id}` };
 
 const LIST: DocumentedRequest = { method: 'GET', path: '/api/v1/time-logs' };
 const RECORD: DocumentedRequest = { method: 'POST', path: '/api/v1/time-logs' };
@@ -27,7 +29,7 @@ describe('expectDocumented', () => {
   it.each<[string, DocumentedRequest, DocumentedAnswer]>([
     ['a list', LIST, page()],
     ['a list in other letters', { method: 'GET', path: 'http://x/API/v1/Time-Logs/?page=007' }, page()],
-    ['a log', RECORD, answer(201, { success: true, data: { ...log, date: '2026-01-31' } })],
+    ['a log', RECORD, answer(201, { success: true, data: { ...log, date: '2026-01-31' } }, located)],
     ['a missing token', LIST, answer(401, unauthorized, challenge)],
     [
       'a missing token on an unknown path',

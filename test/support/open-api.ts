@@ -71,12 +71,15 @@ export interface Schema {
 }
 
 /**
- * The path of a document that a request target means, as Express takes it: any case, with or without a trailing
- * slash.
+ * The path of a document that a request target means, as the service takes it: any case, with or without a trailing
+ * slash, with any number of leading ones.
  */
 export function pathOf(target: string, paths: readonly string[]): string | undefined {
   const origin = target.replace(/^https?:\/\/[^/?]*/, '');
-  const path = origin.split('?')[0]!.replace(/(?<=.)\/$/, '');
+  const path = origin
+    .split('?')[0]!
+    .replace(/^\/+/, '/')
+    .replace(/(?<=.)\/$/, '');
   // One that is written out comes before one that a parameter matches too.
   return paths
     .toSorted((a, b) => a.split('{').length - b.split('{').length)

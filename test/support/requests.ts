@@ -135,7 +135,7 @@ export async function totalOf(target: Target, query = ''): Promise<number> {
   return (body as { meta: { total: number } }).meta.total;
 }
 
-/** The targets of a Link header by relation. */
+/** The targets of a Link header by relation, as they are written: queries alone. */
 export function linksIn({ headers }: Answer): Record<string, string> {
   const links = (headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g);
   return Object.fromEntries([...links].map(([, target, relation]) => [relation!, target!]));

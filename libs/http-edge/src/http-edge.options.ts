@@ -27,7 +27,7 @@ export interface HttpEdgeOptions {
   readonly shutdownDelay: number;
   /** Without this option no page of another origin may call the app. */
   readonly cors?: CorsOptions | undefined;
-  /** The path of a page for people, which the 401 of `GET /` without a token names. */
+  /** The path of a page for people, relative to the app. The 401 of `GET /` without a token names it. */
   readonly page?: string | undefined;
   readonly limits: RequestLimits;
   /** Called when a response is complete or aborted, with the duration of the request. */

@@ -1,6 +1,9 @@
-/** Returns a request target in a form that the router accepts: a decodable path, and the query. */
+/**
+ * Returns a request target in a form that the router accepts: a decodable path, and the query. Of
+ * leading slashes one remains: clients append paths to base addresses that end with a slash.
+ */
 export function toRoutableTarget(target: string): string {
-  const path = target.startsWith('/') ? target : originForm(target);
+  const path = (target.startsWith('/') ? target : originForm(target)).replace(/^\/{2,}/, '/');
   return path.includes('%') || path.includes('#') ? withLiteralPath(path) : path;
 }
 

@@ -20,7 +20,10 @@ export class UnknownRouteGuard extends BearerAuthGuard {
       const { page } = this.options;
       const isStart = method === 'GET' && path === '/' && page !== undefined;
       if (!isStart || !(error instanceof DomainError) || error.code !== 'UNAUTHORIZED') throw error;
-      throw new DomainError('UNAUTHORIZED', `${error.message}; ${page} says how to call this service`);
+      throw new DomainError(
+        'UNAUTHORIZED',
+        `${error.message}; the page ${page} below this address says how to call this service`,
+      );
     }
   }
 }

@@ -425,11 +425,6 @@ export interface components {
             projectId: string;
         };
         /** @description A log was deleted (CloudEvents 1.0, JSON format). */
-            /**
-             * @description The change, for consumers of http-feeds. Other events have no `method`.
-             * @constant
-             */
-            method: "DELETE";
         TimeLogDeleted: {
             /** @constant */
             specversion: "1.0";
@@ -439,6 +434,11 @@ export interface components {
             source: "/api/v1/time-logs";
             /** @constant */
             type: "time-log.deleted";
+            /**
+             * @description The change, for consumers of http-feeds. Other events have no `method`.
+             * @constant
+             */
+            method: "DELETE";
             /** @description The last project of the log. */
             subject: string;
             /**
@@ -708,7 +708,7 @@ export interface operations {
             /** @description The page. */
             200: {
                 headers: {
-                    /** @description The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`. */
+                    /** @description The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`. Its references are relative: queries alone. */
                     Link: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
@@ -753,6 +753,8 @@ export interface operations {
             /** @description The log, durably stored. */
             201: {
                 headers: {
+                    /** @description The log, relative to the address of the request (RFC 3986). */
+                    Location: string;
                     /** @description Present if nothing was recorded, and the first response to the `Idempotency-Key` is repeated. */
                     "Idempotency-Replayed"?: "true";
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -808,7 +810,7 @@ export interface operations {
             /** @description The totals. */
             200: {
                 headers: {
-                    /** @description The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`. */
+                    /** @description The first, previous, next and last page (RFC 8288), each with the filters, and with the days that were applied for `from` and `to`. Its references are relative: queries alone. */
                     Link: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
@@ -851,7 +853,7 @@ export interface operations {
             /** @description The next events. */
             200: {
                 headers: {
-                    /** @description The next page (RFC 8288): after the last event of this one, or after the same event if there are no new ones. */
+                    /** @description The next page (RFC 8288): after the last event of this one, or after the same event if there are no new ones. Its reference is relative: a query alone. */
                     Link: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];

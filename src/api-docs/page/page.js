@@ -1,4 +1,4 @@
-import { lines, requestOf, SAMPLES } from './samples.js';
+import { lines, requestOf, ROOT, SAMPLES } from './samples.js';
 
 // Runs in the browser after Swagger UI, and replaces components of Swagger UI that are too tall or
 // too verbose. An open operation fits on one screen: its form on one side, samples and responses on
@@ -192,7 +192,7 @@ function opsFilter(tags, phrase) {
 }
 
 SwaggerUIBundle({
-  url: '/openapi.json',
+  url: `${ROOT}openapi.json`,
   dom_id: '#swagger-ui',
   deepLinking: true,
   // The default is a validator on another host.

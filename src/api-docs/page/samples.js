@@ -1,6 +1,9 @@
 // Formats a request as a program to paste into a terminal. Values are quoted, so that they are sent
 // unchanged.
 
+/** The address of the service. A proxy may have removed a prefix of it from our paths. */
+export const ROOT = new URL('../..', import.meta.url).href;
+
 export const lines = (separator, ...parts) => parts.flat().join(separator);
 const quoteShell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 const quotePython = (text) => `'''${text.replace(/[\\']/g, '\\$&')}'''`;
@@ -77,7 +80,7 @@ export function requestOf({ path, method, operation, specSelectors, oas3Selector
   const type = oas3Selectors.requestContentType(path, method);
   return {
     method: method.toUpperCase(),
-    url: location.origin + resolvedPath + (query && `?${query}`),
+    url: ROOT + resolvedPath.slice(1) + (query && `?${query}`),
     headers: [...parametersIn('header'), ...(body === undefined ? [] : [['Content-Type', type]])],
     body,
   };

@@ -2,7 +2,6 @@ import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { StrictQuery } from '../../../libs/strict-request/src/index.js';
-import { pathOf } from '../../time-log/api/page-links.js';
 import { sendList } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
@@ -45,7 +44,7 @@ export class FeedController extends TimeLogRoutes {
         const last = events.at(-1)?.id ?? query.lastEventId;
         return {
           list: { before: '[', items: eventJsons(events, this.source), after: ']' },
-          link: nextEventsLink(pathOf(request), last, limit),
+          link: nextEventsLink(last, limit),
         };
       },
       type: EVENTS_TYPE,
@@ -58,7 +57,7 @@ function* eventJsons(events: readonly TimeLogEvent[], source: string): Generator
 }
 
 /** Returns the `Link` header of a page of events. The next page starts after the last event of this one. */
-function nextEventsLink(path: string, lastEventId: string | undefined, limit: number): string {
+function nextEventsLink(lastEventId: string | undefined, limit: number): string {
   const start = lastEventId === undefined ? '' : `lastEventId=${lastEventId}&`;
-  return `<${path}?${start}limit=${limit}>; rel="next"`;
+  return `<?${start}limit=${limit}>; rel="next"`;
 }

@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
-import { pageLinks } from './page-links.js';
+import { locationOf, pageLinks } from './page-links.js';
 
-const PATH = '/api/v1/time-logs';
 const everything = { period: Period.of() };
 
 /** Parses the header. Returns the targets by relation. */
-function links(page: PageRequest, total: number, filter: Parameters<typeof pageLinks>[1] = everything) {
-  const entries = pageLinks(PATH, filter, page, total)
+function links(page: PageRequest, total: number, filter: Parameters<typeof pageLinks>[0] = everything) {
+  const entries = pageLinks(filter, page, total)
     .split(', ')
     .map((link) => {
       const [, target, relation] = /^<([^<>\s]+)>; rel="([a-z]+)"$/.exec(link) ?? [];
@@ -40,12 +39,12 @@ describe('pageLinks', () => {
   });
 
   it('writes relations and targets as in RFC 8288', () => {
-    expect(pageLinks(PATH, everything, PageRequest.of(2, 10), 30)).toBe(
+    expect(pageLinks(everything, PageRequest.of(2, 10), 30)).toBe(
       [
-        '</api/v1/time-logs?page=1&limit=10>; rel="first"',
-        '</api/v1/time-logs?page=1&limit=10>; rel="prev"',
-        '</api/v1/time-logs?page=3&limit=10>; rel="next"',
-        '</api/v1/time-logs?page=3&limit=10>; rel="last"',
+        '<?page=1&limit=10>; rel="first"',
+        '<?page=1&limit=10>; rel="prev"',
+        '<?page=3&limit=10>; rel="next"',
+        '<?page=3&limit=10>; rel="last"',
       ].join(', '),
     );
   });
@@ -56,19 +55,39 @@ describe('pageLinks', () => {
       period: Period.of('2026-01-01T00:00+05:30', '2026-02-01 00:00'),
     };
     expect(links(PageRequest.of(1, 1000), 1, filter).last).toBe(
-      `${PATH}?projectId=11111111-1111-1111-1111-111111111111&from=2026-01-01&to=2026-02-01&page=1&limit=1000`,
+      `?projectId=11111111-1111-1111-1111-111111111111&from=2026-01-01&to=2026-02-01&page=1&limit=1000`,
     );
   });
 
   it('keeps the grouping', () => {
     const period = Period.of('2026-01-01');
     expect(links(PageRequest.of(1, 5), 1, { period, by: 'week' }).first).toBe(
-      `${PATH}?from=2026-01-01&by=week&page=1&limit=5`,
+      `?from=2026-01-01&by=week&page=1&limit=5`,
     );
   });
 
   it('omits open ends', () => {
     const target = links(PageRequest.of(1, 5), 1, { period: Period.of(undefined, '2026-02-01') }).first;
-    expect(target).toBe(`${PATH}?to=2026-02-01&page=1&limit=5`);
+    expect(target).toBe(`?to=2026-02-01&page=1&limit=5`);
+  });
+});
+
+describe('locationOf', () => {
+  it.each([
+    ['/api/v1/time-logs', 'time-logs/ID', '/api/v1/time-logs/ID'],
+    ['/API/V1/Time-Logs', 'Time-Logs/ID', '/API/V1/Time-Logs/ID'],
+    ['/api/v1/time-logs/', 'ID', '/api/v1/time-logs/ID'],
+    ['/api/v1/time-logs?a=/b', 'time-logs/ID', '/api/v1/time-logs/ID'],
+    ['//api/v1/time-logs', 'time-logs/ID', '//api/v1/time-logs/ID'],
+    ['/work/time-logs', 'time-logs/ID', '/work/time-logs/ID'],
+    ['/time-logs', 'time-logs/ID', '/time-logs/ID'],
+    ['/work:logs', './work:logs/ID', '/work:logs/ID'],
+    ['http://host/work/time-logs', 'time-logs/ID', '/work/time-logs/ID'],
+  ])('of a log that was created at %s is %s', (originalUrl, location, path) => {
+    expect(locationOf({ originalUrl }, 'ID')).toBe(location);
+    // As clients see it, behind a proxy that has removed a prefix.
+    const address = originalUrl.startsWith('http') ? originalUrl : `http://host${originalUrl}`;
+    const prefixed = address.replace('http://host', 'http://host/tl');
+    expect(new URL(location, prefixed).href).toBe(`http://host/tl${path}`);
   });
 });

@@ -7,13 +7,11 @@ interface PageFilter extends TimeLogFilter {
   readonly by?: string | undefined;
 }
 
-/** Returns the `Link` header (RFC 8288) with the first, previous, next and last page for the same filter. */
-export function pageLinks(
-  path: string,
-  { projectId, period, by }: PageFilter,
-  page: PageRequest,
-  total: number,
-): string {
+/**
+ * Returns the `Link` header (RFC 8288) with the first, previous, next and last page for the same
+ * filter. Its targets are queries alone, because a proxy may have removed a prefix of the path.
+ */
+export function pageLinks({ projectId, period, by }: PageFilter, page: PageRequest, total: number): string {
   const last = Math.max(1, Math.ceil(total / page.limit));
   const links: [string, number][] = [['first', 1]];
   if (page.number > 1) links.push(['prev', Math.min(page.number - 1, last)]);
@@ -25,11 +23,14 @@ export function pageLinks(
     .map(([name, value]) => `${name}=${value}&`)
     .join('');
   return links
-    .map(([relation, number]) => `<${path}?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`)
+    .map(([relation, number]) => `<?${filter}page=${number}&limit=${page.limit}>; rel="${relation}"`)
     .join(', ');
 }
 
-/** Returns the path of a request. */
-export function pathOf({ originalUrl }: Request): string {
-  return originalUrl.split('?')[0]!;
+/** Returns the `Location` of a log that a request has created, relative to the path of the request. */
+export function locationOf({ originalUrl }: Pick<Request, 'originalUrl'>, id: string): string {
+  const segment = originalUrl.split('?')[0]!.split('/').at(-1)!;
+  if (segment === '') return id;
+  // The first segment of a relative reference must not look like a scheme (RFC 3986, section 4.2).
+  return `${segment.includes(':') ? './' : ''}${segment}/${id}`;
 }

@@ -19,7 +19,7 @@ import { CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
 import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { listJson, logJson } from '../wire/time-log-bodies.js';
-import { pageLinks, pathOf } from './page-links.js';
+import { locationOf, pageLinks } from './page-links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { sendJson, sendList } from './send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './time-log-routes.js';
@@ -49,7 +49,7 @@ export class TimeLogController extends TimeLogRoutes {
       estimateBytes: () => this.timeLogs.weigh(filter, page, call),
       make: async () => {
         const items = await this.timeLogs.items(filter, page, call);
-        return { list: listJson(items, page), link: pageLinks(pathOf(request), filter, page, items.total) };
+        return { list: listJson(items, page), link: pageLinks(filter, page, items.total) };
       },
     });
   }
@@ -70,6 +70,7 @@ export class TimeLogController extends TimeLogRoutes {
     if (keyText === undefined) {
       const log = await withinDeadline(request, this.timeLogs.record(values, call));
       state.change = { kind: 'record', id: log.id };
+      response.setHeader('Location', locationOf(request, log.id));
       sendJson(response, 201, logJson(log));
       return;
     }
@@ -77,6 +78,7 @@ export class TimeLogController extends TimeLogRoutes {
     const { log, isReplay } = await withinDeadline(request, this.timeLogs.recordOnce(values, key, call));
     if (isReplay) response.setHeader('Idempotency-Replayed', 'true');
     else state.change = { kind: 'record', id: log.id };
+    response.setHeader('Location', locationOf(request, log.id));
     sendJson(response, 201, logJson(log));
   }
 

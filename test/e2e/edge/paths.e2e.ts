@@ -7,13 +7,8 @@ const app = edgeApp();
 
 describe('paths', () => {
   it.each([
-    ...['//', '/nowhere', '/api', '/api/v1', '/api/v2/time-logs', '/time-logs', '/favicon.ico'],
-    ...[
-      `${TIME_LOGS}/7b1f0e9c-1f0e-7b1f-8e9c-7b1f0e9c1f0e/x`,
-      `/${TIME_LOGS}`,
-      '/health/x',
-      '/livez/nowhere',
-    ],
+    ...['//nowhere', '/nowhere', '/api', '/api/v1', '/api/v2/time-logs', '/time-logs', '/favicon.ico'],
+    ...[`${TIME_LOGS}/7b1f0e9c-1f0e-7b1f-8e9c-7b1f0e9c1f0e/x`, '/health/x', '/livez/nowhere'],
     ...[
       '/%ff',
       '/%',
@@ -37,11 +32,21 @@ describe('paths', () => {
 
   it('begin with one that leads a stranger to the page for people', async () => {
     const { status, body } = await send(app, '/', { headers: { authorization: undefined } });
-    const message = 'a valid bearer token is required; /docs says how to call this service';
+    const message =
+      'a valid bearer token is required; the page docs below this address says how to call this service';
     expect([status, body]).toEqual([401, refusal('UNAUTHORIZED', message)]);
     expectRefusal(await send(app, '/'), REFUSED.unknown);
     expectRefusal(await send(app, '/', { method: 'POST' }), REFUSED.unknown);
   });
+
+  // A client may append a path to a base address that ends with a slash.
+  it.each(['//health', '///health', 'http://x//health'])(
+    'may begin with more than one slash (%s)',
+    async (path) => {
+      const { status, text } = await exchange(app, authorized(app, `GET ${path}`, 'Connection: close'));
+      expect([status, text]).toEqual([200, 'OK']);
+    },
+  );
 
   it('may end with an empty query', async () => {
     expect((await send(app, '/health?')).status).toBe(200);

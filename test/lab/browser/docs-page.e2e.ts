@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { loadConfig } from '../../../src/process/config.js';
 import { environment } from '../../support/environment.js';
+import { startProxy } from '../../support/below-prefix.js';
 import { DOCUMENT_TEXT, type OpenApiDocument } from '../../support/open-api.js';
 import { create, LOG, refusal } from '../../support/requests.js';
 import { useTestApp } from '../../support/test-app.js';
@@ -66,6 +67,25 @@ describeInChromium('the page of the documentation', () => {
     expect(errors).toEqual([]);
     expect([...hosts]).toEqual([app.url]);
   });
+
+  it.each(['/docs', '/docs/'])(
+    'sends requests and shows samples below a prefix that a proxy removes (%s)',
+    async (path) => {
+      const { base, server } = await startProxy(app.port);
+      try {
+        const page = await openPage();
+        await page.goto(base + path);
+        await page.getByLabel('Paste it here:').fill(app.token);
+        const get = await open(page, 'listTimeLogs');
+        expect(await get.locator('.samples .highlight-code pre').innerText()).toContain(
+          `'${base}/api/v1/time-logs`,
+        );
+        expect((await execute(get)).status).toBe('200');
+      } finally {
+        server.close().closeAllConnections();
+      }
+    },
+  );
 
   it('says in three lines how to begin, and where the token is', async () => {
     const page = await visit();
