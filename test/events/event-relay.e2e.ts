@@ -143,6 +143,7 @@ describe('the relay', () => {
       ['time-log.deleted', from],
     ]);
     expect(told.at(-1)!.data).toEqual({ id: log.id, projectId: from });
+    expect(told.map((event) => 'method' in event && event.method)).toEqual([false, false, false, 'DELETE']);
   });
 
   it('publishes all that is there again where the feed no longer reaches back, and says so once', async () => {
