@@ -75,6 +75,8 @@ export class HttpEdgeModule
     const { headersTimeout, requestTimeout, keepAliveTimeout } = limits;
     // With a limit on their number, Node would drop headers, such as a second Authorization.
     Object.assign(server, { headersTimeout, requestTimeout, keepAliveTimeout, maxHeadersCount: 0 });
+    // A client may close its side after the request, and still reads the response.
+    Object.assign(server, { httpAllowHalfOpen: true });
     this.unread.watch(server);
     const queue = new PipelineQueue(app);
     server.removeListener('request', app);

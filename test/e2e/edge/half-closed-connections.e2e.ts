@@ -1,0 +1,231 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { aroundStatements } from '../../support/around-statements.js';
+import { LargeResponseLimiter, loadConfig } from '../../support/compiled.js';
+import { ROUTES, type Sample, sampleOf, successOf } from '../../support/describe-route.js';
+import { authorized, edgeApp, expectRefusal, REFUSED } from '../../support/edge.js';
+import { newGate } from '../../support/gate.js';
+import { type Answer, answersIn } from '../../support/raw-http.js';
+import { list, LOG, TIME_LOGS } from '../../support/requests.js';
+import { startTestApp, type TestApp } from '../../support/test-app.js';
+
+/** The text of a request with the token of the app. */
+function textOf(app: TestApp, { method = 'GET', path, headers = {}, body = '' }: Sample): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body as string)}`];
+  return authorized(app, `${method} ${path}`, ...lines, ...length) + (body as string);
+}
+
+const LIST = { path: TIME_LOGS };
+const LARGE_LIST = { path: `${TIME_LOGS}?limit=1000` };
+const CREATE = {
+  method: 'POST',
+  path: TIME_LOGS,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(LOG),
+};
+
+/** Undoes what a test has left. */
+const endings: (() => unknown)[] = [];
+afterEach(() => endings.splice(0).forEach((end) => end()));
+
+/** Connects a client that still reads after it has closed its own side. */
+async function open({ port }: TestApp): Promise<Socket> {
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  endings.push(() => client.destroy());
+  await once(client, 'connect');
+  return client.setEncoding('latin1');
+}
+
+/** Reads until the service closes the connection, also if it resets it. */
+async function readAll(client: Socket, method?: string): Promise<Answer[]> {
+  let text = '';
+  client.on('data', (chunk) => (text += String(chunk))).on('error', () => undefined);
+  await new Promise((resolve) => client.once('end', resolve).once('close', resolve));
+  return answersIn(text, method);
+}
+
+const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status);
+
+/** Watches connections as the app sees them. */
+function watchConnections(app: TestApp) {
+  const byPort = new Map<number | undefined, Socket>();
+  app.app.getHttpServer().on('connection', (socket: Socket) => byPort.set(socket.remotePort, socket));
+  return {
+    /** Resolves when the app has read something from a client. */
+    begun: ({ localPort }: Socket) =>
+      eventually(() => expect(byPort.get(localPort)!.bytesRead).toBeGreaterThan(0)),
+    /** Resolves when the app has read all from a client, or has closed the connection. */
+    ended: ({ localPort }: Socket) =>
+      eventually(() => {
+        const { readableEnded, destroyed } = byPort.get(localPort)!;
+        expect(readableEnded || destroyed).toBe(true);
+      }),
+    /** Resolves when the connection of a client is closed. */
+    closed: ({ localPort }: Socket) => eventually(() => expect(byPort.get(localPort)!.destroyed).toBe(true)),
+  };
+}
+
+/** Holds all statements. Returns a function that releases them. */
+function holdStatements(app: TestApp): () => void {
+  const gate = newGate();
+  endings.push(
+    aroundStatements(app.dataSource, async (_sql, run) => {
+      await gate.opened;
+      return run();
+    }),
+  );
+  return () => gate.open();
+}
+
+describe('a client that closes its side after the request', () => {
+  const app = edgeApp();
+  let connections: ReturnType<typeof watchConnections>;
+  beforeAll(() => void (connections = watchConnections(app)));
+
+  it.each(ROUTES.map((route) => [route.method, route.path, route] as const))(
+    'gets the response to %s %s, after a wait for the database too, and then the end of the connection',
+    async (method, _path, route) => {
+      const request = textOf(app, await sampleOf(route, app));
+      const release = holdStatements(app);
+      const client = await open(app);
+      const answers = readAll(client, method);
+      client.end(request);
+      await connections.ended(client);
+      release();
+      expect(statusesOf(await answers)).toEqual([successOf(route)]);
+    },
+  );
+
+  it.each([
+    ['a list of up to 1000', [LARGE_LIST], [200]],
+    ['a create that is refused', [{ ...CREATE, body: '{}' }], [400]],
+    ['an unknown path', [{ path: '/nowhere' }], [404]],
+    ['pipelined requests', [LIST, CREATE, LIST, LARGE_LIST], [200, 201, 200, 200]],
+  ])('gets the responses to %s', async (_what, requests, statuses) => {
+    const release = holdStatements(app);
+    const client = await open(app);
+    const answers = readAll(client);
+    client.end(requests.map((request) => textOf(app, request)).join(''));
+    await connections.ended(client);
+    release();
+    expect(statusesOf(await answers)).toEqual(statuses);
+  });
+
+  it('gets the response to a request of HTTP/1.0, and to the second one of a connection', async () => {
+    const old = await open(app);
+    const oldAnswers = readAll(old);
+    old.end(textOf(app, LIST).replace('HTTP/1.1', 'HTTP/1.0'));
+    expect(statusesOf(await oldAnswers)).toEqual([200]);
+    const client = await open(app);
+    const answers = readAll(client);
+    client.write(textOf(app, LIST));
+    await once(client, 'data');
+    client.end(textOf(app, CREATE));
+    expect(statusesOf(await answers)).toEqual([200, 201]);
+  });
+
+  it.each([
+    ['the headers', 'GET /health HTTP/1.1\r\nHost:'],
+    ['the body', () => textOf(app, CREATE).slice(0, -1)],
+  ])('is refused at once if it closes it within %s', async (_where, text) => {
+    const client = await open(app);
+    const answers = readAll(client);
+    client.end(typeof text === 'string' ? text : text());
+    const [answer, ...more] = await answers;
+    expectRefusal(answer!, REFUSED.malformed);
+    expect(more).toEqual([]);
+  });
+
+  it.each([
+    ['without a request', () => ''],
+    ['after an answer', () => textOf(app, LIST)],
+  ])('keeps no connection open if it closes it %s', async (_when, text) => {
+    const client = await open(app);
+    if (text() !== '') {
+      client.write(text());
+      await once(client, 'data');
+    }
+    const answers = readAll(client);
+    client.end();
+    expect(await answers).toEqual([]);
+  });
+
+  it('leaves no connection open if it leaves without reading', async () => {
+    const release = holdStatements(app);
+    const client = await open(app);
+    client.write(textOf(app, LARGE_LIST));
+    const [ended, closed] = [connections.ended(client), connections.closed(client)];
+    client.destroy();
+    await ended;
+    release();
+    await closed;
+  });
+});
+
+describe('a client that resets the connection', () => {
+  const app = edgeApp();
+  let connections: ReturnType<typeof watchConnections>;
+  beforeAll(() => void (connections = watchConnections(app)));
+
+  it('while its list waits for others costs no read of a page', async () => {
+    const gate = newGate();
+    const channel = { isClosed: () => false, sent: () => gate.opened, close: () => undefined };
+    const limiter = app.app.get(LargeResponseLimiter);
+    const large = { estimateBytes: async () => undefined, make: () => gate.opened };
+    const small = { estimateBytes: () => gate.opened.then(() => 1), make: () => gate.opened };
+    // Each is the only one that its queue serves.
+    const others = [large, small].map((job) => limiter.make({}, channel, job));
+    let pages = 0;
+    const unwatch = aroundStatements(app.dataSource, (sql, run) => {
+      if (sql.includes('page_time_logs')) pages++;
+      return run();
+    });
+    endings.push(unwatch, () => gate.open());
+    const client = await open(app);
+    client.write(textOf(app, LARGE_LIST));
+    await connections.begun(client);
+    const ended = connections.ended(client);
+    client.resetAndDestroy();
+    await ended;
+    gate.open();
+    await Promise.all(others);
+    expect((await list(app, 'limit=1000')).status).toBe(200);
+    expect(pages).toBe(1);
+  });
+});
+
+it('a half-closed connection that waits for the database is bounded by the deadline', async () => {
+  const app = await startTestApp({ limits: loadConfig({}, false).limits });
+  const connections = watchConnections(app);
+  const release = holdStatements(app);
+  try {
+    for (const request of [LIST, LARGE_LIST, CREATE]) {
+      const client = await open(app);
+      const [answers, closed] = [readAll(client), connections.closed(client)];
+      client.end(textOf(app, request));
+      expectRefusal((await answers)[0]!, REFUSED.unavailable);
+      await closed;
+    }
+  } finally {
+    release();
+    await app.close();
+  }
+});
+
+it('a half-closed connection gets its response while the service stops, which then ends', async () => {
+  const app = await startTestApp();
+  const connections = watchConnections(app);
+  const release = holdStatements(app);
+  const client = await open(app);
+  const answers = readAll(client);
+  client.end(textOf(app, CREATE));
+  await connections.ended(client);
+  const closed = app.close();
+  await eventually(() => expect(app.app.getHttpServer().listening).toBe(false));
+  release();
+  expect(statusesOf(await answers)).toEqual([201]);
+  await closed;
+});
