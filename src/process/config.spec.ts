@@ -341,14 +341,25 @@ describe('ACCESS_TOKEN_FILE', () => {
 });
 
 describe('the secrets', () => {
-  it('may come from files', async () => {
+  it.each([
+    ['', ''],
+    ['with a byte order mark', '\uFEFF'],
+  ])('may come from files %s', async (_what, mark) => {
     const urls = { DATABASE_URL: 'postgres://a:b@c/d', MIGRATION_DATABASE_URL: 'postgres://e:f@g/h' };
     const files: NodeJS.ProcessEnv = {};
     for (const [name, url] of Object.entries(urls)) {
       files[`${name}_FILE`] = join(directory, name);
-      await writeFile(join(directory, name), `${url}\n`);
+      await writeFile(join(directory, name), `${mark}${url}\n`);
     }
     expect(loadConfig(files, false)).toEqual(loadConfig(urls, false));
+  });
+
+  it('are rejected if a file is not UTF-8', async () => {
+    const DATABASE_URL_FILE = join(directory, 'utf-16');
+    await writeFile(DATABASE_URL_FILE, '\uFEFFpostgres://a:b@c/d\n', 'utf16le');
+    expect(errorsOf({ DATABASE_URL_FILE })).toEqual([
+      'DATABASE_URL_FILE: must be the path of a readable file in UTF-8',
+    ]);
   });
 
   it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'ACCESS_TOKEN'])(
@@ -358,7 +369,7 @@ describe('the secrets', () => {
       expect(errors).toEqual(
         expect.arrayContaining([
           `${name}_FILE: set either it or ${name}, not both`,
-          `${name}_FILE: must be the path of a readable file`,
+          `${name}_FILE: must be the path of a readable file in UTF-8`,
         ]),
       );
     },

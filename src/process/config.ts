@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { parseSettings, PROJECT, SECRETS, type Settings, SETTINGS } from './settings.js';
 import { suggestSettings } from './suggest-setting.js';
 
@@ -36,12 +37,19 @@ export function loadProcessConfig(
 /** Adds the project's `.env` to the environment. Returns false if it does not exist. */
 function readDotEnv(): boolean {
   try {
-    process.loadEnvFile(DOT_ENV);
+    // process.loadEnvFile would read a byte order mark as a part of the first name.
+    const settings = parseEnv(readText(DOT_ENV));
+    for (const name in settings) process.env[name] ??= settings[name];
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw new ConfigError(`${DOT_ENV}: must be a readable file`);
+    throw new ConfigError(`${DOT_ENV}: must be a readable file in UTF-8`);
   }
+}
+
+/** Returns the text of a file without a byte order mark. Throws if it is not UTF-8. */
+function readText(file: string): string {
+  return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
 }
 
 /**
@@ -65,9 +73,9 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     if (file === undefined) continue;
     if (variables[name] !== undefined) errors.push(`${name}_FILE: set either it or ${name}, not both`);
     try {
-      variables[name] = readFileSync(file, 'utf8').trim();
+      variables[name] = readText(file).trim();
     } catch {
-      errors.push(`${name}_FILE: must be the path of a readable file`);
+      errors.push(`${name}_FILE: must be the path of a readable file in UTF-8`);
     }
   }
   const { data, faults } = parseSettings(variables);

@@ -86,6 +86,13 @@ describe('PUT /api/v1/time-logs/{id}', () => {
     expect(corrected[0]).toBeGreaterThanOrEqual(400);
   });
 
+  it('ignores a byte order mark before the body, and takes another label of UTF-8', async () => {
+    const log = await made();
+    const text = `\uFEFF${JSON.stringify({ ...LOG, duration: 7 })}`;
+    const answer = await correct(app, log.id, text, { 'content-type': 'application/json; charset=utf8' });
+    expect([answer.status, dataOf(answer)]).toMatchObject([200, { id: log.id, duration: 7 }]);
+  });
+
   it('names what is wrong with id and query before it looks at the body', async () => {
     const log = await made();
     for (const [body, headers] of [[LOG], ['{'], [LOG, { 'content-type': 'text/plain' }]] as const) {

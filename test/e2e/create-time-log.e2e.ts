@@ -136,7 +136,7 @@ describe('POST /api/v1/time-logs', () => {
 
   it.each([
     ['nothing', '', isJson],
-    ['a byte order mark', `\ufeff${JSON.stringify(LOG)}`, isJson],
+    ['two byte order marks', `\ufeff\ufeff${JSON.stringify(LOG)}`, isJson],
     ['UTF-16', Buffer.from(`\ufeff${JSON.stringify(LOG)}`, 'utf16le'), isUtf8],
     ['a list', JSON.stringify([LOG]), isObject],
     ['a string', '"x"', isObject],
@@ -147,6 +147,10 @@ describe('POST /api/v1/time-logs', () => {
     ['eight levels', nested(8), `${PROJECT_ID}; ${DURATION}; ${DATE}; unknown field: x`],
   ])('refuses as a body %s', async (_what, body, message) => {
     expect(outcome(await create(app, body))).toEqual(isInvalid(message));
+  });
+
+  it('ignores a byte order mark before the body', async () => {
+    expect(outcome(await create(app, `\ufeff${JSON.stringify(LOG)}`))).toEqual(isCreated({}));
   });
 
   const tooLarge = [413, refusal('PAYLOAD_TOO_LARGE', `the request body must be at most ${LIMIT} bytes`)];
@@ -177,6 +181,7 @@ describe('POST /api/v1/time-logs', () => {
     { 'content-type': 'application/json' },
     { 'content-type': 'application/json; charset=utf-8' },
     { 'content-type': 'application/json;charset="UTF-8"' },
+    { 'content-type': 'application/json;charset=utf8' },
     { 'content-type': 'Application/JSON; Charset=Utf-8' },
     { 'content-type': 'application/json; profile="x"' },
     { 'content-encoding': 'identity' },

@@ -211,6 +211,11 @@ describe('a connection over TCP', () => {
     expect(await raw.ended()).toMatchObject([{ err: { error: 'PAYLOAD_TOO_LARGE' } }]);
   });
 
+  it('may begin the JSON of a message with a byte order mark', async () => {
+    const raw = await open();
+    expect(await raw.ask(`\uFEFF${LIST}`)).toMatchObject({ id: '1', response: { success: true } });
+  });
+
   it('is told what is wrong with its JSON after its token was looked at', async () => {
     const raw = await open();
     const broken = (token: string) => message({ accessToken: token, query: '|' }).replace('"|"', '[1,]');

@@ -24,9 +24,9 @@ describe('a .env in the project', () => {
   });
   afterEach(() => rm(inProject('.env'), { recursive: true, force: true }));
 
-  const writeDotEnv = (settings: Record<string, string>) => {
+  const writeDotEnv = (settings: Record<string, string>, encoding: BufferEncoding = 'utf8', mark = '') => {
     const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-    return writeFile(inProject('.env'), lines.join(''));
+    return writeFile(inProject('.env'), mark + lines.join(''), encoding);
   };
   const said = () => `settings that the environment does not set are read from ${inProject('.env')}`;
   const migrate = (env: Record<string, string>) =>
@@ -57,8 +57,11 @@ describe('a .env in the project', () => {
     expect(await migrate({})).toEqual({ code: 0, stdout: 'nothing to migrate\n', stderr: `${said()}\n` });
   });
 
-  it('is named where a setting is wrong', async () => {
-    await writeDotEnv({ PORT: 'http' });
+  it.each([
+    ['', ''],
+    [', also with a byte order mark', '\uFEFF'],
+  ])('is named where a setting is wrong%s', async (_what, mark) => {
+    await writeDotEnv({ PORT: 'http' }, 'utf8', mark);
     expect(await start({})).toEqual(
       refused(
         `PORT: must be a whole number from 0 to 65535\nThe settings come from the environment and from ${inProject('.env')}\n`,
@@ -73,8 +76,13 @@ describe('a .env in the project', () => {
   });
 
   it('is refused where it cannot be read', async () => {
+    const unreadable = refused(`${inProject('.env')}: must be a readable file in UTF-8\n`);
+    // As `echo PORT=1 > .env` writes it in PowerShell 5.
+    await writeDotEnv({ PORT: '1' }, 'utf16le', '\uFEFF');
+    expect(await start({})).toEqual(unreadable);
+    await rm(inProject('.env'));
     await mkdir(inProject('.env'));
-    expect(await start({})).toEqual(refused(`${inProject('.env')}: must be a readable file\n`));
+    expect(await start({})).toEqual(unreadable);
   });
 
   it('is not there for the programs of the tests', async () => {

@@ -99,7 +99,7 @@ function* faultsOfRequest({ method, path, headers = {}, body }: DocumentedReques
     yield* faultsOf(
       'request body',
       operation.requestBody.content['application/json']!.schema,
-      JSON.parse(body),
+      JSON.parse(body.replace(/^\uFEFF/, '')),
     );
   }
 }

@@ -3,7 +3,11 @@ export const DECLARED_TOKEN = 'a-token-that-the-deployment-declares';
 
 /** Runs before a program: to it, the project has no `.env`. That may hold the URL of a real database. */
 const WITHOUT_DOT_ENV = `--import=data:text/javascript,${encodeURIComponent(
-  `process.loadEnvFile = () => { throw Object.assign(new Error('none here'), { code: 'ENOENT' }); };`,
+  `import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  const read = fs.readFileSync;
+  fs.readFileSync = (path, ...options) => read(String(path).endsWith('/.env') ? '' : path, ...options);
+  syncBuiltinESMExports();`,
 )}`;
 
 /** The environment of a process of the service: what is given, and what it takes to find programs. */

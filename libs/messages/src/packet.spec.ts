@@ -17,7 +17,8 @@ const text = (data: unknown) => JSON.stringify({ pattern: PATTERN, data, id: 'on
 describe('readPacket', () => {
   it('parses what Nest sends', () => {
     const packet = { pattern: PATTERN, data: { accessToken: 'a', description: 'é😀' }, id: 'one' };
-    expect(readPacket(Buffer.from(JSON.stringify(packet)), BODY_LIMIT)).toEqual(packet);
+    for (const mark of ['', '\uFEFF'])
+      expect(readPacket(Buffer.from(mark + JSON.stringify(packet)), BODY_LIMIT)).toEqual(packet);
     expect(readPacket(Buffer.from('{"id":7}'), BODY_LIMIT)).toEqual({ id: 7 });
     expect(errorIn({})).toBeUndefined();
   });

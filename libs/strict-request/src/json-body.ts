@@ -54,11 +54,12 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   try {
     const type = new MIMEType(contentType ?? '');
-    const charset = type.params.get('charset')?.toLowerCase() ?? 'utf-8';
+    // TextDecoder has the labels of the WHATWG encoding standard, such as utf8, and throws for others.
+    const { encoding } = new TextDecoder(type.params.get('charset') ?? 'utf-8');
     // MIMEType ignores a second or an empty charset.
     const isUnambiguous =
       (contentType?.match(/;\s*charset/gi) ?? []).length === (type.params.has('charset') ? 1 : 0);
-    return type.essence === 'application/json' && charset === 'utf-8' && isUnambiguous;
+    return type.essence === 'application/json' && encoding === 'utf-8' && isUnambiguous;
   } catch {
     return false;
   }
@@ -100,12 +101,15 @@ function readBody(request: IncomingMessage & Stateful): Promise<Buffer> {
   });
 }
 
-/** Parses JSON in UTF-8. Throws DomainError VALIDATION_ERROR, whose message begins with `noun`. */
+/**
+ * Parses JSON in UTF-8 and ignores a byte order mark before it (RFC 8259, section 8.1). Throws
+ * DomainError VALIDATION_ERROR, whose message begins with `noun`.
+ */
 export function parseJson(bytes: Buffer, noun: 'the request body' | 'the message'): unknown {
   // Decoding would replace invalid bytes with U+FFFD, and so store another text.
   if (!isUtf8(bytes)) throw new DomainError('VALIDATION_ERROR', `${noun} must be valid UTF-8`);
   try {
-    return JSON.parse(bytes.toString());
+    return JSON.parse(bytes.toString().replace(/^\uFEFF/, ''));
   } catch {
     throw new DomainError('VALIDATION_ERROR', `${noun} must be valid JSON`);
   }

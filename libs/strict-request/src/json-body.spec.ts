@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { parseJson, readJsonObject } from './json-body.js';
+import { applyRules } from './request-rules.guard.js';
+
+const MARK = '\uFEFF';
+
+/** Reads the body `{}` of a request with a Content-Type. */
+function readAs(contentType: string): Promise<object> {
+  const request = Object.assign(Readable.from([Buffer.from('{}')]), {
+    headers: { 'content-type': contentType },
+    headersDistinct: { 'content-type': [contentType] },
+    complete: true,
+  }) as unknown as IncomingMessage;
+  applyRules(request, { bodyLimit: 2, deadline: 1 });
+  return readJsonObject(request);
+}
+
+/** The labels of UTF-8 in the WHATWG encoding standard, section 4.2. */
+const LABELS = ['unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'utf-8', 'utf8', 'x-unicode20utf8'];
+
+describe('the Content-Type of a JSON body', () => {
+  it.each([
+    ...LABELS.flatMap((label) => [label, label.toUpperCase(), `"${label}"`].map((text) => `charset=${text}`)),
+    ...['Charset="UTF8"', 'charset=utf8 ', ' charset=utf8', 'charset=utf8;', 'charset=utf8; profile=x'],
+    ...['profile="charset"; charset=utf8', ''],
+  ])('may have the parameter %j', async (parameter) => {
+    expect(await readAs(`application/json;${parameter}`)).toEqual({});
+    expect(await readAs(`Application/JSON ; ${parameter}`)).toEqual({});
+  });
+
+  it.each([
+    ...['utf-16', 'utf-16le', 'utf16', 'utf-7', 'utf-32', 'latin1', 'iso-8859-1', 'us-ascii', 'windows-1252'],
+    ...['utf_8', 'utf-8x', 'utf 8', '"utf-8, utf-8"', "'utf-8'", '', '""', 'binary', 'null'],
+    ...['utf8; charset=utf8', 'utf-8; charset=latin1', 'latin1; charset=utf-8'],
+  ])('may not have the charset %j', async (charset) => {
+    await expect(readAs(`application/json;charset=${charset}`)).rejects.toMatchObject({
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: 'Content-Type must be application/json in UTF-8',
+    });
+  });
+});
+
+describe('parseJson', () => {
+  it.each([
+    ['{}', {}],
+    ['\r\n [] ', []],
+    [JSON.stringify({ [MARK]: MARK }), { [MARK]: MARK }],
+  ])('ignores a byte order mark before %j', (text, value) => {
+    for (const json of [text, MARK + text])
+      expect(parseJson(Buffer.from(json), 'the message')).toEqual(value);
+  });
+
+  it.each([
+    ['two', `${MARK}${MARK}{}`],
+    ['one after a space', ` ${MARK}{}`],
+    ['one after the value', `{}${MARK}`],
+    ['nothing but one', MARK],
+  ])('rejects %s', (_what, text) => {
+    expect(() => parseJson(Buffer.from(text), 'the message')).toThrow('the message must be valid JSON');
+  });
+
+  it.each([
+    ['UTF-16, little-endian', Buffer.from(`${MARK}{}`, 'utf16le')],
+    ['UTF-16, big-endian', Buffer.from(`${MARK}{}`, 'utf16le').swap16()],
+    ['a part of a mark', Buffer.from([0xef, 0xbb, 0x7b, 0x7d])],
+  ])('rejects %s', (_what, bytes) => {
+    expect(() => parseJson(bytes, 'the message')).toThrow('the message must be valid UTF-8');
+  });
+});
