@@ -133,7 +133,7 @@ export class AppModule {
             cors: {
               origins: config.corsOrigins,
               headers: {
-                accepted: headers.flatMap(({ accepted = [] }) => accepted),
+                accepted: [...config.corsHeaders, ...headers.flatMap(({ accepted = [] }) => accepted)],
                 exposed: headers.flatMap(({ exposed = [] }) => exposed),
               },
             },

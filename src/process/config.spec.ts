@@ -13,8 +13,9 @@ const JWT = {
 };
 
 const DOTTED = `${TOKEN}.${TOKEN}.${TOKEN}`;
-/** Returns the settings that a JWT setting needs. */
-const withJwt = (name: string) => (name.startsWith('AUTH_') ? JWT : {});
+/** Returns the settings that another one needs. */
+const neededBy = (name: string) =>
+  name.startsWith('AUTH_') ? JWT : name === 'CORS_HEADERS' ? { CORS_ORIGINS: '*' } : {};
 
 function errorsOf(env: NodeJS.ProcessEnv): string[] {
   try {
@@ -43,6 +44,7 @@ describe('loadConfig', () => {
       logAsJson: false,
       declaredTokens: [],
       corsOrigins: [],
+      corsHeaders: [],
       rateLimit: undefined,
       acceptsAccessTokens: true,
       jwt: undefined,
@@ -75,6 +77,7 @@ describe('loadConfig', () => {
         LOG_LEVEL: 'debug',
         ACCESS_TOKEN: TOKEN,
         CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+        CORS_HEADERS: 'sentry-trace, X-Tenant',
         RATE_LIMIT: '600/minute',
         ...JWT,
         AUTH_AUDIENCE_CLAIM: 'client_id',
@@ -110,6 +113,7 @@ describe('loadConfig', () => {
       logAsJson: true,
       declaredTokens: [TOKEN],
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
+      corsHeaders: ['sentry-trace', 'X-Tenant'],
       rateLimit: { requests: 600, seconds: 60 },
       acceptsAccessTokens: true,
       jwt: {
@@ -164,6 +168,7 @@ describe('loadConfig', () => {
         ...['*', 'http://127.0.0.1:8080', 'https://[::1]:8443,https://xn--bcher-kva.example'],
         'capacitor://localhost,chrome-extension://abcdefghijklmnop',
       ],
+      CORS_HEADERS: ['x', 'sentry-trace , X_Tenant', "!#$%&'*+-.^_`|~09azAZ", '*'],
       RATE_LIMIT: ['1/second', '999999999/hour'],
       SHUTDOWN_DELAY: ['3600'],
       EVENTS_URL: ['tls://broker', 'amqps://ada:secret@broker/logs'],
@@ -176,13 +181,17 @@ describe('loadConfig', () => {
       AUTH_AUDIENCE: ['api://6e74172b-be56-4843-9ff4-e66a39bb12e3', 'x'.repeat(255)],
     }),
   )('accepts %s=%s', (name, value) => {
-    expect(errorsOf({ ...withJwt(name), [name]: value })).toEqual([]);
+    expect(errorsOf({ ...neededBy(name), [name]: value })).toEqual([]);
   });
 
   it.each<[NodeJS.ProcessEnv, string[]]>([
     [
       { MIGRATION_DATABASE_URL: 'postgres://a@b/c' },
       ['MIGRATION_DATABASE_URL: needs DATABASE_URL; the embedded database needs neither'],
+    ],
+    [
+      { CORS_HEADERS: 'X-Tenant' },
+      ['CORS_HEADERS: needs CORS_ORIGINS; without it no page of another origin may call the service'],
     ],
     [
       { HEADERS_TIMEOUT: '20', REQUEST_TIMEOUT: '19' },
@@ -232,6 +241,10 @@ describe('loadConfig', () => {
         ...['*,*', 'https://app.example,', 'https://app.example https://other.example'],
         ...['https://app.example\r\nX: y', 'file://', 'https://', 'null'],
       ],
+      CORS_HEADERS: [
+        ...['X-Tenant,', ',', 'X Tenant', 'X-Tenant: a', 'X-Tenant;b', 'X(a)', '"X-Tenant"', 'a/b', 'a@b'],
+        ...['a=b', '[a]', '{a}', 'a?', 'a\\', 'X-Ünit', 'a\tb', 'X-Tenant\r\nX: y'],
+      ],
       RATE_LIMIT: [
         ...['600', '0/minute', '-1/minute', '1.5/minute', '1000000000/hour', '600/min', '600/day'],
         ...['600/Minute', '600 / minute', '600/minute/token'],
@@ -267,14 +280,15 @@ describe('loadConfig', () => {
       ],
     }),
   )('rejects %s=%j with one line that contains its name but not its value', (name, value) => {
-    const errors = errorsOf({ ...withJwt(name), [name]: value });
+    const errors = errorsOf({ ...neededBy(name), [name]: value });
     expect(errors).toEqual([expect.stringMatching(`^${name}: must be `)]);
     expect(errors.join()).not.toContain(TOKEN.slice(1));
   });
 
   it('lists every error at once, without the values', () => {
     const settings = `ACCESS_TOKEN ACCESS_TOKEN_FILE AUTH_ACCESS_TOKENS AUTH_AUDIENCE AUTH_AUDIENCE_CLAIM AUTH_ISSUER
-      AUTH_JWKS_URL AUTH_PROJECTS_CLAIM AUTH_SCOPE_CLAIMS AUTH_SCOPE_PREFIX CORS_ORIGINS DATABASE_URL LOG_LEVEL MIGRATION_DATABASE_URL PORT RATE_LIMIT SHUTDOWN_DELAY`;
+      AUTH_JWKS_URL AUTH_PROJECTS_CLAIM AUTH_SCOPE_CLAIMS AUTH_SCOPE_PREFIX CORS_HEADERS CORS_ORIGINS DATABASE_URL LOG_LEVEL MIGRATION_DATABASE_URL PORT RATE_LIMIT
+      SHUTDOWN_DELAY`;
     const names = settings.split(/\s+/);
     const errors = errorsOf(Object.fromEntries(names.map((name, index) => [name, `secret ${index}`])));
     expect(new Set(errors.map((error) => error.split(':')[0]))).toEqual(new Set(names));

@@ -106,6 +106,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     jwt: jwtConfigOf(data),
     /** The origins whose pages may call the service from a browser; `*` alone means all. */
     corsOrigins: data.CORS_ORIGINS,
+    /** The request headers that these pages may send in addition to those that the service reads. */
+    corsHeaders: data.CORS_HEADERS,
     /** The number of requests that each token may send to this process; undefined means no limit. */
     rateLimit: data.RATE_LIMIT,
     /** In seconds. */

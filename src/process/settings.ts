@@ -13,6 +13,8 @@ const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
 const JWT_OPTIONS = ['AUTH_AUDIENCE_CLAIM', 'AUTH_SCOPE_CLAIMS', 'AUTH_SCOPE_PREFIX', 'AUTH_PROJECTS_CLAIM'];
 /** A b64token (RFC 6750, section 2.1) of at least 32 characters. */
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
+/** The name of a header (RFC 9110, section 5.1). */
+const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 // Messages never repeat a value: some values are secrets.
 const wholeNumber = (min: number, max: number, kind = 'a whole number') =>
@@ -39,6 +41,10 @@ const tokens = list.refine(
 const origins = list.refine(
   (items) => items.join() === '*' || items.every(isOrigin),
   'must be * or origins, separated by commas, as browsers send them: scheme://host[:port] in lower case, such as https://app.example, without path, wildcard or default port',
+);
+const headerNames = list.refine(
+  (names) => names.every((name) => FIELD_NAME.test(name)),
+  'must be names of headers, separated by commas, such as sentry-trace,X-Tenant',
 );
 
 const UNIT_SECONDS = { second: 1, minute: 60, hour: 3_600 };
@@ -93,6 +99,7 @@ const environment = z.object({
   AUTH_PROJECTS_CLAIM: word('the name of a claim').optional(),
   AUTH_ACCESS_TOKENS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CORS_ORIGINS: origins.default([]),
+  CORS_HEADERS: headerNames.default([]),
   RATE_LIMIT: rate.optional(),
   SHUTDOWN_DELAY: wholeNumber(0, 3_600, 'a whole number of seconds').default(0),
   API_DOCS: z.enum(['on', 'off'], 'must be on or off').default('on'),
@@ -142,6 +149,11 @@ export function parseSettings(variables: Variables): {
   }
   if (data && data.REQUEST_TIMEOUT < data.HEADERS_TIMEOUT) {
     faults.push('REQUEST_TIMEOUT: must not be less than HEADERS_TIMEOUT, which it includes');
+  }
+  if (data && data.CORS_HEADERS.length > 0 && data.CORS_ORIGINS.length === 0) {
+    faults.push(
+      'CORS_HEADERS: needs CORS_ORIGINS; without it no page of another origin may call the service',
+    );
   }
   return { data, faults: [...faults, ...tokenFaults(variables)] };
 }

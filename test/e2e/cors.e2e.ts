@@ -19,9 +19,11 @@ const preflight = (origin: string) => ({
     'access-control-request-headers': 'authorization,content-type',
   },
 });
+const ALLOWED =
+  'Authorization, Content-Type, Idempotency-Key, X-Request-Id, baggage, traceparent, tracestate';
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': [...new Set(ROUTES.map(({ method }) => method))].sort().join(', '),
-  'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
+  'access-control-allow-headers': ALLOWED,
   'access-control-max-age': '7200',
 };
 
@@ -149,6 +151,19 @@ describe('with CORS_ORIGINS=*', () => {
     expect([status, corsOf(headers)]).toEqual([204, { ...readable, ...PREFLIGHT_HEADERS }]);
     const plain = await send(app, TIME_LOGS, { method: 'OPTIONS', headers: { authorization: undefined } });
     expect(outcome(plain)).toEqual(REFUSED.unauthorized);
+  });
+});
+
+describe('with CORS_HEADERS', () => {
+  const app = useTestApp({ corsOrigins: [ORIGIN], corsHeaders: ['sentry-trace', 'X-Tenant'] });
+
+  it('lets a page send these headers too', async () => {
+    const { status, headers } = await send(app, TIME_LOGS, preflight(ORIGIN));
+    const allowed = headers.get('access-control-allow-headers')?.split(', ');
+    expect([status, allowed?.sort()]).toEqual([
+      204,
+      [...ALLOWED.split(', '), 'sentry-trace', 'X-Tenant'].sort(),
+    ]);
   });
 });
 

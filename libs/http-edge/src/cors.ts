@@ -16,9 +16,9 @@ export interface CorsOptions {
   readonly headers: CorsHeaders;
 }
 
-/** The headers of http-edge itself. */
+/** The headers of http-edge itself, and those that the tracing of a page adds to its requests. */
 const EDGE_HEADERS: CorsHeaders = {
-  accepted: ['Content-Type', 'X-Request-Id'],
+  accepted: ['Content-Type', 'X-Request-Id', 'baggage', 'traceparent', 'tracestate'],
   exposed: ['X-Request-Id', 'Retry-After', 'Allow'],
 };
 
