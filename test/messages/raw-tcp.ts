@@ -24,7 +24,7 @@ export class RawTcp {
   }
 
   static async open(port: number): Promise<RawTcp> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     // A write may come after the end.
     socket.on('error', () => undefined);
     await once(socket, 'connect');
@@ -58,6 +58,11 @@ export class RawTcp {
     const last: RawAnswer[] = [];
     for (let answer = await this.next(); answer; answer = await this.next()) last.push(answer);
     return last;
+  }
+
+  /** Sends nothing more, and goes on reading. */
+  end(bytes: Buffer | string): void {
+    this.socket.end(bytes);
   }
 
   close(): void {

@@ -211,6 +211,29 @@ describe('a connection over TCP', () => {
     expect(await raw.ended()).toMatchObject([{ err: { error: 'PAYLOAD_TOO_LARGE' } }]);
   });
 
+  it.each([
+    ['one message', 1],
+    ['more messages than are in flight at once', 300],
+  ])(
+    'gets the answers to %s after its client has ended its side, and is ended then',
+    async (_what, count) => {
+      const raw = await open();
+      const ids = Array.from({ length: count }, (_, id) => id);
+      raw.end(Buffer.concat(ids.map((id) => framed(message({ accessToken }, id)))));
+      const answers = await raw.ended();
+      expect(answers.map(({ id }) => id).sort((a, b) => Number(a) - Number(b))).toEqual(ids);
+      for (const { response } of answers) expect(response).toMatchObject({ success: true });
+    },
+  );
+
+  it('is ended at once where its client ends its side within a message, or before the first', async () => {
+    for (const text of ['', framed(LIST).subarray(0, -1)]) {
+      const raw = await open();
+      raw.end(text);
+      expect(await raw.ended()).toEqual([]);
+    }
+  });
+
   it('may begin the JSON of a message with a byte order mark', async () => {
     const raw = await open();
     expect(await raw.ask(`\uFEFF${LIST}`)).toMatchObject({ id: '1', response: { success: true } });

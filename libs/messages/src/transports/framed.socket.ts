@@ -51,6 +51,7 @@ export class FramedSocket extends TcpSocket implements BoundedConnection {
     super(socket);
     shared.anonymous.add(this);
     socket.on('drain', () => this.proceed());
+    socket.on('end', () => this.proceed());
     socket.on('close', () => {
       this.stopTimer();
       this.group.remove(this);
@@ -122,6 +123,9 @@ export class FramedSocket extends TcpSocket implements BoundedConnection {
       this.socket.pause();
       this.isScheduled = true;
       this.shared.scheduler.schedule(() => this.handleNext(), this.lastRunMs, this.isAnonymous);
+    } else if (this.socket.readableEnded) {
+      // Nest sends the last reply in the next tick.
+      if (this.inFlight === 0) setImmediate(() => this.socket.end());
     } else {
       this.socket.resume();
       if (this.inFlight === 0) this.startTimer();

@@ -36,6 +36,8 @@ export class TcpServer extends ServerTCP implements MessageTransport {
       timeouts,
     };
     this.setOnProcessingEndHook(() => undefined);
+    // A client may close its side after its messages, and still reads the replies.
+    Object.assign(this.unwrap<object>(), { allowHalfOpen: true });
   }
 
   /** Keeps open connections: their messages are refused, so that the senders know. */
