@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { parseJson, readJsonObject } from './json-body.js';
-import { applyRules } from './request-rules.guard.js';
+import { applyRules } from './request-state.js';
 
 const MARK = '\uFEFF';
 

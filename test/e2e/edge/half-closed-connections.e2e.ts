@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../../src/time-log/contract/eventually.js';
+import { eventually } from '../../../libs/host-kit/src/contract/eventually.js';
 import { aroundStatements } from '../../support/around-statements.js';
 import { LargeResponseLimiter, loadConfig } from '../../support/compiled.js';
 import { ROUTES, type Sample, sampleOf, successOf } from '../../support/describe-route.js';
