@@ -179,14 +179,11 @@ describe('the service with MESSAGES_URL, in this process', () => {
     taken.close();
   });
 
-  it.each(['http://x:1', 'tcp://x', 'nats:', 'x'])(
-    'starts with no URL but one of the three: %s',
-    async (url) => {
-      await expect(startHere({ ...env, MESSAGES_URL: url })).rejects.toThrow(
-        /^MESSAGES_URL: must be tcp:\/\/HOST:PORT, nats:\/\/HOST:PORT or amqp:\/\/USER:PASSWORD@HOST:PORT$/,
-      );
-    },
-  );
+  it.each(['http://x:1', 'tcp://x', 'nats:', 'x'])('starts with no URL of another form: %s', async (url) => {
+    await expect(startHere({ ...env, MESSAGES_URL: url })).rejects.toThrow(
+      /^MESSAGES_URL: must be tcp:\/\/HOST:PORT or nats:.* or amqps:\/\/USER:PASSWORD@HOST:PORT, with other special/,
+    );
+  });
 });
 
 describe('the service with EVENTS_URL', () => {

@@ -36,6 +36,9 @@ const compiled = (path: string) => importOnce(join(COMPILED, path));
 
 export const { NestFactory } = (await importOnce('@nestjs/core')) as typeof Core;
 export const { DataSource } = (await importOnce('typeorm')) as typeof TypeOrm;
+// A start that failed in an earlier file leaves the name of its data source behind. The next one would log a warning.
+const registry = join(COMPILED, '..', 'node_modules/@nestjs/typeorm/dist/data-source-name.registry.js');
+((await importOnce(registry)) as { DataSourceNameRegistry: Set<string> }).DataSourceNameRegistry.clear();
 
 const from = {
   accessToken: (await compiled('src/access-token/index.js')) as typeof AccessToken,
