@@ -18,6 +18,7 @@ it.each([
   ],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', /^the certificate of SERVER is not accep/],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'Host: db.', /^the certificate of SERVER is not accepted [(]Host/],
+  ['CERT_HAS_EXPIRED', 'certificate has expired', /^the certificate of SERVER is .*expired[)]: renew it on/],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable', /^the certificate of SERVER is not accepted [(]una/],
 ])('is final for %s, %s', (code, text, message) => {
   const failure = explainConnectionError(errorWith(code, text), URL_WITH_PASSWORD, 'MIGRATION_DATABASE_URL');

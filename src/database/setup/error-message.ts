@@ -39,6 +39,7 @@ export interface ConnectionFailure {
 const REJECTED = /^(?:22|28|3D|42)/;
 const WRONG_PASSWORD = '28P01';
 const NO_DATABASE = '3D000';
+const EXPIRED_CERTIFICATE = 'CERT_HAS_EXPIRED';
 /** Matches the codes of Node.js for an invalid certificate of the server. */
 const CERTIFICATE_ERROR = /CERT|SIGNATURE/;
 
@@ -62,6 +63,10 @@ export function explainConnectionError(error: unknown, url: string, setting: str
   if (text.includes('does not support SSL'))
     return final(
       `${server} does not support TLS, which ${setting} requires: enable it there, or remove sslmode if the network is safe`,
+    );
+  if (code === EXPIRED_CERTIFICATE)
+    return final(
+      `the certificate of ${server} is not accepted (${text}): renew it on the server that ${setting} names`,
     );
   if (CERTIFICATE_ERROR.test(code))
     return final(
