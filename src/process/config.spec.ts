@@ -42,6 +42,7 @@ describe('loadConfig', () => {
       dataDir: expect.stringMatching(/[/\\]\.data$/),
       logLevel: 'info',
       logAsJson: false,
+      isProduction: false,
       declaredTokens: [],
       corsOrigins: [],
       corsHeaders: [],
@@ -111,6 +112,7 @@ describe('loadConfig', () => {
       dataDir: resolve('some/where'),
       logLevel: 'debug',
       logAsJson: true,
+      isProduction: false,
       declaredTokens: [TOKEN],
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       corsHeaders: ['sentry-trace', 'X-Tenant'],
@@ -157,7 +159,9 @@ describe('loadConfig', () => {
     [false, undefined, true],
     [false, 'development', true],
   ])('with terminal %p and NODE_ENV %p sets logAsJson to %p', (isTerminal, NODE_ENV, expected) => {
-    expect(loadConfig({ NODE_ENV }, isTerminal).logAsJson).toBe(expected);
+    const config = loadConfig({ NODE_ENV }, isTerminal);
+    expect(config.logAsJson).toBe(expected);
+    expect(config.isProduction).toBe(NODE_ENV === 'production');
   });
 
   it.each(

@@ -99,6 +99,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     logLevel: data.LOG_LEVEL,
     /** Whether log lines are JSON. Otherwise they are readable text for a terminal. */
     logAsJson: data.NODE_ENV === 'production' || !isTerminal,
+    /** Whether an operator reads the log, and not the person who has just typed `npm start`. */
+    isProduction: data.NODE_ENV === 'production',
     declaredTokens: data.ACCESS_TOKEN ?? [],
     /** Whether access tokens are accepted, including the declared ones. */
     acceptsAccessTokens: data.AUTH_ACCESS_TOKENS === 'on',

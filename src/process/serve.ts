@@ -67,8 +67,14 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
       logger.log(
         [`listening on port ${port} of ${config.host ?? 'all interfaces'}`, ...connections].join('; '),
       );
+      const noToken = tokenFile === undefined && (await lacksToken(app, config));
+      if (config.isProduction) {
+        // The first steps would hide the last lines of the log after each restart.
+        if (noToken)
+          logger.warn('no token is valid: create one with npm run --silent token -- create --name NAME');
+      }
       // Standard output belongs to the log.
-      if (tokenFile !== undefined || (await lacksToken(app, config)))
+      else if (tokenFile !== undefined || noToken)
         print(welcomeText({ ...config, tokenFile, port, today: new Date() }));
       if (!signal.aborted) await once(signal, 'abort');
     } finally {

@@ -83,6 +83,13 @@ describe('the first use with a DATABASE_URL', () => {
     const { stdout } = await runHere('token', ['list'], env);
     for (const [id] of stdout.matchAll(/^[-0-9a-f]{36}(?= )/gm)) await runHere('token', ['revoke', id], env);
     expect((await written(env)).said).toMatch(`\n${NO_TOKEN}\n`);
+    const { log, said: saidInProduction } = await written({ ...env, NODE_ENV: 'production' });
+    expect([saidInProduction, log.map(({ msg }) => msg)]).toEqual([
+      '',
+      expect.arrayContaining([
+        'no token is valid: create one with npm run --silent token -- create --name NAME',
+      ]),
+    ]);
     expect((await written({ ...env, ACCESS_TOKEN: DECLARED_TOKEN })).said).toBe('');
     const AUTH_JWKS_URL = 'http://127.0.0.1:1/';
     expect((await written({ ...env, AUTH_JWKS_URL, AUTH_ISSUER: 'i', AUTH_AUDIENCE: 'a' })).said).toBe('');
@@ -99,6 +106,7 @@ describe('a start with the embedded database', () => {
       ['info', expect.stringMatching(/; messages: none [(]MESSAGES_URL[)]; events: none [(]EVENTS_URL[)]$/)],
       ['info', 'shutting down'],
     ]);
+    expect((await written({ DATA_DIR: inFolder(), NODE_ENV: 'production' })).said).toBe('');
     expect(said).toMatch(/^\nRecord a log:\n\ncurl (.+\n)+\nList the logs:\n\ncurl (.+\n)+\nTry it: .*\n\n$/);
   });
 });
