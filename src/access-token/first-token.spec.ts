@@ -44,11 +44,11 @@ describe('ensureFirstToken', () => {
   });
 
   it('creates one token, in a file that only its owner can read', async () => {
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(true);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe('created');
     const token = await readFile(file, 'utf8');
     expect(token).toMatch(/^tl_[\w-]{43}\n$/);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(true);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe('kept');
     expect(await readFile(file, 'utf8')).toBe(token);
     expect((await tokens.list()).map(({ scopes }) => scopes)).toEqual([SCOPES]);
     expect(warnings).toEqual([]);
@@ -58,19 +58,19 @@ describe('ensureFirstToken', () => {
     const other = join(directory, 'other');
     await writeFile(other, 'mine');
     await symlink(other, `${file}.new`);
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(true);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe('created');
     expect(await readFile(other, 'utf8')).toBe('mine');
   });
 
   it('says what to do if its file is missing, as after a restore, unless it was revoked', async () => {
     await ensureFirstToken(tokens, file, SCOPES);
     await rm(file);
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(false);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
     expect(warnings).toEqual([
       `the first token in ${file} is missing, since backups do not contain it: copy the file there, or make a token with npm run --silent token -- create --name NAME`,
     ]);
     Object.assign((await tokens.list())[0]!, { revokedAt: new Date() });
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(false);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
     expect(warnings).toHaveLength(1);
   });
 
@@ -79,7 +79,7 @@ describe('ensureFirstToken', () => {
     await rm(file);
     // Root can read any file, but no directory.
     await mkdir(file);
-    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe(false);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
     expect(warnings).toEqual([`the first token in ${file} cannot be read (EISDIR)`]);
   });
 });

@@ -8,7 +8,7 @@ const logger = new Logger('FirstToken');
 
 /**
  * Creates the first token of a new database, in a file that only its owner can read. Returns
- * whether the file has a valid token. A first token that was revoked or deleted is not created
+ * undefined if the file has no valid token. A first token that was revoked or deleted is not created
  * again. The file is written before the row: after a crash in between, the next start creates
  * another token.
  */
@@ -16,20 +16,20 @@ export async function ensureFirstToken(
   tokens: Pick<AccessTokenService, 'list' | 'store'>,
   file: string,
   scopes: readonly string[],
-): Promise<boolean> {
+): Promise<'created' | 'kept' | undefined> {
   const known = await tokens.list();
   const kept = await readKept(file);
-  if (kept !== undefined && known.some((token) => isValidFor(token, kept.trim()))) return true;
+  if (kept !== undefined && known.some((token) => isValidFor(token, kept.trim()))) return 'kept';
   const first = known.filter(({ name }) => name === NAME);
   if (kept === undefined && first.some(isValid))
     logger.warn(
       `the first token in ${file} is missing, since backups do not contain it: copy the file there, or make a token with npm run --silent token -- create --name NAME`,
     );
-  if (first.length > 0) return false;
+  if (first.length > 0) return undefined;
   const token = newToken();
   await writePrivately(file, `${token}\n`);
   await tokens.store(token, { name: NAME, scopes });
-  return true;
+  return 'created';
 }
 
 function isValidFor(known: AccessToken, token: string): boolean {

@@ -11,7 +11,7 @@ import { openDatabase } from '../database/setup/index.js';
 import { listen } from './listen.js';
 import { ServiceLogger } from './service-logger.js';
 import { findTracing } from './tracing.js';
-import { firstTokenFile, lacksToken, welcomeText } from './welcome.js';
+import { firstToken, lacksToken, welcomeText } from './welcome.js';
 
 /** A message from before the logger exists. */
 export interface StartupMessage {
@@ -60,22 +60,19 @@ export async function serve({ config, startupMessages, log, print, stop }: Serve
     );
     try {
       logger.log(`the database is ready: ${database.name}`);
-      const tokenFile = await firstTokenFile(app, config, database);
+      const token = await firstToken(app, config, database);
       const port = await listen(app, config);
       for (const module of MODULES) await module.connect?.(app, config, { logger, tracing });
       const connections = MODULES.flatMap(({ describeConnection }) => describeConnection?.(config) ?? []);
       logger.log(
         [`listening on port ${port} of ${config.host ?? 'all interfaces'}`, ...connections].join('; '),
       );
-      const noToken = tokenFile === undefined && (await lacksToken(app, config));
-      if (config.isProduction) {
-        // The first steps would hide the last lines of the log after each restart.
-        if (noToken)
-          logger.warn('no token is valid: create one with npm run --silent token -- create --name NAME');
-      }
-      // Standard output belongs to the log.
-      else if (tokenFile !== undefined || noToken)
-        print(welcomeText({ ...config, tokenFile, port, today: new Date() }));
+      const noToken = token === undefined && (await lacksToken(app, config));
+      if (noToken && config.isProduction)
+        logger.warn('no token is valid: create one with npm run --silent token -- create --name NAME');
+      // After each restart of a server, the first steps would hide the last lines of its log.
+      else if (config.isProduction ? token?.isNew : (token ?? noToken))
+        print(welcomeText({ ...config, tokenFile: token?.file, port, today: new Date() }));
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await app.close();

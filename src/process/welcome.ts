@@ -16,17 +16,21 @@ export interface WelcomeOptions {
   readonly apiDocs: boolean;
 }
 
-/** Returns the file with the first token, if it is valid. Only an embedded database has one. */
-export async function firstTokenFile(
+/**
+ * Returns the file with the first token, and whether this start created it. Returns undefined if it
+ * is not valid. Only an embedded database has one.
+ */
+export async function firstToken(
   app: INestApplicationContext,
   { databaseUrl, dataDir, acceptsAccessTokens }: Config,
   database: OpenDatabase,
-): Promise<string | undefined> {
+): Promise<{ readonly file: string; readonly isNew: boolean } | undefined> {
   if (databaseUrl !== undefined || !acceptsAccessTokens) return undefined;
   const file = join(dataDir, 'access-token');
-  if (!(await ensureFirstToken(app.get(AccessTokenService), file, firstTokenScopes))) return undefined;
+  const outcome = await ensureFirstToken(app.get(AccessTokenService), file, firstTokenScopes);
+  if (outcome === undefined) return undefined;
   await database.keepOwner(file);
-  return file;
+  return { file, isNew: outcome === 'created' };
 }
 
 /** Returns whether no client can call the service until a token is created. */
