@@ -13,8 +13,8 @@ const JWT_SETTINGS = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'];
 const JWT_OPTIONS = ['AUTH_AUDIENCE_CLAIM', 'AUTH_SCOPE_CLAIMS', 'AUTH_SCOPE_PREFIX', 'AUTH_PROJECTS_CLAIM'];
 /** A b64token (RFC 6750, section 2.1) of at least 32 characters. */
 const TOKEN = /^(?=.{32})[A-Za-z0-9\-._~+/]+=*$/;
-/** The name of a header (RFC 9110, section 5.1). */
-const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+/** The name of a header (RFC 9110, section 5.1), but for `*`, which allows all of them. */
+const FIELD_NAME = /^(?!\*$)[\w!#$%&'*+.^`|~-]+$/;
 
 // Messages never repeat a value: some values are secrets.
 const wholeNumber = (min: number, max: number, kind = 'a whole number') =>

@@ -5,7 +5,7 @@ import { isJsonObject, messageTooLarge, parseJson, stateOf } from '../../strict-
 const ENVELOPE_BYTES = 4_096;
 /** The maximum number of bytes of a message that is answered at all. */
 export const MAX_MESSAGE_BYTES = 1_048_576 + ENVELOPE_BYTES;
-/** The maximum number of bytes of a field that is extracted: tokens are shorter. */
+/** The maximum bytes of a field of a refused message. A longer token counts as an invalid one. */
 const MAX_FIELD_BYTES = 16_384;
 /** The maximum length of an id, in UTF-16 code units. */
 const MAX_ID_LENGTH = 255;

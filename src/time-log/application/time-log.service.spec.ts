@@ -128,6 +128,21 @@ describe('TimeLogService', () => {
     expect(await service.get(log.id.toUpperCase())).toEqual(log);
   });
 
+  it('records values that an object has by getters', async () => {
+    class Entry {
+      get projectId() {
+        return values.projectId;
+      }
+      get duration() {
+        return 2;
+      }
+      get date() {
+        return values.date;
+      }
+    }
+    expect(await service.record(new Entry())).toMatchObject({ duration: 2, date: values.date });
+  });
+
   it('records equal values as separate logs', async () => {
     const [first, second] = [await service.record(values), await service.record(values)];
     expect(first.id).not.toBe(second.id);

@@ -36,7 +36,11 @@ export class TimeLogAttributes {
   async applyTo(values: TimeLogValues): Promise<CheckedValues> {
     requireObject(values);
     const checked = await this.check(values.attributes);
-    if (checked.faults.length === 0) return check({ ...values, attributes: checked.output }, checked.input);
+    if (checked.faults.length === 0) {
+      // Values may be an object with getters, of which a copy has none.
+      const isSame = checked.output === values.attributes;
+      return check(isSame ? values : { ...values, attributes: checked.output }, checked.input);
+    }
     const own = faultsOf(values);
     throw new DomainError('VALIDATION_ERROR', [...own, ...checked.faults].join('; '), {
       logged: [...own, ...(checked.logged ?? checked.faults)].join('; '),

@@ -124,6 +124,7 @@ export class FramedSocket extends TcpSocket implements BoundedConnection {
       this.isScheduled = true;
       this.shared.scheduler.schedule(() => this.handleNext(), this.lastRunMs, this.isAnonymous);
     } else if (this.socket.readableEnded) {
+      this.stopTimer();
       // Nest sends the last reply in the next tick.
       if (this.inFlight === 0) setImmediate(() => this.socket.end());
     } else {
