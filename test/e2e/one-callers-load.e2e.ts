@@ -140,6 +140,21 @@ describe('while one caller asks for more long sums than there are connections', 
   });
 });
 
+it('far pages of one caller take half of the connections, and the next list runs at once', async () => {
+  const gates = hold('page_time_logs');
+  const asked = Array.from({ length: 12 }, () => list(app, 'page=200'));
+  await eventually(() => expect(gates).toHaveLength(5));
+  const next = list(app, `projectId=${PROJECT}`);
+  await eventually(() => expect(gates).toHaveLength(6));
+  gates.at(-1)!.open();
+  expect((await next).status).toBe(200);
+  const opening = setInterval(() => gates.forEach((gate) => gate.open()));
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  clearInterval(opening);
+  held = undefined;
+  expect(statuses).toEqual(statuses.map(() => 200));
+});
+
 describe('corrections', () => {
   const correctBy = (token: string, projectId: string, duration: number) =>
     correct({ port: app.port, token }, id, { ...LOG, projectId, duration });

@@ -1,18 +1,17 @@
+import type { FairQueue } from '../../../libs/batching/src/index.js';
 import { type Database, PreparedStatement, type TextRow } from '../../database/index.js';
-import type { PageRequest } from '../domain/page-request.js';
-import type { Period } from '../domain/period.js';
 import type { TimeLogRepository } from '../domain/time-log.repository.js';
 import { projectsOf } from './access-condition.js';
-import type { CostlyReads, ReadCost } from './costly-reads.js';
+import type { CostlyReads } from './costly-reads.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
 
-/** The maximum numbers of logs and of rows of counts that a cheap page skips or reads. */
-const CHEAP_PAGE = { logs: 5_000, rows: 1_000 };
+/** The maximum numbers of logs and of rows of counts that a near page skips or reads. */
+const NEAR_PAGE = { logs: 5_000, rows: 1_000 };
 
 type PageQuery = Parameters<TimeLogRepository['find']>;
 
-/** Reads pages of logs. Costly ones run in a queue. */
+/** Reads pages of logs. Pages far from the first one, and of many projects, run in queues. */
 export class TimeLogPages {
   private statement: PreparedStatement | undefined;
 
@@ -20,6 +19,7 @@ export class TimeLogPages {
     private readonly database: Database,
     private readonly rows: TimeLogRows,
     private readonly reads: CostlyReads,
+    private readonly farPages: FairQueue,
     private readonly sweep: TimeLogSweep,
   ) {}
 
@@ -51,21 +51,15 @@ export class TimeLogPages {
     const projects = projectsOf(filter, access);
     const { period } = filter;
     const values = [projects, period.from, period.to, String(page.offset), page.limit];
-    return this.reads.run(caller, costOf(projects, period, page), () => read(values));
+    const lists = projects?.length ?? 1;
+    const isNear = lists * (Number(page.offset) + page.limit) <= NEAR_PAGE.logs;
+    // A page of one list skips at most half of its fullest day.
+    if (lists === 1) return isNear ? read(values) : this.farPages.run(caller, () => read(values));
+    const cost = isNear ? { projects, period, rows: NEAR_PAGE.rows } : undefined;
+    return this.reads.run(caller, cost, () => read(values));
   }
 
   private get routine(): string {
     return `${this.database.routine('page_time_logs')}($1, $2, $3, $4, $5)`;
   }
-}
-
-/** Returns undefined for a page far from the start. Several projects need a page of each. */
-function costOf(
-  projects: ReadCost['projects'],
-  period: Period,
-  { offset, limit }: PageRequest,
-): ReadCost | undefined {
-  const isOneList = projects === null || projects.length === 1;
-  const isNear = (projects?.length ?? 1) * (Number(offset) + limit) <= CHEAP_PAGE.logs;
-  return isNear ? { projects, period, rows: isOneList ? Infinity : CHEAP_PAGE.rows } : undefined;
 }

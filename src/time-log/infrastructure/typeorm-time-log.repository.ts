@@ -21,7 +21,7 @@ import { type TimeLogPage, TimeLogRepository, type TimeLogWrites } from '../doma
 import type { TimeLogItems } from '../domain/time-log-item.js';
 import { TimeLog } from '../domain/time-log.js';
 import type { TransactionHandle } from '../domain/transaction-handle.js';
-import { TIME_LOG_LIMITS } from '../time-log.limits.js';
+import { QUEUE_SHARE, TIME_LOG_LIMITS } from '../time-log.limits.js';
 import { lockTimeoutOf, TimeLogCorrections } from './time-log-corrections.js';
 import { CostlyReads } from './costly-reads.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
@@ -38,7 +38,7 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
 
 /** The maximum number of logs in one statement. */
 const MAX_BATCH_LOGS = 200;
-/** The share of the pool for single changes, and the same share for lookups of single logs. */
+/** The share of the pool for single changes, and the same for lookups of single logs and for far pages. */
 const POOL_SHARE = 0.5;
 
 /** Stores time logs in PostgreSQL. Logs that arrive during a write share commits. */
@@ -72,8 +72,9 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
     this.sweep = new TimeLogSweep(database);
     this.reads = new CostlyReads(database, limits);
-    this.pages = new TimeLogPages(database, rows, this.reads, this.sweep);
     const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
+    const farPages = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, share);
+    this.pages = new TimeLogPages(database, rows, this.reads, farPages, this.sweep);
     this.lookups = new FairQueue(limits, share);
     this.changes = new FairQueue(limits, share);
     this.corrections = new TimeLogCorrections(database, rows, limits);
