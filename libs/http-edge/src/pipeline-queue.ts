@@ -43,18 +43,15 @@ export class PipelineQueue {
       socket.destroy();
       return;
     }
-    const previous = pending.at(-1);
     pending.push(response);
     requests.last = request;
     response.once('close', () => {
       pending.shift();
       requests.receivedBytes = socket.bytesRead;
+      const [next] = pending;
+      // Other connections are served first.
+      if (next) setImmediate(() => socket.writable && this.serve(next.req, next));
     });
-    if (!previous) {
-      this.serve(request, response);
-      return;
-    }
-    // Other connections are served first.
-    previous.once('close', () => setImmediate(() => socket.writable && this.serve(request, response)));
+    if (pending.length === 1) this.serve(request, response);
   }
 }
