@@ -77,12 +77,12 @@ module.exports = {
     {
       name: 'application-sees-domain',
       comment:
-        'Rule 3: application/ sees domain/, not api, infrastructure, TypeORM, express or class-validator.',
+        'Rule 3: application/ sees domain/, not api, wire, infrastructure, TypeORM, express or class-validator.',
       severity: 'error',
       from: { path: '^src/[^/]+/application/', pathNot: '\\.spec\\.ts$' },
       to: {
         path: [
-          '^src/[^/]+/(api|infrastructure)/',
+          '^src/[^/]+/(api|wire|infrastructure)/',
           '^src/database/',
           '(^|/)node_modules/(@nestjs/)?(typeorm|express|@types/express|class-validator|pg)/',
           '(^|/)node_modules/@nestjs/platform-express/',
@@ -140,7 +140,7 @@ module.exports = {
     },
     {
       name: 'root-alone-sees-compositions',
-      comment: 'Rule 6: how the service binds a module is no business of the module, nor of its hosts.',
+      comment: 'Rule 6: only the composition root knows how the service binds a module.',
       severity: 'error',
       from: { path: '^(src|libs)/', pathNot: [ROOT, COMPOSITION] },
       to: { path: COMPOSITION },
@@ -148,7 +148,7 @@ module.exports = {
     {
       name: 'root-through-index',
       comment:
-        'Rule 6 for the files of src itself and the commands: they see modules through their index.ts. The settings see their limits alone: a fault of a setting is told before anything is loaded.',
+        'Rule 6 for the files of src itself and the commands: they see modules through their index.ts. The settings see only their limits: a fault of a setting is reported before anything is loaded.',
       severity: 'error',
       from: { path: ROOT },
       to: {
@@ -213,7 +213,8 @@ module.exports = {
     },
     {
       name: 'messages-alone-see-transports',
-      comment: 'Rule 7 for messages, and a service without them never loads @nestjs/microservices.',
+      comment:
+        'Rule 7 for messages: only the transports and patterns see @nestjs/microservices, which hosts may lack.',
       severity: 'error',
       from: { path: '^(src|libs)/', pathNot: '^libs/messages/src/(transports|time-logs)/' },
       to: { path: '(^|/)node_modules/@nestjs/microservices/' },

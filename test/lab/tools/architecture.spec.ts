@@ -16,6 +16,7 @@ const PLANTED: [rule: string, file: string, imported: string][] = [
   ['application-sees-domain', 'src/alpha/application/query.ts', '../infrastructure/store.js'],
   ['application-sees-domain', 'src/alpha/application/checked.ts', 'class-validator'],
   ['application-sees-domain', 'src/alpha/application/web.ts', '../api/web.controller.js'],
+  ['application-sees-domain', 'src/alpha/application/reply.ts', '../wire/body.js'],
   ['api-not-infrastructure', 'src/alpha/api/shortcut.ts', '../infrastructure/store.js'],
   ['api-not-infrastructure', 'src/alpha/api/sql.ts', 'typeorm'],
   ['api-not-infrastructure', 'src/alpha/api/back-door.ts', '../../database/index.js'],
