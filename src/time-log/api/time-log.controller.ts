@@ -19,7 +19,7 @@ import { CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
 import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
 import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { listJson, logJson } from '../wire/time-log-bodies.js';
-import { locationOf, pageLinks } from './page-links.js';
+import { locationOf, pageLinks } from './links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
 import { sendJson, sendList } from './send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from './time-log-routes.js';

@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
 import { StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
-import { pageLinks } from '../../time-log/api/page-links.js';
+import { pageLinks } from '../../time-log/api/links.js';
 import { sendJson } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';

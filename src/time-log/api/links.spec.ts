@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { PageRequest } from '../domain/page-request.js';
 import { Period } from '../domain/period.js';
-import { locationOf, pageLinks } from './page-links.js';
+import { locationOf, pageLinks } from './links.js';
 
 const everything = { period: Period.of() };
 
