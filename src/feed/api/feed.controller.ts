@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
-import { StrictQuery } from '../../../libs/strict-request/src/index.js';
+import { Scopes } from '../../../libs/auth/src/index.js';
+import { type Served, STATE, StrictQuery } from '../../../libs/strict-request/src/index.js';
 import { sendList } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
 import { READ } from '../../time-log/time-log.scopes.js';
@@ -31,11 +31,11 @@ export class FeedController extends TimeLogRoutes {
   @Scopes([READ])
   async events(
     @StrictQuery(ListEventsDto) query: ListEventsDto,
-    @Req() request: Request,
+    @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
     const limit = Number(query.limit);
-    const call = callOptionsOf(callerOf(request));
+    const call = callOptionsOf(request[STATE].caller);
     await sendList(this.largeResponses, request, response, {
       limit,
       estimateBytes: () => this.service.weighEvents(query.lastEventId, limit, call),

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Optional, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { callerOf, Scopes } from '../../../libs/auth/src/index.js';
-import { StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
+import { Scopes } from '../../../libs/auth/src/index.js';
+import { type Served, STATE, StrictQuery, withinDeadline } from '../../../libs/strict-request/src/index.js';
 import { pageLinks } from '../../time-log/api/links.js';
 import { sendJson } from '../../time-log/api/send-response.js';
 import { PREPARE_ROUTES, type PrepareRoutes, TimeLogRoutes } from '../../time-log/api/time-log-routes.js';
@@ -26,14 +26,14 @@ export class TotalsController extends TimeLogRoutes {
   @Scopes([READ])
   async totals(
     @StrictQuery(TotalTimeLogsDto) query: TotalTimeLogsDto,
-    @Req() request: Request,
+    @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
     const { filter, page } = criteriaOf(query);
     const { by } = query;
     const totals = await withinDeadline(
       request,
-      this.service.totals(filter, by, page, callOptionsOf(callerOf(request))),
+      this.service.totals(filter, by, page, callOptionsOf(request[STATE].caller)),
     );
     response.setHeader('Link', pageLinks({ ...filter, by }, page, totals.groupCount));
     sendJson(response, 200, totalsJson(totals, page));
