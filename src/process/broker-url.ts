@@ -1,5 +1,5 @@
 import { isDecodable } from '../../libs/http-edge/src/request-target.js';
-import { hasLateAt, type QueryRules, pemFile, validateQuery, wholeNumber } from './url-query.js';
+import { hasAtAfterAuthority, type QueryRules, pemFile, validateQuery, wholeNumber } from './url-query.js';
 
 type Protocol = keyof typeof FORMS;
 
@@ -14,7 +14,7 @@ const FORMS = {
 const CA = ': name the CA of the broker in cafile';
 const TLS_ADVICE = { cacertfile: CA, verify: CA, tls: ': use tls:// or amqps://' };
 
-const NATS: QueryRules = { known: { cafile: pemFile }, instead: TLS_ADVICE };
+const NATS: QueryRules = { known: { cafile: pemFile }, unsupported: TLS_ADVICE };
 /** These parameters are obeyed by amqplib. RabbitMQ accepts no frames below 4096 bytes. */
 const AMQP: QueryRules = {
   known: {
@@ -22,13 +22,13 @@ const AMQP: QueryRules = {
     channelMax: wholeNumber(0, 65_535),
     frameMax: wholeNumber(4_096, 2_147_483_647),
   },
-  instead: TLS_ADVICE,
+  unsupported: TLS_ADVICE,
 };
 const QUERY_RULES: Readonly<Record<Protocol, QueryRules>> = {
   'tcp:': { known: {} },
   'nats:': NATS,
   'tls:': NATS,
-  'amqp:': { ...AMQP, instead: { ...TLS_ADVICE, cafile: ': use amqps://' } },
+  'amqp:': { ...AMQP, unsupported: { ...TLS_ADVICE, cafile: ': use amqps://' } },
   'amqps:': { ...AMQP, known: { ...AMQP.known, ...NATS.known } },
 };
 
@@ -43,7 +43,7 @@ export function validateBrokerUrl(text: string, protocols: readonly Protocol[]):
     !protocol ||
     !isHost ||
     url.hash !== '' ||
-    hasLateAt(text) ||
+    hasAtAfterAuthority(text) ||
     (protocol === 'tcp:' && !url.port)
   )
     return `must be ${protocols.map((name) => FORMS[name]).join(' or ')}, with other special characters percent-encoded`;

@@ -1,7 +1,7 @@
 import { isDecodable } from '../../libs/http-edge/src/request-target.js';
 import {
   anyText,
-  hasLateAt,
+  hasAtAfterAuthority,
   oneOf,
   parametersOf,
   type QueryRules,
@@ -42,7 +42,7 @@ const QUERY_RULES: QueryRules = {
     client_encoding: oneOf('UTF8', 'utf8', 'UTF-8', 'utf-8'),
     gssencmode: oneOf('disable'),
   },
-  instead: {
+  unsupported: {
     schema: SCHEMA,
     currentschema: SCHEMA,
     searchpath: SCHEMA,
@@ -75,7 +75,7 @@ export function validateDatabaseUrl(text: string): string | undefined {
   const hosts = [authority.slice(authority.lastIndexOf('@') + 1), ...parametersOf(text).getAll('host')];
   if (hosts.some((name) => name.includes(',')))
     return 'must name one host: several are not supported, so use an address that leads to the primary';
-  if (url?.hash !== '' || url.port === '0' || hasLateAt(text)) return FORM_MESSAGE;
+  if (url?.hash !== '' || url.port === '0' || hasAtAfterAuthority(text)) return FORM_MESSAGE;
   return validateQuery(text, QUERY_RULES) ?? contradictionIn(parametersOf(text));
 }
 

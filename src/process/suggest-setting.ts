@@ -19,14 +19,17 @@ export function suggestSettings(names: readonly string[], known: readonly string
 /** Returns the known name that is nearest to a name, if it differs by at most a third of its letters. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const [nearest] = known
-    .map((candidate) => ({ candidate, distance: editDistance(plain(name), plain(candidate)) }))
+    .map((candidate) => ({
+      candidate,
+      distance: editDistance(normalizedName(name), normalizedName(candidate)),
+    }))
     .filter(({ candidate, distance }) => distance <= candidate.length / 3)
     .sort((a, b) => a.distance - b.distance);
   return nearest?.candidate;
 }
 
-/** Returns a name without its case and separators, for comparisons. */
-export function plain(name: string): string {
+/** Returns a name in lower case without `_` and `-`, for comparisons. */
+export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '');
 }
 

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { nearestName, plain } from './suggest-setting.js';
+import { nearestName, normalizedName } from './suggest-setting.js';
 
-/** Returns what the value of a parameter must be, or undefined if it is valid. */
+/** Returns a description of the valid values of a parameter, or undefined if the value is valid. */
 type ValueRule = (value: string) => string | undefined;
 
+/** The parameters that a URL may have. */
 export interface QueryRules {
   readonly known: Readonly<Record<string, ValueRule>>;
-  /** Advice for parameters that are not supported, by their names in lower case without `_` and `-`. */
-  readonly instead?: Readonly<Record<string, string>>;
+  /** The ends of the messages about parameters that are not supported, by their normalized names. */
+  readonly unsupported?: Readonly<Record<string, string>>;
 }
 
 export const anyText: ValueRule = () => undefined;
@@ -35,7 +36,7 @@ export const wholeNumber =
       : `a whole number from ${min} to ${max}`;
 
 /** Returns whether an @ follows the authority: it may end a password whose / ? or # is not encoded. */
-export function hasLateAt(url: string): boolean {
+export function hasAtAfterAuthority(url: string): boolean {
   return /^[^/]*\/\/[^/?#]*[/?#].*@/.test(url);
 }
 
@@ -48,17 +49,17 @@ export function parametersOf(url: string): URLSearchParams {
  * Returns an error message of one line for an invalid query, so that no parameter is ignored. The
  * message has no value, and no unknown name that may be a part of a password.
  */
-export function validateQuery(url: string, { known, instead = {} }: QueryRules): string | undefined {
+export function validateQuery(url: string, { known, unsupported = {} }: QueryRules): string | undefined {
   const parameters = parametersOf(url);
   const names = [...parameters.keys()];
   const knownNames = Object.keys(known);
   const unknown = names.find((name) => !knownNames.includes(name));
   if (unknown !== undefined) {
     const isSecret = !/^[\w.-]{1,40}$/.test(unknown) || names.some((name) => /passw/i.test(name));
-    if (Object.hasOwn(instead, plain(unknown)))
-      return `must not contain ${unknown}${instead[plain(unknown)]!}`;
+    if (Object.hasOwn(unsupported, normalizedName(unknown)))
+      return `must not contain ${unknown}${unsupported[normalizedName(unknown)]!}`;
     const nearest = nearestName(unknown, knownNames);
-    const advice = nearest === undefined ? `: ${allOf(knownNames)}` : `: did you mean ${nearest}?`;
+    const advice = nearest === undefined ? `: ${describeNames(knownNames)}` : `: did you mean ${nearest}?`;
     return `has an unknown parameter${isSecret ? '' : ` ${unknown}`}${advice}`;
   }
   // Drivers and libpq read it differently: as a space, or as it is.
@@ -72,6 +73,6 @@ export function validateQuery(url: string, { known, instead = {} }: QueryRules):
   return undefined;
 }
 
-function allOf(names: readonly string[]): string {
+function describeNames(names: readonly string[]): string {
   return names.length === 0 ? 'it may have none' : `known are ${names.join(', ')}`;
 }
