@@ -5,9 +5,15 @@ import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } fr
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { DomainError } from '../../libs/errors/src/index.js';
 import { Connections } from './connections.js';
-import { type ChangeOptions, Outages } from './outages.js';
+import { Outages } from './outages.js';
 import { dataSourceOf, qualified, schemaOf } from './qualified.js';
-import { type Rows, StatementSender, type TextRow, type TextStatement } from './statements.js';
+import {
+  type ChangeOptions,
+  type Rows,
+  StatementSender,
+  type TextRow,
+  type TextStatement,
+} from './statements.js';
 import {
   runInTransaction,
   runWithin,
@@ -17,11 +23,11 @@ import {
 } from './transaction.js';
 import { isReadOnlyError, isServerError, isUnavailability } from './unavailability.js';
 
-/** The time for which a shutdown waits for running statements, and the time between two looks. */
+/** The time for which a shutdown waits for running statements, and the interval of its checks. */
 const SHUTDOWN_WAIT_MS = 1_000;
 const SHUTDOWN_POLL_MS = 10;
 
-/** Runs a statement that reads, or one that writes. */
+/** The methods that run a statement: one that reads, and one that writes. */
 export type Statements = Pick<Database, 'query' | 'change'>;
 
 /** Runs all SQL of the service, and distinguishes outages from errors of the service. */
@@ -107,7 +113,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   /**
-   * Returns a runner of statements in an open transaction of the caller, at any isolation level.
+   * Returns the methods for statements in an open transaction of the caller, at any isolation level.
    * Throws an Error if the transaction is not open or belongs to another DataSource. The statements
    * throw like `query`.
    */

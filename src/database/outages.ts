@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { reasonOf } from '../../libs/errors/src/index.js';
+import type { ChangeOptions } from './statements.js';
 import { isConcurrencyConflict, isReadOnlyError, isServerError } from './unavailability.js';
 
 /** The interval between attempts to change something while the server is read-only. */
@@ -34,11 +35,6 @@ export class OutageLatch {
     this.changedAt = performance.now();
     this.report.end();
   }
-}
-
-export interface ChangeOptions {
-  /** The `lock_timeout` of the statement in milliseconds, if the session has none. */
-  readonly lockTimeout?: number;
 }
 
 /** The outages of the database. All times are those of `performance.now()`. */

@@ -86,6 +86,12 @@ export class AutocommitStatement extends PreparedStatement {
   }
 }
 
+/** The options of a statement that writes. */
+export interface ChangeOptions {
+  /** The `lock_timeout` of the statement in milliseconds, if the session has none. */
+  readonly lockTimeout?: number;
+}
+
 type Statement = TextStatement | string;
 /** Sends one statement on the connection of a runner. */
 type Send = (
