@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import type { ClientProxy } from '@nestjs/microservices';
 import { map, of } from 'rxjs';
-import { InFlightMessages } from '../../libs/messages/src/index.js';
+import { InFlightMessages } from '../../libs/messages/src/in-flight-messages.js';
 import { TimeLogModule } from '../../libs/host-kit/src/index.js';
 import { TimeLogMessagesModule } from '../../libs/messages/src/time-logs/index.js';
 import { hostDataSource, tcpPortOf, useHosts } from '../host/embedded.js';

@@ -1,6 +1,6 @@
 import type { DynamicModule, INestApplication, LoggerService, Type } from '@nestjs/common';
 import { UnreadResponseLimiter } from '../../http-edge/src/index.js';
-import { describeConnection } from './index.js';
+import { describeConnection } from './broker-name.js';
 import { connectMessages, type ConnectOptions } from './transports/index.js';
 import { timeLogs } from '../../../src/time-log/composition.js';
 import { MESSAGE_QUEUE } from './time-logs/time-log-messages.controller.js';

@@ -1,3 +1,3 @@
-export type { AnsweredMessage } from '../index.js';
+export type { AnsweredMessage } from '../in-flight-messages.js';
 export { MESSAGE_QUEUE } from './time-log-messages.controller.js';
 export { TimeLogMessagesModule } from './time-log-messages.module.js';

@@ -1,7 +1,9 @@
 import { Controller, Optional, UseFilters, UseGuards, UseInterceptors } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { AccessGuard, type Caller, MessageCaller, Scopes } from '../../../auth/src/index.js';
-import { MessageErrorFilter, MessageGate, HandOverGuard, withJson } from '../index.js';
+import { MessageErrorFilter } from '../message-error.filter.js';
+import { HandOverGuard, MessageGate } from '../message-gate.js';
+import { withJson } from '../packet-json.js';
 import { MessageData, stateOf, StrictMessage } from '../../../strict-request/src/index.js';
 import {
   callOptionsOf,

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nestjs/common';
-import { InFlightMessages, ON_MESSAGE, type OnMessage } from '../index.js';
+import { InFlightMessages, ON_MESSAGE, type OnMessage } from '../in-flight-messages.js';
 import { TimeLogModule } from '../../../host-kit/src/index.js';
 import { DuplicatePatternCheck } from './duplicate-pattern-check.js';
 import { TimeLogMessagesController } from './time-log-messages.controller.js';
