@@ -26,8 +26,8 @@ import { HookedWrites } from './hooks/hooked-writes.js';
 import { TIME_LOG_HOOKS, type TimeLogHooks } from './hooks/time-log-hooks.js';
 import { ATTRIBUTES_SCHEMA, ConfigurableTimeLogCoreModule } from './time-log.options.js';
 
-/** The imports, providers and exports of both modules: a host may have attributes, hooks and no DataSource. */
-export const CORE = {
+/** The parts of both modules for hosts. A host may have attributes and hooks, and may lack a DataSource. */
+export const HOST_PARTS = {
   imports: TIME_LOG_PARTS.imports,
   // Nest uses the last of several providers with one token.
   providers: [
@@ -80,7 +80,7 @@ export const CORE = {
  * Time logs without HTTP, for workers and tests. It needs a DataSource with `timeLogEntities`, unless an adapter or
  * `overrideProvider(TimeLogRepository)` replaces the repository.
  */
-@Module(CORE)
+@Module(HOST_PARTS)
 export class TimeLogCoreModule extends ConfigurableTimeLogCoreModule {}
 
 function throwMissingDataSource(): never {

@@ -31,7 +31,7 @@ import {
   SECURITY_SCHEME,
 } from './routes/host-document.js';
 import { RequireExpress } from './routes/require-express.js';
-import { CORE } from './time-log-core.module.js';
+import { HOST_PARTS } from './time-log-core.module.js';
 import {
   ATTRIBUTES_SCHEMA,
   ConfigurableTimeLogModule,
@@ -44,10 +44,10 @@ import {
  * gets a guard or a caller.
  */
 @Module({
-  imports: CORE.imports,
+  imports: HOST_PARTS.imports,
   controllers: TIME_LOG_PARTS.controllers,
   providers: [
-    ...CORE.providers,
+    ...HOST_PARTS.providers,
     RequireExpress,
     DuplicateRouteCheck,
     {
@@ -78,7 +78,7 @@ import {
       useFactory: prepareRoutes,
     },
   ],
-  exports: [...CORE.exports, HOST_ACCESS],
+  exports: [...HOST_PARTS.exports, HOST_ACCESS],
 })
 export class TimeLogModule extends ConfigurableTimeLogModule {
   /** Calls `forRoot` with adapters: one argument each, or an array followed by the other options. */
