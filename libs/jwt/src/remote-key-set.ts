@@ -84,7 +84,7 @@ export class RemoteKeySet implements OnModuleInit, OnApplicationShutdown {
       this.lastFailure = undefined;
       return Response.json({ keys });
     } catch (error) {
-      const reason = reasonOf(error as Error);
+      const reason = fetchFailureOf(error as Error);
       if (this.lastFailure?.reason !== reason)
         this.logger.warn(`the keys of the token issuer cannot be fetched: ${reason}`);
       this.lastFailure = { at: this.now(), reason };
@@ -145,7 +145,7 @@ async function readBody(response: Response): Promise<string> {
 }
 
 /** Returns why a fetch failed, without any content of the response. */
-function reasonOf(error: Error): string {
+function fetchFailureOf(error: Error): string {
   if (error instanceof ResponseRefused) return error.message;
   if (error instanceof SyntaxError) return 'the response is not JSON';
   if (error.name === 'TimeoutError') return `no response within ${FETCH_TIMEOUT_MS} ms`;
