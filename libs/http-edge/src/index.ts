@@ -3,6 +3,6 @@
 export type { CorsHeaders } from './cors.js';
 export { EdgeAdapter } from './edge.adapter.js';
 export { HttpEdgeModule } from './http-edge.module.js';
-export type { HttpEdgeOptions, RequestLimits } from './http-edge.options.js';
+export type { HttpEdgeOptions } from './http-edge.options.js';
 export { RequestObserver } from './request-observer.js';
 export { UnreadResponseLimiter } from './unread-response-limiter.js';
