@@ -52,7 +52,7 @@ export async function sendList(
   sendJson(response, 200, jsonListText(list), job.type);
 }
 
-/** Makes a list in pieces, so that other work can run in between, and sends them at the pace of the client. */
+/** Makes a list in pieces, so that other work can run in between, and sends them as fast as the client reads. */
 async function sendInPieces(
   limiter: LargeResponseLimiter,
   request: object,

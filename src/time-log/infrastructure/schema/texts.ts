@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
 
-/** The SQL files in this folder, by path without `.sql`. The host package inlines them here. */
+/** The SQL files in this folder, by path without `.sql`. The package for hosts has them in this file. */
 export const TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
   files
     .filter((file) => file.endsWith('.sql'))
