@@ -212,6 +212,13 @@ module.exports = {
       to: { pathNot: '^libs/time-log-client/src/' },
     },
     {
+      name: 'service-without-host-kit',
+      comment: 'The service does not load what only applications that embed the module need.',
+      severity: 'error',
+      from: { path: '^src/(main|packages)\\.ts$' },
+      to: { path: '^libs/host-kit/src/', reachable: true },
+    },
+    {
       name: 'messages-alone-see-transports',
       comment:
         'Rule 7 for messages: only the transports and patterns see @nestjs/microservices, which hosts may lack.',

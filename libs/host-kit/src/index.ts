@@ -2,7 +2,6 @@
 
 export type { AttributesSchema } from './attributes/schema-attributes.js';
 export type { TimeLogChange, TimeLogHooks } from './hooks/time-log-hooks.js';
-export { hideMethods, modulesProviding } from './nest-controllers.js';
 export { TimeLogCoreModule } from './time-log-core.module.js';
 export { TimeLogModule } from './time-log.module.js';
 export type { TimeLogModuleOptions } from './time-log.options.js';

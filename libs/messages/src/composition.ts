@@ -4,7 +4,7 @@ import { describeConnection } from './broker-name.js';
 import { connectMessages, type ConnectOptions } from './transports/index.js';
 import { timeLogs } from '../../../src/time-log/composition.js';
 import { MESSAGE_QUEUE } from './time-logs/time-log-messages.controller.js';
-import { type MessageOptions, TimeLogMessagesModule } from './time-logs/time-log-messages.module.js';
+import { type MessageOptions, messagesOver } from './time-logs/messages-over.js';
 
 interface Settings {
   readonly messagesUrl: string | undefined;
@@ -20,7 +20,7 @@ interface Process extends Pick<ConnectOptions, 'tracing'> {
 export const timeLogMessages = {
   dependsOn: timeLogs,
   bind: ({ messagesUrl, onMessage }: Settings & MessageOptions, logs: Type | DynamicModule) =>
-    messagesUrl === undefined ? undefined : TimeLogMessagesModule.over(logs, { onMessage }),
+    messagesUrl === undefined ? undefined : messagesOver(logs, { onMessage }),
   describeConnection: ({ messagesUrl }: Settings) =>
     describeConnection('messages', 'MESSAGES_URL', messagesUrl),
   connect: async (

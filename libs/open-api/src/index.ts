@@ -1,5 +1,6 @@
-/* Describes routes from an OpenAPI document, so that a host's API pages include them. */
+/* Describes routes from an OpenAPI document, so that a host's API pages include them, and hides or finds routes. */
 
+export { hideMethods, modulesProviding } from './nest-controllers.js';
 export { describeProperties, describeRoutes, SecurityRequirement } from './describe-routes.js';
 export {
   toOpenApi30,

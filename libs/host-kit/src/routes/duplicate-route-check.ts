@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { modulesProviding } from '../nest-controllers.js';
+import { modulesProviding } from '../../../open-api/src/index.js';
 import { ENABLED_ROUTES, type EnabledRoutes, ROUTES } from './enabled-routes.js';
 import { TimeLogRoutes } from '../../../../src/time-log/index.js';
 

@@ -1,4 +1,4 @@
-import { hideMethods } from '../nest-controllers.js';
+import { hideMethods } from '../../../open-api/src/index.js';
 
 /** The routes, by their names in the option `routes` and in their controllers. */
 export const ROUTES = {

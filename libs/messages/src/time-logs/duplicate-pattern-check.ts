@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { modulesProviding } from '../../../host-kit/src/index.js';
+import { modulesProviding } from '../../../open-api/src/index.js';
 import { TimeLogMessagesController } from './time-log-messages.controller.js';
 
 /** Ends the startup if two modules handle the same patterns: one would receive all messages. */

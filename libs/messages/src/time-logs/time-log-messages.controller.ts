@@ -22,7 +22,7 @@ import {
   WRITE,
 } from '../../../../src/time-log/index.js';
 import { totalsJson, totalsResponse, TotalsService, TotalTimeLogsDto } from '../../../../src/totals/index.js';
-import { hideMethods } from '../../../host-kit/src/index.js';
+import { hideMethods } from '../../../open-api/src/index.js';
 import {
   ListTimeLogsMessage,
   RecordTimeLogMessage,
