@@ -56,5 +56,5 @@ export {
   MAX_SMALL_LIST_ITEMS,
   type ReportBytes,
 } from './wire/large-response-limiter.js';
-export { criteriaOf, type ListCriteria, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
+export { criteriaOfChecked, type ListCriteria, ListTimeLogsDto } from './wire/list-time-logs.dto.js';
 export { itemsResponse, listResponse, logResponse, type TimeLogResponse } from './wire/time-log-bodies.js';

@@ -1,5 +1,5 @@
 import {
-  criteriaOf as criteriaOfChecked,
+  criteriaOfChecked,
   type ListCriteria,
   type ListTimeLogsDto,
   PageRequest,

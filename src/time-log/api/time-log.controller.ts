@@ -17,7 +17,7 @@ import { idFault } from '../domain/time-log.rules.js';
 import { callOptionsOf } from '../application/call-options.js';
 import { CreateTimeLogDto, valuesOf } from '../wire/create-time-log.dto.js';
 import { LargeResponseLimiter } from '../wire/large-response-limiter.js';
-import { criteriaOf, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
+import { criteriaOfChecked, ListTimeLogsDto } from '../wire/list-time-logs.dto.js';
 import { listJson, logJson } from '../wire/time-log-bodies.js';
 import { locationOf, pageLinks } from './links.js';
 import { RecordTimeLogHeaders } from './record-time-log.headers.js';
@@ -42,7 +42,7 @@ export class TimeLogController extends TimeLogRoutes {
     @Req() request: Request & Served,
     @Res() response: Response,
   ): Promise<void> {
-    const { filter, page } = criteriaOf(query);
+    const { filter, page } = criteriaOfChecked(query);
     const call = callOptionsOf(request[STATE].caller);
     await sendList(this.largeResponses, request, response, {
       limit: page.limit,

@@ -134,7 +134,7 @@ describe('TimeLogService', () => {
         return values.projectId;
       }
       get duration() {
-        return 2;
+        return values.duration;
       }
       get date() {
         return values.date;

@@ -1,7 +1,7 @@
+import { isoText } from './iso-text.js';
 import {
   createdAtOf,
   type FieldTable,
-  isoText,
   type StoredTimeLog,
   TIME_LOG_FIELDS,
   type TimeLog,

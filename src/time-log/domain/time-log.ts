@@ -1,4 +1,5 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
+import { isoText } from './iso-text.js';
 import {
   type CalendarDate,
   dateFault,
@@ -89,18 +90,6 @@ const DEFAULTS = Object.fromEntries(
     .map(([name, field]) => [name, field.default]),
 );
 
-const DAY_MS = 86_400_000;
-const padded = (length: number, digits: number) =>
-  Array.from({ length }, (_, number) => String(number).padStart(digits, '0'));
-const SECONDS = padded(60, 2);
-/** The hours and minutes of each minute of a day. */
-const MINUTES = padded(24, 2).flatMap((hour) => SECONDS.map((minute) => `${hour}:${minute}:`));
-const THOUSANDTHS = padded(1_000, 3);
-
-let cachedDay = NaN;
-/** The text of that day, with the `T`. */
-let datePart = '';
-
 /** The mark of logs. All builds share it, since a process may load ES modules and CommonJS. */
 const BRAND = Symbol.for('time-logs.TimeLog');
 
@@ -165,22 +154,6 @@ export class TimeLog implements AllTimeLogValues {
 /** Returns the time inside the id of a log, in milliseconds since 1970. */
 export function createdAtOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-}
-
-/**
- * Returns the same text as `Date.toISOString`, in a fifth of its time: the logs of a page are from few days, so
- * only the time of day is computed for each.
- */
-export function isoText(milliseconds: number): string {
-  const currentDay = Math.floor(milliseconds / DAY_MS);
-  if (currentDay !== cachedDay) {
-    datePart = new Date(milliseconds).toISOString().slice(0, -13);
-    cachedDay = currentDay;
-  }
-  const time = milliseconds - currentDay * DAY_MS;
-  const seconds = Math.floor(time / 1_000);
-  const minutes = Math.floor(seconds / 60);
-  return `${datePart}${MINUTES[minutes]}${SECONDS[seconds % 60]}.${THOUSANDTHS[time % 1_000]}Z`;
 }
 
 /** Throws DomainError VALIDATION_ERROR if the code of a host passes something that is not an object. */

@@ -20,7 +20,7 @@ export interface ListCriteria {
 }
 
 /** Returns the filter and the page of a query that its DTO has checked. */
-export function criteriaOf({ projectId, from, to, page, limit }: ListTimeLogsDto): ListCriteria {
+export function criteriaOfChecked({ projectId, from, to, page, limit }: ListTimeLogsDto): ListCriteria {
   return {
     filter: { projectId: projectId?.toLowerCase(), period: Period.ofChecked(from, to) },
     page: PageRequest.ofChecked(Number(page), Number(limit)),

@@ -1,7 +1,8 @@
 import type { PageRequest } from '../domain/page-request.js';
 import type { TimeLogPage } from '../domain/time-log.repository.js';
 import { itemsOf, type TimeLogItem, type TimeLogItems } from '../domain/time-log-item.js';
-import { createdAtOf, isoText, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';
+import { isoText } from '../domain/iso-text.js';
+import { createdAtOf, type StoredTimeLog, type TimeLog, VALUE_NAMES } from '../domain/time-log.js';
 
 /** A log in a response: every field and `createdAt`. */
 export type TimeLogBody = StoredTimeLog & Pick<TimeLogItem, 'createdAt'>;

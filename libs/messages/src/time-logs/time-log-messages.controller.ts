@@ -8,7 +8,7 @@ import { MessageData, stateOf, StrictMessage } from '../../../strict-request/src
 import {
   callOptionsOf,
   CreateTimeLogDto,
-  criteriaOf,
+  criteriaOfChecked,
   idempotencyKeyOf,
   itemsResponse,
   LargeResponseLimiter,
@@ -57,7 +57,7 @@ export class TimeLogMessagesController {
     @MessageData() dataOf: object,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object | undefined> {
-    const { filter, page } = criteriaOf(query);
+    const { filter, page } = criteriaOfChecked(query);
     const call = callOptionsOf(caller);
     if (page.limit <= MAX_SMALL_LIST_ITEMS)
       return itemsResponse(await this.timeLogs.items(filter, page, call), page);
@@ -77,7 +77,7 @@ export class TimeLogMessagesController {
     @StrictQueryMessage(TotalTimeLogsMessage, TotalTimeLogsDto) { query }: TotalTimeLogsMessage,
     @MessageCaller() caller: Caller | undefined,
   ): Promise<object> {
-    const { filter, page } = criteriaOf(query);
+    const { filter, page } = criteriaOfChecked(query);
     const totals = await this.totalsService!.totals(filter, query.by, page, callOptionsOf(caller));
     return withJson(totalsResponse(totals, page), totalsJson(totals, page));
   }
