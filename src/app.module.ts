@@ -1,5 +1,5 @@
-import { type DynamicModule, Logger, Module, type Type } from '@nestjs/common';
-import { RouterModule } from '@nestjs/core';
+import { type DynamicModule, type FactoryProvider, Logger, Module, type Type } from '@nestjs/common';
+import { RouterModule, type Routes } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { QueryRunner } from 'typeorm';
 import {
@@ -77,87 +77,105 @@ export interface AppOptions {
 /** The composition root of the standalone service. */
 @Module({})
 export class AppModule {
-  static forRoot({
-    config,
-    databaseUrl,
-    migrationUrl,
-    migrationSetting: setting,
-    onMessage,
-    signal,
-    onClose,
-  }: AppOptions): DynamicModule {
-    const { limits } = config;
+  static forRoot(options: AppOptions): DynamicModule {
+    const { config, onMessage, onClose } = options;
     const modules = buildModules({ ...config, defaultScopes, onMessage });
-    const routes = [...modules].flatMap(([{ prefix: path }, module]) =>
-      path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
-    );
-    // The modules that verify the tokens of other issuers.
-    const issuers = [...modules].flatMap(([{ verifier }, module]) =>
-      verifier ? [{ ...verifier, module }] : [],
-    );
     return {
       module: AppModule,
       imports: [
-        TypeOrmModule.forRootAsync({
-          useFactory: () => ({
-            ...connectionOptions(databaseUrl, entities, limits),
-            toRetry: () => false,
-          }),
-          dataSourceFactory: async (options) => {
-            const done = await migrate({ url: migrationUrl, setting, migrations, signal });
-            // A new database runs all migrations, so that is not worth a line.
-            const level = done.length === migrations.length ? 'debug' : 'log';
-            if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
-            return openDataSource(options!);
-          },
-        }),
-        BearerAuthModule.forRootAsync({
-          imports: issuers.map(({ module }) => module),
-          inject: [AccessTokenVerifier, ...issuers.map(({ provide }) => provide)],
-          useFactory: (accessTokens: AccessTokenVerifier, ...verifiers: TokenVerifier[]) => ({
-            verifier: issuers.reduce<TokenVerifier | undefined>(
-              (others, { accepts }, index) =>
-                others ? new DelegatingVerifier(accepts, verifiers[index]!, others) : verifiers[index],
-              config.acceptsAccessTokens ? accessTokens : undefined,
-            )!,
-            realm: 'time-logs',
-            ...(config.rateLimit && { admit: rateLimit(config.rateLimit) }),
-          }),
-        }),
+        dataSourceModule(options),
+        authModule(config, modules),
         DatabaseModule,
         ...modules.values(),
-        RouterModule.register(routes),
+        RouterModule.register(routesOf(modules)),
         // Must be last: its controller matches every path that no other controller matches.
-        HttpEdgeModule.forRoot({
-          ...(config.corsOrigins.length > 0 && {
-            cors: {
-              origins: config.corsOrigins,
-              headers: {
-                accepted: [...config.corsHeaders, ...headers.flatMap(({ accepted = [] }) => accepted)],
-                exposed: headers.flatMap(({ exposed = [] }) => exposed),
-              },
-            },
-          }),
-          shutdownDelay: config.shutdownDelay,
-          ...(config.apiDocs && { page: 'docs' }),
-          limits,
-          ...(onClose && { onClose }),
-        }),
+        edgeModule(config, onClose),
       ],
-      providers: [
-        {
-          provide: Durability,
-          inject: [Database, TimeLogRepository],
-          useFactory: async (database: Database, logs: TimeLogRepository) => {
-            // An operator knows which disk holds DATA_DIR.
-            const level = config.databaseUrl === undefined ? 'debug' : 'log';
-            const durability = new Durability(database, level);
-            await durability.check();
-            logs.onRecorded(durability.checkIfDue);
-            return durability;
-          },
-        },
-      ],
+      providers: [durability(config)],
     };
   }
+}
+
+type BuiltModules = ReturnType<typeof buildModules>;
+
+function dataSourceModule({
+  config,
+  databaseUrl,
+  migrationUrl,
+  migrationSetting: setting,
+  signal,
+}: AppOptions): DynamicModule {
+  return TypeOrmModule.forRootAsync({
+    useFactory: () => ({
+      ...connectionOptions(databaseUrl, entities, config.limits),
+      toRetry: () => false,
+    }),
+    dataSourceFactory: async (options) => {
+      const done = await migrate({ url: migrationUrl, setting, migrations, signal });
+      // A new database runs all migrations, so that is not worth a line.
+      const level = done.length === migrations.length ? 'debug' : 'log';
+      if (done.length > 0) new Logger('Migrations')[level](`migrated: ${done.join(', ')}`);
+      return openDataSource(options!);
+    },
+  });
+}
+
+/** Accepts the tokens of the service, and those of other issuers that a module verifies. */
+function authModule({ acceptsAccessTokens, rateLimit: limit }: Config, modules: BuiltModules): DynamicModule {
+  const issuers = [...modules].flatMap(([{ verifier }, module]) =>
+    verifier ? [{ ...verifier, module }] : [],
+  );
+  return BearerAuthModule.forRootAsync({
+    imports: issuers.map(({ module }) => module),
+    inject: [AccessTokenVerifier, ...issuers.map(({ provide }) => provide)],
+    useFactory: (accessTokens: AccessTokenVerifier, ...verifiers: TokenVerifier[]) => ({
+      verifier: issuers.reduce<TokenVerifier | undefined>(
+        (others, { accepts }, index) =>
+          others ? new DelegatingVerifier(accepts, verifiers[index]!, others) : verifiers[index],
+        acceptsAccessTokens ? accessTokens : undefined,
+      )!,
+      realm: 'time-logs',
+      ...(limit && { admit: rateLimit(limit) }),
+    }),
+  });
+}
+
+function routesOf(modules: BuiltModules): Routes {
+  return [...modules].flatMap(([{ prefix: path }, module]) =>
+    path === undefined ? [] : [{ path, module: 'module' in module ? module.module : module }],
+  );
+}
+
+function edgeModule(config: Config, onClose: HttpEdgeOptions['onClose']): DynamicModule {
+  return HttpEdgeModule.forRoot({
+    ...(config.corsOrigins.length > 0 && {
+      cors: {
+        origins: config.corsOrigins,
+        headers: {
+          accepted: [...config.corsHeaders, ...headers.flatMap(({ accepted = [] }) => accepted)],
+          exposed: headers.flatMap(({ exposed = [] }) => exposed),
+        },
+      },
+    }),
+    shutdownDelay: config.shutdownDelay,
+    ...(config.apiDocs && { page: 'docs' }),
+    limits: config.limits,
+    ...(onClose && { onClose }),
+  });
+}
+
+/** Checks that commits are safe, at the start and now and then after a log was recorded. */
+function durability({ databaseUrl }: Config): FactoryProvider<Promise<Durability>> {
+  return {
+    provide: Durability,
+    inject: [Database, TimeLogRepository],
+    useFactory: async (database: Database, logs: TimeLogRepository) => {
+      // An operator knows which disk holds DATA_DIR.
+      const level = databaseUrl === undefined ? 'debug' : 'log';
+      const checks = new Durability(database, level);
+      await checks.check();
+      logs.onRecorded(checks.checkIfDue);
+      return checks;
+    },
+  };
 }
