@@ -194,7 +194,7 @@ export class Database implements OnModuleDestroy, BeforeApplicationShutdown {
     const end = performance.now() + SHUTDOWN_WAIT_MS;
     const running = [...this.running];
     while (running.some((act) => this.running.has(act)) && performance.now() < end)
-      await delay(SHUTDOWN_POLL_MS, undefined, { ref: false });
+      await delay(SHUTDOWN_POLL_MS);
   }
 
   /** Runs a statement or a transaction. A change has options, which may be empty. */

@@ -36,8 +36,11 @@ describe('a service that is told to stop under writes', () => {
   it('exits with 0 also while its database is frozen', () =>
     underWrites({ database: postgres }, async (scene) => {
       await postgres.freeze();
-      expect(await scene.service.end('SIGTERM')).toBe(0);
-      postgres.thaw();
+      try {
+        expect(await scene.service.end('SIGTERM')).toBe(0);
+      } finally {
+        postgres.thaw();
+      }
       await scene.restart();
     }));
 
