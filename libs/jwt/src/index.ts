@@ -1,1 +1,1 @@
-export { jwts } from './jwts.js';
+export { jwts } from './composition.js';
