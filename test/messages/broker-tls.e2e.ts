@@ -10,7 +10,8 @@ import { eventually } from '../../libs/host-kit/src/contract/eventually.js';
 import { CERTIFICATE, KEY, OTHER_CERTIFICATE } from '../support/certificates.js';
 import { useFolder } from '../support/fixtures.js';
 
-const INFO = `INFO ${JSON.stringify({ version: '2.10.0', proto: 1, max_payload: 1_048_576, tls_required: true })}\r\n`;
+const infoOf = (members: object) =>
+  `INFO ${JSON.stringify({ version: '2.10.0', proto: 1, max_payload: 1_048_576, ...members })}\r\n`;
 const OPTIONS = {
   queue: 'q',
   bodyLimit: 65_536,
@@ -20,13 +21,14 @@ const OPTIONS = {
 
 const inFolder = useFolder('time-logs-tls-');
 let received = '';
+let receivedWithoutTls = '';
 let end = () => undefined as unknown;
 beforeAll(async () => {
   await writeFile(inFolder('ca'), CERTIFICATE);
   await writeFile(inFolder('other'), OTHER_CERTIFICATE);
 });
 afterEach(() => {
-  received = '';
+  received = receivedWithoutTls = '';
   end();
 });
 
@@ -42,21 +44,35 @@ async function listen(server: ReturnType<typeof createTcpServer>): Promise<numbe
   return (server.address() as AddressInfo).port;
 }
 
-/** A NATS server with TLS, which answers each PING. */
-const listenAsNats = () =>
-  listen(
-    createTcpServer((socket) => {
-      socket.write(INFO);
-      const secure = new TLSSocket(socket, { isServer: true, cert: CERTIFICATE, key: KEY });
-      secure.on('error', () => undefined);
-      secure.on('data', (data) => {
-        received += String(data);
-        if (String(data).includes('PING')) secure.write('PONG\r\n');
-        // A request to JetStream, which this is not.
-        if (String(data).includes('PUB')) secure.destroy();
-      });
-    }),
-  );
+/** Begins TLS as a NATS server does, and answers each PING. */
+function serveNats(socket: Socket, members: object = {}): TLSSocket {
+  socket.write(infoOf({ tls_required: true, ...members }));
+  const secure = new TLSSocket(socket, { isServer: true, cert: CERTIFICATE, key: KEY });
+  secure.on('error', () => undefined);
+  secure.on('data', (data) => {
+    received += String(data);
+    if (String(data).includes('PING')) secure.write('PONG\r\n');
+    // A request to JetStream, which this is not.
+    if (String(data).includes('PUB')) secure.destroy();
+  });
+  return secure;
+}
+
+/** Ends a connection when the client is connected: earlier, it would wait for 20 s. */
+const endAfterPing = (secure: TLSSocket) =>
+  secure.on('data', (data) => String(data).includes('PING') && secure.end());
+
+const listenAsNats = () => listen(createTcpServer((socket) => void serveNats(socket)));
+
+/** Pretends to have TLS, and answers each PING without it. */
+function pretendTls(socket: Socket, tlsAvailable: unknown): void {
+  socket.on('data', (data) => {
+    receivedWithoutTls += String(data);
+    if (String(data).includes('PING')) socket.write('PONG\r\n');
+    if (String(data).includes('PUB')) socket.destroy();
+  });
+  socket.write(infoOf({ tls_available: tlsAvailable }));
+}
 
 /** A server with TLS that ends a connection after its first bytes, before the handshake of AMQP. */
 const listenAsRabbit = () =>
@@ -140,7 +156,7 @@ it.each([
   const port = await listen(
     createTcpServer((socket) => {
       socket.on('data', (data) => (received += String(data)));
-      if (protocol === 'tls') socket.write('INFO {"version":"2.10.0","proto":1,"max_payload":1048576}\r\n');
+      if (protocol === 'tls') socket.write(infoOf({}));
       else socket.write('AMQP\0\0\x09\x01');
     }),
   );
@@ -148,6 +164,64 @@ it.each([
     /no TLS on this port|server does not support 'tls'/,
   );
   expect(received).not.toMatch(/CONNECT|^AMQP|sesame/);
+});
+
+describe.each([
+  ['messages', natsOutage],
+  ['events', eventsOutage],
+])('TLS of NATS for %s', (_purpose, outageOf) => {
+  it.each([[1], ['true'], [[]], [{}]])(
+    'sends nothing to a server that pretends to have it: %j',
+    async (value) => {
+      const port = await listen(createTcpServer((socket) => pretendTls(socket, value)));
+      const url = (query: string) =>
+        `${query === '' ? 'tls' : 'nats'}://ada:sesame@127.0.0.1:${port}${query}`;
+      for (const query of ['', `?cafile=${encodeURIComponent(inFolder('ca'))}`])
+        expect(await outageOf(url(query))).toMatch(/no TLS on this port/);
+      expect(receivedWithoutTls).toBe('');
+    },
+  );
+});
+
+/** Runs a receiver of messages, whose CA is known, until a condition holds. */
+async function receiveUntil(port: number, condition: () => boolean): Promise<void> {
+  const query = `?cafile=${encodeURIComponent(inFolder('ca'))}`;
+  const server = new NatsServer(new URL(`tls://ada:sesame@127.0.0.1:${port}${query}`), OPTIONS);
+  const listening = server.listen(() => undefined);
+  await eventually(() => expect(condition()).toBe(true));
+  await listening;
+  await server.close();
+}
+
+it('connects again, but not to a NATS server that pretends to have TLS', async () => {
+  let connections = 0;
+  const port = await listen(
+    createTcpServer((socket) => {
+      connections++;
+      if (connections % 2 === 1) pretendTls(socket, 1);
+      else if (connections === 2) endAfterPing(serveNats(socket));
+      else serveNats(socket);
+    }),
+  );
+  await receiveUntil(port, () => receivedWithoutTls !== '' || received.split('CONNECT').length === 3);
+  expect(receivedWithoutTls).toBe('');
+});
+
+it('verifies a NATS server that another one has announced against the host of the URL', async () => {
+  let announced = 0;
+  const other = createTcpServer((socket) => {
+    announced++;
+    serveNats(socket);
+  });
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  const connect_urls = [`localhost:${(other.address() as AddressInfo).port}`];
+  const first = createTcpServer((socket) => {
+    endAfterPing(serveNats(socket, { connect_urls }));
+    first.close();
+  });
+  const port = await listen(first);
+  await receiveUntil(port, () => announced > 0 && received.split('CONNECT').length === 3);
+  other.close();
 });
 
 it.each([

@@ -28,8 +28,8 @@ it.each([
   ['nats://broker', { servers: ['broker:4222'] }],
   ['nats://ada:s%40@broker:1', { servers: ['broker:1'], user: 'ada', pass: 's@' }],
   ['nats://secret@broker', { servers: ['broker:4222'], token: 'secret' }],
-  ['nats://[::1]?cafile=x', { servers: ['[::1]:4222'], tls: { host: '::1', caFile: 'x' } }],
-  ['tls://broker', { servers: ['broker:4222'], tls: { host: 'broker' } }],
-])('connects a NATS client to %s', (url, options) => {
-  expect(natsOptionsOf(new URL(url))).toEqual(options);
+  ['nats://[::1]?cafile=x', { servers: ['[::1]:4222'], tls: { host: '::1', servername: '', caFile: 'x' } }],
+  ['tls://broker', { servers: ['broker:4222'], tls: { host: 'broker', servername: 'broker' } }],
+])('connects a NATS client to %s', async (url, options) => {
+  expect(await natsOptionsOf(new URL(url))).toEqual(options);
 });

@@ -84,7 +84,7 @@ export class NatsSink extends EventSink {
 
   private async open(): Promise<Session> {
     const connection = await connect({
-      ...natsOptionsOf(this.url),
+      ...(await natsOptionsOf(this.url)),
       name: EVENTS_NAME,
       timeout: TIMEOUT_MS,
       // The relay tries again.

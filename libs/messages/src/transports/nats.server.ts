@@ -41,6 +41,7 @@ export class NatsServer extends ServerNats implements BrokerServer {
   );
   protected override readonly logger = SILENT_LOGGER as never;
   private readonly activeSubscriptions: Subscription[] = [];
+  private readonly queue: string;
   private readonly runner: MessageRunner;
   private readonly budget: MessageBudget;
   private readonly tooLargeReply: Buffer;
@@ -54,16 +55,8 @@ export class NatsServer extends ServerNats implements BrokerServer {
     options: MessageServerOptions,
   ) {
     const { queue, bodyLimit, maxInFlight } = options;
-    super({
-      ...natsOptionsOf(url),
-      name: queue,
-      queue,
-      waitOnFirstConnect: true,
-      maxReconnectAttempts: -1,
-      // A refusal may be temporary: the broker's users can change.
-      ignoreAuthErrorAbort: true,
-      reconnectTimeWait: 1_000,
-    });
+    super({ queue });
+    this.queue = queue;
     // Nest sets no default.
     this.setOnProcessingEndHook(() => undefined);
     const nest = {
@@ -81,17 +74,23 @@ export class NatsServer extends ServerNats implements BrokerServer {
   /** Connects once with another client: the one that retries does not report its errors. */
   async findOutageReason(): Promise<string> {
     try {
-      const once = new ServerNats({
-        ...natsOptionsOf(this.url),
-        reconnect: false,
-        timeout: PROBE_TIMEOUT_MS,
-      });
-      const client = (await once.createNatsClient()) as { close(): Promise<void> };
+      const client = await this.openClient({ reconnect: false, timeout: PROBE_TIMEOUT_MS });
       await client.close();
       return 'the connection was lost';
     } catch (error) {
       return brokerFailureOf(error);
     }
+  }
+
+  override createNatsClient(): Promise<Client> {
+    return this.openClient({
+      name: this.queue,
+      waitOnFirstConnect: true,
+      maxReconnectAttempts: -1,
+      // A refusal may be temporary: the broker's users can change.
+      ignoreAuthErrorAbort: true,
+      reconnectTimeWait: 1_000,
+    });
   }
 
   override bindEvents(client: Client): void {
@@ -139,6 +138,11 @@ export class NatsServer extends ServerNats implements BrokerServer {
     return unsent;
   }
 
+  private async openClient(options: object): Promise<Client> {
+    const server = new ServerNats({ ...(await natsOptionsOf(this.url)), ...options });
+    return (await server.createNatsClient()) as Client;
+  }
+
   private async reply(subject: string, message: NatsMessage): Promise<void> {
     const { data } = message;
     const size = message.size();
@@ -170,6 +174,7 @@ interface Client {
   subscribe(...subject: unknown[]): Subscription;
   stats(): { readonly outBytes: number };
   flush(): Promise<void>;
+  close(): Promise<void>;
 }
 
 interface NatsMessage {
