@@ -29,6 +29,7 @@ describe('validateDatabaseUrl', () => {
     'postgres://a@b/c?user=d&password=p%40%2B%26%2F&application_name=x%20y&connect_timeout=10',
     'postgres://a@b/c?options=-c%20search_path%3Dhours&client_encoding=UTF8&gssencmode=disable',
     'postgres://a@b/c?sslm%6fde=verify-full&channel_binding=disable',
+    'postgres://a@b/c?channel_binding=prefer',
     'postgres://a@b/c?sslmode=require&sslnegotiation=direct',
     'postgres://a@b/c?uselibpqcompat=true&sslmode=require',
     'postgres://a@b/c?sslrootcert=system',
@@ -117,7 +118,7 @@ describe('validateDatabaseUrl', () => {
     ['password=one&two', `has an unknown parameter: ${LIST}`],
     ['channel_binding=require', BINDING],
     ['sslmode=require&channel_binding=require', BINDING],
-    ['channel_binding=prefer', BINDING],
+    ['channel_binding=Prefer', BINDING],
     ['channelBinding=require', 'has an unknown parameter channelBinding: did you mean channel_binding?'],
     ['schema=hours', `must not contain schema: ${SCHEMA}`],
     ['currentSchema=hours', `must not contain currentSchema: ${SCHEMA}`],
@@ -175,8 +176,13 @@ describe('useVerifyFull', () => {
     ['postgres://a@/c?host=%2Frun&sslmode=require', 'postgres://a@/c?host=%2Frun&sslmode=verify-full'],
     ['postgres://a@b/c?sslrootcert=system', 'postgres://a@b/c?sslmode=verify-full'],
     ['postgres://a@b/c?sslmode=verify-ca', 'postgres://a@b/c?sslmode=verify-full'],
+    [
+      'postgres://a@b/c?options=-c%20x%3D1%2B2&sslmode=require',
+      'postgres://a@b/c?options=-c%20x%3D1%2B2&sslmode=verify-full',
+    ],
   ])('replaces the mode of %s', (url, full) => {
     expect(useVerifyFull(url)).toBe(full);
+    expect(validateDatabaseUrl(full)).toBeUndefined();
   });
 
   it.each([

@@ -83,7 +83,8 @@ export function validateDatabaseUrl(text: string): string | undefined {
 function contradictionIn(parameters: URLSearchParams): string | undefined {
   const values: Partial<Record<string, string>> = Object.fromEntries(parameters);
   const { ssl, sslmode, sslcert, sslkey, sslrootcert, sslnegotiation, uselibpqcompat } = values;
-  if ((values.channel_binding ?? 'disable') !== 'disable')
+  // Without TLS or an offer of the server, `prefer` does without it in libpq, too.
+  if (!['disable', 'prefer'].includes(values.channel_binding ?? 'disable'))
     return 'must not contain channel_binding, which the driver does not support: remove it, and use sslmode=verify-full';
   if (ssl !== undefined && sslmode !== undefined) return 'must not contain both ssl and sslmode';
   if ((sslcert === undefined) !== (sslkey === undefined))
@@ -109,7 +110,8 @@ export function useVerifyFull(url: string): string {
   if (!isSystem && (!isAlias || parameters.get('uselibpqcompat') === 'true')) return url;
   if (isSystem) parameters.delete('sslrootcert');
   parameters.set('sslmode', 'verify-full');
-  return `${url.slice(0, url.indexOf('?'))}?${parameters.toString()}`;
+  // A + is encoded as %2B here, so each + is a space, which libpq would not read.
+  return `${url.slice(0, url.indexOf('?'))}?${parameters.toString().replaceAll('+', '%20')}`;
 }
 
 function parse(text: string): URL | undefined {
