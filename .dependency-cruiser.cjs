@@ -14,7 +14,8 @@ const COMPOSING = '^src/time-log/time-log\\.module\\.ts$';
 const PACKAGES = '^libs/(backup|embedded-postgres|event-relay|host-kit|jwt|messages|time-log-client)/';
 
 /** What is loaded before anything else, so that a mistake in a setting is reported at once. */
-const SETTINGS = '^src/process/(config|settings|database-url|broker-url|url-query|suggest-setting)\\.ts$';
+const SETTINGS =
+  '^(src/process/(config|settings|database-url|suggest-setting)|libs/strict-url/src/(broker-url|url-query|nearest-name))\\.ts$';
 const SINKS = '^libs/[^/]+/src/sinks/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

@@ -1,14 +1,14 @@
-import { isDecodable } from '../../libs/http-edge/src/request-target.js';
 import {
   anyText,
   hasAtAfterAuthority,
+  isDecodable,
   oneOf,
   parametersOf,
   type QueryRules,
   pemFile,
   validateQuery,
   wholeNumber,
-} from './url-query.js';
+} from '../../libs/strict-url/src/url-query.js';
 
 const FORM_MESSAGE =
   'must be postgres://USER:PASSWORD@HOST:PORT/NAME, with a port from 1 to 65535, an IPv6 address in brackets, and other special characters percent-encoded';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { EVENT_PROTOCOLS, validateBrokerUrl } from '../../libs/strict-url/src/broker-url.js';
 import { TIME_LOG_LIMITS } from '../time-log/time-log.limits.js';
-import { validateBrokerUrl } from './broker-url.js';
 import { useVerifyFull, validateDatabaseUrl } from './database-url.js';
 
 /** The root folder of the service. */
@@ -58,7 +58,7 @@ const rate = z
     const [requests, unit] = text.split('/');
     return { requests: Number(requests), seconds: UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS] };
   });
-const messagesUrl = checked((url) => validateBrokerUrl(url, ['tcp:', 'nats:', 'tls:', 'amqp:', 'amqps:']));
+const messagesUrl = checked((url) => validateBrokerUrl(url, ['tcp:', ...EVENT_PROTOCOLS]));
 const replyQueues = z
   .string()
   .refine(
@@ -68,7 +68,7 @@ const replyQueues = z
       !'time-log'.startsWith(text.replace('*', '')),
     'must be the name of a queue, or a prefix followed by *, without spaces or >; it must not start with $ or time-log, nor be a beginning of time-log',
   );
-const eventsUrl = checked((url) => validateBrokerUrl(url, ['nats:', 'tls:', 'amqp:', 'amqps:']));
+const eventsUrl = checked((url) => validateBrokerUrl(url, EVENT_PROTOCOLS));
 const jwksUrl = z
   .string()
   .refine(isPlainHttpUrl, 'must be an https or http URL, without a user name or password');

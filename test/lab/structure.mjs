@@ -22,7 +22,7 @@ const PARTS = {
       'tokens, health, metrics, documentation',
       /^src\/(?!time-log|totals|feed|database|process|commands)[^/]+\//,
     ],
-    ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|open-api|strict-request)\//],
+    ['building blocks', /^libs\/(auth|batching|errors|http-edge|measures|open-api|strict-(request|url))\//],
   ],
   packages: [
     ['client', /^libs\/time-log-client\//],

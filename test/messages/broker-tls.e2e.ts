@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -87,11 +87,16 @@ const listenAsRabbit = () =>
   );
 
 /** Returns the reason why messages do not arrive by a NATS server. */
-const natsOutage = (url: string) => new NatsServer(new URL(url), OPTIONS).findOutageReason();
+async function natsOutage(url: string, beforeConnecting?: () => Promise<void>): Promise<string> {
+  const server = new NatsServer(new URL(url), OPTIONS);
+  await beforeConnecting?.();
+  return server.findOutageReason();
+}
 
 /** Returns the reason why messages do not arrive by RabbitMQ. */
-async function rabbitOutage(url: string): Promise<string> {
+async function rabbitOutage(url: string, beforeConnecting?: () => Promise<void>): Promise<string> {
   const server = new RabbitServer(new URL(url), OPTIONS);
+  await beforeConnecting?.();
   await server.listen(() => undefined);
   await eventually(async () => expect(await server.findOutageReason()).not.toBe('unknown'));
   await server.close();
@@ -99,8 +104,9 @@ async function rabbitOutage(url: string): Promise<string> {
 }
 
 /** Returns the reason why events do not arrive. */
-async function eventsOutage(url: string): Promise<string> {
+async function eventsOutage(url: string, beforeConnecting?: () => Promise<void>): Promise<string> {
   const sink = await sinkOf(url);
+  await beforeConnecting?.();
   try {
     await sink.connect();
     return '';
@@ -231,8 +237,10 @@ it.each([
   ['amqps', eventsOutage],
 ] as const)('%s:// reads the file of the CA for each connection', async (protocol, outageOf) => {
   const port = await (protocol === 'tls' ? listenAsNats : listenAsRabbit)();
+  await writeFile(inFolder('gone'), CERTIFICATE);
   const reason = await outageOf(
     `${protocol}://127.0.0.1:${port}?cafile=${encodeURIComponent(inFolder('gone'))}`,
+    () => rm(inFolder('gone')),
   );
   expect(reason).toMatch(/gone doesn't exist|ENOENT/);
 });

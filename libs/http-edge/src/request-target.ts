@@ -1,3 +1,5 @@
+import { isDecodable } from '../../strict-url/src/index.js';
+
 /**
  * Returns a request target in a form that the router accepts: a decodable path, and the query. Of
  * leading slashes one remains: clients append paths to base addresses that end with a slash.
@@ -23,14 +25,4 @@ function withLiteralPath(url: string): string {
   const [path = '', ...query] = url.split('?');
   const literal = isDecodable(path) ? path : path.replaceAll('%', '%25');
   return [literal.replaceAll('#', '%23'), ...query].join('?');
-}
-
-/** Returns whether a text is valid percent-encoded UTF-8 (RFC 3986, section 2.1). */
-export function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

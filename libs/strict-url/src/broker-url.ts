@@ -1,5 +1,11 @@
-import { isDecodable } from '../../libs/http-edge/src/request-target.js';
-import { hasAtAfterAuthority, type QueryRules, pemFile, validateQuery, wholeNumber } from './url-query.js';
+import {
+  hasAtAfterAuthority,
+  isDecodable,
+  type QueryRules,
+  pemFile,
+  validateQuery,
+  wholeNumber,
+} from './url-query.js';
 
 type Protocol = keyof typeof FORMS;
 
@@ -31,6 +37,9 @@ const QUERY_RULES: Readonly<Record<Protocol, QueryRules>> = {
   'amqp:': { ...AMQP, unsupported: { ...TLS_ADVICE, cafile: ': use amqps://' } },
   'amqps:': { ...AMQP, known: { ...AMQP.known, ...NATS.known } },
 };
+
+/** The protocols of brokers that events are published to. */
+export const EVENT_PROTOCOLS = ['nats:', 'tls:', 'amqp:', 'amqps:'] as const;
 
 /** Returns an error message for an invalid URL. It never contains a value of the URL. */
 export function validateBrokerUrl(text: string, protocols: readonly Protocol[]): string | undefined {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { nearestName, normalizedName } from './suggest-setting.js';
+import { nearestName, normalizedName } from './nearest-name.js';
 
 /** Returns a description of the valid values of a parameter, or undefined if the value is valid. */
 type ValueRule = (value: string) => string | undefined;
@@ -34,6 +34,16 @@ export const wholeNumber =
     /^\d{1,10}$/.test(value) && Number(value) >= min && Number(value) <= max
       ? undefined
       : `a whole number from ${min} to ${max}`;
+
+/** Returns whether a text is valid percent-encoded UTF-8 (RFC 3986, section 2.1). */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Returns whether an @ follows the authority: it may end a password whose / ? or # is not encoded. */
 export function hasAtAfterAuthority(url: string): boolean {

@@ -1,0 +1,4 @@
+/* Without it a URL connects with another meaning than its text: parameters are ignored, and TLS with them. */
+
+export { EVENT_PROTOCOLS, validateBrokerUrl } from './broker-url.js';
+export { isDecodable } from './url-query.js';
