@@ -1,6 +1,6 @@
 import { EmbeddedPostgres } from '@time-logs/embedded-postgres';
 import { eventRelay } from '../libs/event-relay/src/composition.js';
-import { jwts } from '../libs/jwt/src/composition.js';
+import { jwts } from '../libs/jwt/src/index.js';
 import type { EmbeddedDatabases } from './database/setup/index.js';
 import type { ServiceModule } from './service-module.js';
 import { timeLogMessages } from '../libs/messages/src/composition.js';

@@ -95,7 +95,7 @@ describe('validateDatabaseUrl', () => {
   });
 
   const LIST =
-    'known are host, port, user, password, application_name, options, connect_timeout, sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, ssl, uselibpqcompat, channel_binding, client_encoding, gssencmode';
+    '(known: host, port, user, password, application_name, options, connect_timeout, sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, ssl, uselibpqcompat, channel_binding, client_encoding, gssencmode)';
   const SCHEMA = 'name the schema in options=-c%20search_path%3DNAME';
   const MODES = 'disable, allow, prefer, require, verify-ca, verify-full or no-verify';
   const BINDING =
@@ -112,10 +112,10 @@ describe('validateDatabaseUrl', () => {
     ['sslRootCert=x', 'has an unknown parameter sslRootCert: did you mean sslrootcert?'],
     ['connection_timeout=5', 'has an unknown parameter connection_timeout: did you mean connect_timeout?'],
     ['ApplicationName=x', 'has an unknown parameter ApplicationName: did you mean application_name?'],
-    ['constructor=x', `has an unknown parameter constructor: ${LIST}`],
-    ['x%0Ay=z', `has an unknown parameter: ${LIST}`],
-    ['=x', `has an unknown parameter: ${LIST}`],
-    ['password=one&two', `has an unknown parameter: ${LIST}`],
+    ['constructor=x', `has an unknown parameter constructor ${LIST}`],
+    ['x%0Ay=z', `has an unknown parameter ${LIST}`],
+    ['=x', `has an unknown parameter ${LIST}`],
+    ['password=one&two', `has an unknown parameter ${LIST}`],
     ['channel_binding=require', BINDING],
     ['sslmode=require&channel_binding=require', BINDING],
     ['channel_binding=Prefer', BINDING],
@@ -136,6 +136,10 @@ describe('validateDatabaseUrl', () => {
     ['sslmode=require&sslm%6Fde=require', 'must contain sslmode only once'],
     ['ssl=false', 'must have true, 1, 0 or no-verify in ssl'],
     ['ssl=true&sslmode=disable', 'must not contain both ssl and sslmode'],
+    [
+      `ssl=0&sslrootcert=${FILE}`,
+      'must not contain files of certificates together with this ssl: use sslmode',
+    ],
     [`sslcert=${FILE}`, 'must contain both sslcert and sslkey, or none'],
     [`sslkey=${FILE}`, 'must contain both sslcert and sslkey, or none'],
     ['sslnegotiation=direct&sslmode=disable', 'must not contain sslnegotiation=direct without TLS'],

@@ -87,6 +87,8 @@ function contradictionIn(parameters: URLSearchParams): string | undefined {
   if (!['disable', 'prefer'].includes(values.channel_binding ?? 'disable'))
     return 'must not contain channel_binding, which the driver does not support: remove it, and use sslmode=verify-full';
   if (ssl !== undefined && sslmode !== undefined) return 'must not contain both ssl and sslmode';
+  if ((ssl === '0' || ssl === 'no-verify') && (sslrootcert ?? sslcert) !== undefined)
+    return 'must not contain files of certificates together with this ssl: use sslmode';
   if ((sslcert === undefined) !== (sslkey === undefined))
     return 'must contain both sslcert and sslkey, or none';
   if (sslnegotiation === 'direct' && (sslmode === 'disable' || ssl === '0'))

@@ -1,1 +1,1 @@
-export { jwts } from './composition.js';
+export { jwts } from './jwts.js';

@@ -25,7 +25,7 @@ it.each([
 const FORM =
   'must be tcp://HOST:PORT or nats://HOST:PORT or tls://HOST:PORT or amqp://USER:PASSWORD@HOST:PORT or amqps://USER:PASSWORD@HOST:PORT, with other special characters percent-encoded';
 const CA = 'name the CA of the broker in cafile';
-const AMQP = 'known are heartbeat, channelMax, frameMax';
+const AMQP = '(known: heartbeat, channelMax, frameMax)';
 
 it.each([
   ...['broker:4222', 'http://broker', 'nats:', 'nats://', 'tcp://127.0.0.1', 'nats+tls://broker'].map(
@@ -53,13 +53,13 @@ it.each([
   ['tls://broker?cafile=/nowhere', 'must have the path of a readable PEM file in cafile'],
   ['tls://broker?cafile=', 'must have a value in cafile, or omit it'],
   [`tls://broker?cafile=${FILE}&cafile=${FILE}`, 'must contain cafile only once'],
-  ['tls://broker?heartbeat=5', 'has an unknown parameter heartbeat: known are cafile'],
+  ['tls://broker?heartbeat=5', 'has an unknown parameter heartbeat (known: cafile)'],
   [`amqp://broker?cafile=${FILE}`, 'must not contain cafile: use amqps://'],
   ['amqps://broker?cacertfile=x', `must not contain cacertfile: ${CA}`],
   ['amqps://broker?verify=verify_none', `must not contain verify: ${CA}`],
   ['amqps://broker?heartbeats=5', 'has an unknown parameter heartbeats: did you mean heartbeat?'],
   ['amqps://broker?channel_max=5', 'has an unknown parameter channel_max: did you mean channelMax?'],
-  ['amqp://broker?locale=de', `has an unknown parameter locale: ${AMQP}`],
+  ['amqp://broker?locale=de', `has an unknown parameter locale ${AMQP}`],
   ['amqp://broker?heartbeat=5s', 'must have a whole number from 0 to 65535 in heartbeat'],
   ['amqp://broker?frameMax=1', 'must have a whole number from 4096 to 2147483647 in frameMax'],
 ])('refuses %s: %s', (url, message) => {

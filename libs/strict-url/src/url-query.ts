@@ -69,7 +69,7 @@ export function validateQuery(url: string, { known, unsupported = {} }: QueryRul
     if (Object.hasOwn(unsupported, normalizedName(unknown)))
       return `must not contain ${unknown}${unsupported[normalizedName(unknown)]!}`;
     const nearest = nearestName(unknown, knownNames);
-    const advice = nearest === undefined ? `: ${describeNames(knownNames)}` : `: did you mean ${nearest}?`;
+    const advice = nearest === undefined ? describeNames(knownNames) : `: did you mean ${nearest}?`;
     return `has an unknown parameter${isSecret ? '' : ` ${unknown}`}${advice}`;
   }
   // Drivers and libpq read it differently: as a space, or as it is.
@@ -84,5 +84,5 @@ export function validateQuery(url: string, { known, unsupported = {} }: QueryRul
 }
 
 function describeNames(names: readonly string[]): string {
-  return names.length === 0 ? 'it may have none' : `known are ${names.join(', ')}`;
+  return names.length === 0 ? ': it may have none' : ` (known: ${names.join(', ')})`;
 }
