@@ -382,4 +382,33 @@ describe('a host that chooses', () => {
     });
     await app.close();
   });
+
+  it('lets its tests override the classes of its guard, filter and hooks', async () => {
+    class ClosedProjects {
+      before(): void {
+        throw new ConflictException('the project is closed');
+      }
+    }
+    // HostGuard needs Users, which are not imported.
+    const testing = await Test.createTestingModule({
+      imports: [TimeLogModule.forRoot({ guard: HostGuard, filter: HostFilter, hooks: ClosedProjects })],
+    })
+      .overrideProvider(TimeLogRepository)
+      .useClass(InMemoryTimeLogRepository)
+      .overrideProvider(HostGuard)
+      .useValue({ canActivate: () => false })
+      .overrideProvider(HostFilter)
+      .useClass(FilterOfAll)
+      .overrideProvider(ClosedProjects)
+      .useValue({})
+      .compile();
+    const app = testing.createNestApplication();
+    await app.listen(0);
+    const response = await fetch(`${await app.getUrl()}/time-logs`);
+    const answer = [response.status, await response.json()];
+    const log = await app.get(TimeLogService).record(LOG);
+    await app.close();
+    expect(answer).toEqual([403, { host: 'Forbidden resource' }]);
+    expect(log).toMatchObject(LOG);
+  });
 });

@@ -142,11 +142,9 @@ function withProviders(definition: DynamicModule, providers: readonly Provider[]
   return { ...definition, providers: [...(definition.providers ?? []), ...providers] };
 }
 
+/** Provides an option. A class is also provided as itself, so that tests can override it. */
 function providerOf(token: symbol, option: Type | object | undefined): Provider[] {
   if (option === undefined) return [];
-  return [
-    typeof option === 'function'
-      ? { provide: token, useClass: option as Type }
-      : { provide: token, useValue: option },
-  ];
+  if (typeof option !== 'function') return [{ provide: token, useValue: option }];
+  return [option as Type, { provide: token, useExisting: option as Type }];
 }
