@@ -17,12 +17,12 @@ import { ApprovalsService } from './approvals/approvals.service.js';
 import { CreateTables1800000000000 } from './create-tables.js';
 import { HoursController } from './hours/hours.controller.js';
 import { HoursSink } from './hours/hours.sink.js';
-import { callerOf, StaffGuard } from './staff/staff.guard.js';
+import { StaffGuard, toCaller } from './staff/staff.guard.js';
 import { TimedTimeLogRepository } from './timed/timed-time-log.repository.js';
 
 const timeLogs = TimeLogModule.forRoot({
   guard: StaffGuard,
-  caller: callerOf,
+  caller: toCaller,
   adapters: [
     {
       provide: TimeLogRepository,

@@ -13,10 +13,7 @@ const users = TypeOrmModule.forFeature([User]);
     BearerAuthModule.forRootAsync({
       imports: [users],
       inject: [getRepositoryToken(User)],
-      useFactory: (repository: Repository<User>) => ({
-        verifier: new StaffTokens(repository),
-        realm: 'our-app',
-      }),
+      useFactory: (all: Repository<User>) => ({ verifier: new StaffTokens(all), realm: 'our-app' }),
     }),
   ],
 })

@@ -4,7 +4,7 @@ import request from 'supertest';
 import type { App } from 'supertest/types.js';
 import { InMemoryTimeLogRepository } from 'time-logs/testing';
 import { TimeLogModule, TimeLogRepository } from 'time-logs/time-log';
-import { callerOf, StaffGuard } from './staff.guard.js';
+import { StaffGuard, toCaller } from './staff.guard.js';
 
 const LOG = { projectId: '11111111-1111-1111-1111-111111111111', duration: 1.5, date: '2026-01-31' };
 
@@ -14,7 +14,7 @@ describe('StaffGuard', () => {
 
   beforeAll(async () => {
     const module = await Test.createTestingModule({
-      imports: [TimeLogModule.forRoot({ guard: StaffGuard, caller: callerOf })],
+      imports: [TimeLogModule.forRoot({ guard: StaffGuard, caller: toCaller })],
     })
       .overrideProvider(TimeLogRepository)
       .useClass(InMemoryTimeLogRepository)

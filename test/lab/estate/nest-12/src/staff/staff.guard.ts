@@ -24,7 +24,7 @@ export class StaffGuard implements CanActivate {
 }
 
 /** Our staff in the terms of time logs. */
-export function callerOf(context: ExecutionContext) {
+export function toCaller(context: ExecutionContext) {
   if (context.getType() === 'rpc') return { id: 'broker', scopes: ['time-logs:read', 'time-logs:write'] };
   const { user } = context.switchToHttp().getRequest<Request & { user: Staff }>();
   return {
