@@ -86,13 +86,13 @@ async function change(): Promise<void> {
 
 /** What count(*) and offset say. */
 async function oracle(
-  { projectId, period }: TimeLogFilter,
+  { projectIds, period }: TimeLogFilter,
   page: PageRequest,
   access: ProjectAccess,
 ): Promise<{ total: number; ids: string[] }> {
-  const matching = `from time_logs where ($1::uuid is null or project_id = $1) and ($4::uuid[] is null or project_id = any($4))
+  const matching = `from time_logs where ($1::uuid[] is null or project_id = any($1)) and ($4::uuid[] is null or project_id = any($4))
     and date >= coalesce($2::date, '-infinity') and date <= coalesce($3::date, 'infinity')`;
-  const parameters = [projectId, period.from, period.to, access === ALL_PROJECTS ? null : access];
+  const parameters = [projectIds, period.from, period.to, access === ALL_PROJECTS ? null : access];
   const [{ total }] = await reading.query<[{ total: string }]>(
     `select count(*) as total ${matching}`,
     parameters,

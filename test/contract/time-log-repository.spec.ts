@@ -174,7 +174,7 @@ describe('TypeOrmTimeLogRepository over PostgreSQL', () => {
 
   it('weighs the texts of a page, and of events, without reading them', async () => {
     const [filter, page] = [
-      { projectId: values.projectId, period: Period.of(undefined, undefined) },
+      { projectIds: [values.projectId], period: Period.of(undefined, undefined) },
       PageRequest.of(2, 2),
     ];
     expect(await repository.weigh(filter, page, ALL_PROJECTS)).toBe(0);

@@ -105,7 +105,7 @@ const order = <T>(one: T, other: T) => (one < other ? -1 : one > other ? 1 : 0);
 /** What the totals of these logs are, worked out one log at a time. */
 function expected(
   logs: readonly Row[],
-  { projectId, period }: TimeLogFilter,
+  { projectIds, period }: TimeLogFilter,
   grouping: Grouping | undefined,
   page: PageRequest,
   access: ProjectAccess,
@@ -113,7 +113,7 @@ function expected(
   const matching = logs.filter(
     (log) =>
       (access === ALL_PROJECTS || access.includes(log.projectId)) &&
-      (projectId === undefined || log.projectId === projectId) &&
+      (projectIds?.includes(log.projectId) ?? true) &&
       (period.from === undefined || log.date >= period.from) &&
       (period.to === undefined || log.date <= period.to),
   );

@@ -33,7 +33,7 @@ describe('recording, correcting and deleting in a transaction of the caller', ()
 
   /** The logs of a project, and their number from the table of counts. */
   const listed = (projectId: string) =>
-    timeLogs.list({ projectId, period: Period.of() }, PageRequest.of(1, 50));
+    timeLogs.list({ projectIds: [projectId], period: Period.of() }, PageRequest.of(1, 50));
   const rolledBack = (act: (manager: EntityManager) => Promise<unknown>) =>
     expect(
       dataSource.transaction(async (manager) => {

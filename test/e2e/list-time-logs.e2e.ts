@@ -18,6 +18,8 @@ import { useTestApp } from '../support/test-app.js';
 
 const A = 'aaaaaaaa-0000-4000-8000-000000000001';
 const B = 'bbbbbbbb-0000-4000-8000-000000000002';
+/** A project without logs. */
+const NONE = '00000000-0000-0000-0000-000000000000';
 
 /** The set that is listed, in the order of its making; a log's description is its name. */
 const SET: readonly [name: string, projectId: string, date: string][] = [
@@ -60,7 +62,8 @@ describe('GET /api/v1/time-logs', () => {
 
   it.each([
     [`projectId=${A.toUpperCase()}`, ['a3', 'a2', 'a1', 'a5', 'a4']],
-    ['projectId=00000000-0000-0000-0000-000000000000', []],
+    [`projectId=${NONE}`, []],
+    [`projectId=${B},${A.toUpperCase()},${B}&from=2026-01-31&to=2026-01-31`, ['b4', 'a3', 'a2']],
     ['from=2026-01-31', ['b3', 'b1', 'b4', 'a3', 'a2']],
     ['to=2026-01-01', ['a1', 'b2', 'a5', 'a4']],
     [`from=2026-01-01&projectId=${B}&to=2026-02-01`, ['b1', 'b4']],
@@ -97,7 +100,7 @@ describe('GET /api/v1/time-logs', () => {
     ['from=2026-01-01&from=2026-01-02&to=x', `from must not be repeated; to ${day}`],
     [
       'x=1&limit=0&page=0&to=x&from=x&projectId=x',
-      `projectId must be a UUID; from ${day}; to ${day}; page must be a whole number from 1 to 2^53-1; ` +
+      `projectId must be a UUID, or at most 100 separated by commas; from ${day}; to ${day}; page must be a whole number from 1 to 2^53-1; ` +
         `limit must be a whole number from 1 to 1000; unknown parameter: x ${known}`,
     ],
   ])('refuses %s', async (query, message) => {
@@ -105,9 +108,9 @@ describe('GET /api/v1/time-logs', () => {
   });
 
   it('leads to other pages, by the days that were applied', async () => {
-    const filter = `projectId=${A}&from=2024-01-01&to=2026-01-31`;
+    const filter = `projectId=${A},${NONE}&from=2024-01-01&to=2026-01-31`;
     const to = (page: number) => `?${filter}&page=${page}&limit=1`;
-    const sent = `projectId=${A.toUpperCase()}&from=2024-01-01T05:00+05:00&to=2026-01-31%2023:59`;
+    const sent = `projectId=${A.toUpperCase()}%2C${NONE},${A}&from=2024-01-01T05:00+05:00&to=2026-01-31%2023:59`;
     expect(linksIn(await list(app, `${sent}&limit=1&page=2`))).toEqual({
       first: to(1),
       prev: to(1),

@@ -55,7 +55,7 @@ it('any sum is written out with every digit, as it is known in process', async (
   const property = fc.asyncProperty(durations, async (some) => {
     const projectId = randomUUID();
     for (const duration of some) await service.record({ ...LOG, projectId, duration });
-    const filter = { projectId, period: Period.of() };
+    const filter = { projectIds: [projectId], period: Period.of() };
     const { whole, groups } = await app.app.get(TotalsService).totals(filter, 'month', PageRequest.of(1, 50));
     // What `send` holds to the document is read as doubles: the largest sums are none.
     const response = await fetch(`${app.url}${TIME_LOGS}/totals?projectId=${projectId}&by=month`, {

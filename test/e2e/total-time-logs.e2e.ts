@@ -56,7 +56,7 @@ describe('GET /api/v1/time-logs/totals', () => {
   });
 
   it.each([
-    [`projectId=${A.toUpperCase()}`, { count: 3, duration: 4.5 }],
+    [`projectId=${A.toUpperCase()},${A}`, { count: 3, duration: 4.5 }],
     ['from=2026-01-31T23:00-10:00&to=2026-02-01%2000:00', { count: 3, duration: 1.8 }],
     [`from=2026-01-31&projectId=${B}&to=2026-01-31`, { count: 1, duration: 0.1 }],
     ['from=9999-12-31', { count: 0, duration: 0 }],
@@ -119,7 +119,7 @@ describe('GET /api/v1/time-logs/totals', () => {
     ['from=2026-02-01&to=2026-01-01', 'from must not be after to'],
     [
       'x=1&limit=0&page=0&by=x&to=x&from=x&projectId=x',
-      `projectId must be a UUID; from ${day}; to ${day}; ${by}; page must be a whole number from 1 to 2^53-1; ` +
+      `projectId must be a UUID, or at most 100 separated by commas; from ${day}; to ${day}; ${by}; page must be a whole number from 1 to 2^53-1; ` +
         'limit must be a whole number from 1 to 1000; unknown parameter: x ' +
         '(known: projectId, from, to, by, page, limit)',
     ],

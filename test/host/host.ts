@@ -159,7 +159,7 @@ class ApprovalController {
   /** Reads through the exported port. */
   @Get('total/:projectId')
   async total(@Param('projectId') projectId: string): Promise<object> {
-    const filter = { projectId, period: Period.of('2026-01-01', '2026-01-31') };
+    const filter = { projectIds: [projectId], period: Period.of('2026-01-01', '2026-01-31') };
     return { total: (await this.repository.find(filter, PageRequest.of(1, 1), ALL_PROJECTS)).total };
   }
 

@@ -12,6 +12,7 @@ const NO_FEED = refusal('FORBIDDEN', 'the feed needs a token for all projects');
 const NOT_THERE = refusal('NOT_FOUND', 'there is no time log with this id');
 const malformed = (message: string) => refusal('VALIDATION_ERROR', message);
 const NO_UUID = malformed('projectId must be a UUID');
+const NO_UUIDS = malformed('projectId must be a UUID, or at most 100 separated by commas');
 
 let host: TcpHost;
 const doors: Partial<Record<string, Door>> = {};
@@ -90,9 +91,11 @@ describe.each(['HTTP', 'messages'])('a caller who is bound to projects, over %s'
       expect(await countOf('bound', { projectId: OWN })).toBe(own);
       expect(await countOf('bound', { projectId: OTHER.toUpperCase() })).toBe(other);
       expect(await countOf('bound')).toBe(own! + other!);
+      expect(await countOf('bound', { projectId: `${OTHER},${OWN},${OTHER}` })).toBe(own! + other!);
       expect(await countOf('unbound')).toBeGreaterThan(own! + other!);
       expect(await read('bound', { projectId: FOREIGN })).toEqual({ error: NOT_ALLOWED });
-      expect(await read('bound', { projectId: 'x' })).toEqual({ error: NO_UUID });
+      expect(await read('bound', { projectId: `${OWN},${FOREIGN}` })).toEqual({ error: NOT_ALLOWED });
+      expect(await read('bound', { projectId: `${FOREIGN},x` })).toEqual({ error: NO_UUIDS });
       expect(await read('bound', { projectId: FOREIGN, limit: '0' })).toMatchObject({
         error: { error: 'VALIDATION_ERROR' },
       });

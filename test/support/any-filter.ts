@@ -17,21 +17,21 @@ export function numberOf(day: string): number {
 /** The number of the last day that there is. */
 export const LAST = numberOf('9999-12-31');
 
-/** All projects or one of them, and a period between two of the days, also such that are open at an end or at both. */
+/** All projects, or one or several of them, and a period between two of the days, also such that are open at an end or at both. */
 export function anyFilterOf(
   projects: readonly string[],
   anyDay: fc.Arbitrary<string>,
 ): fc.Arbitrary<TimeLogFilter> {
   return fc
     .record({
-      projectId: fc.option(fc.constantFrom(...projects), { nil: undefined }),
+      projectIds: fc.option(fc.shuffledSubarray([...projects], { minLength: 1 }), { nil: undefined }),
       ends: fc.array(anyDay, { maxLength: 2 }),
       isOpenAtStart: fc.boolean(),
     })
-    .map(({ projectId, ends, isOpenAtStart }) => {
+    .map(({ projectIds, ends, isOpenAtStart }) => {
       const [from, to] = ends.sort();
       return {
-        projectId,
+        projectIds,
         period: isOpenAtStart && to === undefined ? Period.of(undefined, from) : Period.of(from, to),
       };
     });

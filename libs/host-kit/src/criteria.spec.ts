@@ -6,8 +6,10 @@ const queryOf = (values: object) => Object.assign(new ListTimeLogsDto(), values)
 
 it('makes filter and page of a query', () => {
   const projectId = '0A000000-0000-4000-8000-000000000001';
-  expect(criteriaOf(queryOf({ projectId, from: '2026-01-31T09:30:00Z', limit: '7' }))).toEqual({
-    filter: { projectId: projectId.toLowerCase(), period: Period.of('2026-01-31') },
+  const other = '00000000-0000-0000-0000-000000000000';
+  const projects = [projectId, other, projectId.toLowerCase()].join();
+  expect(criteriaOf(queryOf({ projectId: projects, from: '2026-01-31T09:30:00Z', limit: '7' }))).toEqual({
+    filter: { projectIds: [projectId.toLowerCase(), other], period: Period.of('2026-01-31') },
     page: PageRequest.of(1, 7),
   });
 });

@@ -51,11 +51,11 @@ describe('pageLinks', () => {
 
   it('keeps the filter, with the applied days', () => {
     const filter = {
-      projectId: '11111111-1111-1111-1111-111111111111',
+      projectIds: ['22222222-2222-2222-2222-222222222222', '11111111-1111-1111-1111-111111111111'],
       period: Period.of('2026-01-01T00:00+05:30', '2026-02-01 00:00'),
     };
     expect(links(PageRequest.of(1, 1000), 1, filter).last).toBe(
-      `?projectId=11111111-1111-1111-1111-111111111111&from=2026-01-01&to=2026-02-01&page=1&limit=1000`,
+      `?projectId=${filter.projectIds.join()}&from=2026-01-01&to=2026-02-01&page=1&limit=1000`,
     );
   });
 

@@ -21,12 +21,13 @@ export interface RecordOptions extends CallOptions {
   readonly manager?: TransactionHandle | undefined;
 }
 
-/** Returns the access of a call. Throws DomainError FORBIDDEN if it excludes a project, an id in lower case. */
+/** Returns the access of a call. Throws DomainError FORBIDDEN if it excludes a project. Ids are in lower case. */
 export function accessTo(
-  projectId: string | undefined,
+  projectIds: readonly string[] | undefined,
   { access = ALL_PROJECTS }: CallOptions,
 ): ProjectAccess {
-  if (projectId === undefined || access === ALL_PROJECTS || access.includes(projectId)) return access;
+  if (projectIds === undefined || access === ALL_PROJECTS) return access;
+  if (projectIds.every((id) => access.includes(id))) return access;
   throw new DomainError('FORBIDDEN', PROJECT_NOT_ALLOWED);
 }
 

@@ -156,7 +156,7 @@ describe('TimeLogService', () => {
 
   it('lists a page of the matching logs', async () => {
     for (const date of ['2026-01-01', '2026-01-02', '2026-01-03']) await service.record({ ...values, date });
-    const filter = { projectId: values.projectId.toLowerCase(), period: Period.of('2026-01-02') };
+    const filter = { projectIds: [values.projectId.toLowerCase()], period: Period.of('2026-01-02') };
     const { logs, total } = await service.list(filter, PageRequest.of(2, 1));
     expect([logs.map(({ date }) => date), total]).toEqual([['2026-01-02'], 2]);
   });

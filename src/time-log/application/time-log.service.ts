@@ -40,7 +40,7 @@ export class TimeLogService {
    */
   async record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
     const log = TimeLog.record(await this.checked(values), this.ids.next());
-    accessTo(log.projectId, options);
+    accessTo([log.projectId], options);
     await this.writesOf(options).add(log);
     return log;
   }
@@ -58,7 +58,7 @@ export class TimeLogService {
     requireIdempotencyKey(key);
     const checked = await this.checked(values);
     const log = TimeLog.record(checked, this.ids.next());
-    accessTo(log.projectId, options);
+    accessTo([log.projectId], options);
     const id = await this.writesOf(options).addOnce(log, key);
     // The key was used with the same values before, so there is no need to read the log.
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(checked, id), isReplay: true };
@@ -70,7 +70,7 @@ export class TimeLogService {
    */
   async correct(id: string, values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
     const log = TimeLog.record(await this.checked(values), id.toLowerCase());
-    const access = accessTo(log.projectId, options);
+    const access = accessTo([log.projectId], options);
     await this.requireAccess(log.id, options);
     if (!(await this.writesOf(options).correct(log, access, options.caller?.id))) throw notFound();
     return log;
@@ -101,13 +101,13 @@ export class TimeLogService {
    */
   async list(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogPage> {
     this.requireSupport(options);
-    return this.timeLogs.find(filter, page, accessTo(filter.projectId, options), options.caller?.id);
+    return this.timeLogs.find(filter, page, accessTo(filter.projectIds, options), options.caller?.id);
   }
 
   /** Returns the same page as JSON. Throws like `list`. */
   async items(filter: TimeLogFilter, page: PageRequest, options: CallOptions = {}): Promise<TimeLogItems> {
     this.requireSupport(options);
-    return this.timeLogs.items(filter, page, accessTo(filter.projectId, options), options.caller?.id);
+    return this.timeLogs.items(filter, page, accessTo(filter.projectIds, options), options.caller?.id);
   }
 
   /**
@@ -119,7 +119,7 @@ export class TimeLogService {
     page: PageRequest,
     options: CallOptions = {},
   ): Promise<number | undefined> {
-    return this.timeLogs.weigh?.(filter, page, accessTo(filter.projectId, options), options.caller?.id);
+    return this.timeLogs.weigh?.(filter, page, accessTo(filter.projectIds, options), options.caller?.id);
   }
 
   /** Returns the writer for the changes of a call, in its transaction if it has one. */

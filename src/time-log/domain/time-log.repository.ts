@@ -7,9 +7,10 @@ import { itemsOf, type TimeLogItems } from './time-log-item.js';
 import type { TimeLog } from './time-log.js';
 import type { TransactionHandle } from './transaction-handle.js';
 
-/** A filter for logs: all or those of one project, within a period of days. */
+/** A filter for logs: all or those of some projects, within a period of days. */
 export interface TimeLogFilter {
-  readonly projectId?: string | undefined;
+  /** Different ids in lower case; all projects by default. */
+  readonly projectIds?: readonly string[] | undefined;
   readonly period: Period;
 }
 

@@ -8,6 +8,7 @@ import {
   durationFault,
   isCalendarDate,
   projectIdFault,
+  projectIdsFault,
 } from './time-log.rules.js';
 
 describe('projectIdFault', () => {
@@ -47,6 +48,34 @@ describe('projectIdFault', () => {
         expect(projectIdFault(value)).toBeUndefined();
       }),
     );
+  });
+});
+
+describe('projectIdsFault', () => {
+  const id = '6BA7B810-9dad-11D1-80b4-00C04fD430C8';
+  const listOf = (count: number) => Array<string>(count).fill(id).join();
+
+  it.each([1, 2, 100])('accepts %p UUIDs', (count) => {
+    expect(projectIdsFault(listOf(count))).toBeUndefined();
+  });
+
+  it.each([
+    undefined,
+    null,
+    '',
+    'x',
+    listOf(101),
+    `,${id}`,
+    `${id},`,
+    `${id},,${id}`,
+    `${id}, ${id}`,
+    `${id};${id}`,
+    `${id}\n`,
+    `${id},x`,
+    `${id.slice(1)},${id}`,
+    [id],
+  ])('rejects %p', (value) => {
+    expect(projectIdsFault(value)).toBe('projectId must be a UUID, or at most 100 separated by commas');
   });
 });
 

@@ -5,6 +5,10 @@ export const MAX_DESCRIPTION_LENGTH = 5000;
 export const UUID_PATTERN = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}';
 const UUID = new RegExp(`^${UUID_PATTERN}$`);
 
+/** The maximum number of projects of a filter. */
+const MAX_PROJECTS = 100;
+const UUIDS = new RegExp(`^${UUID_PATTERN}(,${UUID_PATTERN}){0,${MAX_PROJECTS - 1}}$`);
+
 /** A day as text, `YYYY-MM-DD`, years 0001 to 9999. As text it cannot be shifted by a time zone. */
 export type CalendarDate = string;
 
@@ -15,6 +19,13 @@ const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 export const idFault = (value: unknown) => uuidFault('id', value);
 export const projectIdFault = (value: unknown) => uuidFault('projectId', value);
+
+/** Checks the projects of a filter, as text. */
+export function projectIdsFault(value: unknown): string | undefined {
+  return typeof value === 'string' && UUIDS.test(value)
+    ? undefined
+    : `projectId must be a UUID, or at most ${MAX_PROJECTS} separated by commas`;
+}
 
 function uuidFault(name: string, value: unknown): string | undefined {
   return typeof value === 'string' && UUID.test(value) ? undefined : `${name} must be a UUID`;

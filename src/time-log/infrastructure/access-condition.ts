@@ -2,9 +2,9 @@ import { type ProjectAccess, ALL_PROJECTS } from '../domain/project-access.js';
 import type { TimeLogFilter } from '../domain/time-log.repository.js';
 
 /** Returns the projects that a filter selects within an access; null means all projects. */
-export function projectsOf({ projectId }: TimeLogFilter, access: ProjectAccess): readonly string[] | null {
-  if (projectId === undefined) return accessParameter(access);
-  return access === ALL_PROJECTS || access.includes(projectId) ? [projectId] : [];
+export function projectsOf({ projectIds }: TimeLogFilter, access: ProjectAccess): readonly string[] | null {
+  if (projectIds === undefined) return accessParameter(access);
+  return access === ALL_PROJECTS ? projectIds : projectIds.filter((id) => access.includes(id));
 }
 
 /** Returns the SQL condition that a project is within the access in this parameter. */

@@ -22,7 +22,14 @@ export interface ListCriteria {
 /** Returns the filter and the page of a query that its DTO has checked. */
 export function criteriaOfChecked({ projectId, from, to, page, limit }: ListTimeLogsDto): ListCriteria {
   return {
-    filter: { projectId: projectId?.toLowerCase(), period: Period.ofChecked(from, to) },
+    filter: {
+      projectIds: projectId === undefined ? undefined : projectIdsOf(projectId),
+      period: Period.ofChecked(from, to),
+    },
     page: PageRequest.ofChecked(Number(page), Number(limit)),
   };
+}
+
+function projectIdsOf(text: string): readonly string[] {
+  return [...new Set(text.toLowerCase().split(','))];
 }

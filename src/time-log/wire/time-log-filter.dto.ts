@@ -1,11 +1,11 @@
 import { Rule, Omittable } from '../../../libs/strict-request/src/index.js';
 import { periodEndFault, periodOrderFault } from '../domain/period.js';
-import { projectIdFault } from '../domain/time-log.rules.js';
+import { projectIdsFault } from '../domain/time-log.rules.js';
 
 /** The filter of a query, as text. Error messages follow the order of these fields. */
 export class TimeLogFilterDto {
   @Omittable()
-  @Rule(projectIdFault)
+  @Rule(projectIdsFault)
   projectId?: string;
 
   @Omittable()

@@ -19,6 +19,6 @@ export class TotalsService {
     page: PageRequest = PageRequest.of(DEFAULT_PAGE.number, DEFAULT_PAGE.limit),
     options: CallOptions = {},
   ): Promise<Totals> {
-    return this.repository.totals(filter, by, page, accessTo(filter.projectId, options), options.caller?.id);
+    return this.repository.totals(filter, by, page, accessTo(filter.projectIds, options), options.caller?.id);
   }
 }

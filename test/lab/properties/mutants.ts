@@ -131,7 +131,18 @@ const parameter = fc.tuple(
 
 /** Parameters whose value is of the kind that belongs to the name, and mostly right. */
 const fittingParameter = fc.oneof(
-  fc.tuple(fc.constant('projectId'), projectId),
+  fc.tuple(
+    fc.constant('projectId'),
+    fc
+      .tuple(
+        fc.array(fc.oneof({ weight: 9, arbitrary: projectId }, oneOf('x', '')), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        fc.constantFrom(',', '%2C', ',%20'),
+      )
+      .map(([ids, comma]) => ids.join(comma)),
+  ),
   fc.tuple(fc.constant('by'), fc.constantFrom('project', 'day', 'week', 'month', 'year', '%64ay', 'Week')),
   fc.tuple(fc.constantFrom('page', 'limit'), fc.constantFrom('1', '2', '1000', '%31', '007', '1001', '0')),
   fc.tuple(

@@ -31,6 +31,7 @@ export const isRefused = (verdict: Verdict<object>): verdict is Refused => 'mess
 
 const MESSAGES = {
   projectId: 'projectId must be a UUID',
+  projectIds: 'projectId must be a UUID, or at most 100 separated by commas',
   duration: 'duration must be a positive number',
   date: 'date must be an existing day in the form YYYY-MM-DD',
   from: 'from must be an existing day, as YYYY-MM-DD or YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm] with hh from 00 to 23',
@@ -85,7 +86,7 @@ export function verdictOnQuery(query: string, operation: keyof typeof PARAMETERS
   const [projectId, from, to, by] = ['projectId', 'from', 'to', 'by'].map(text);
   const days = { from: dayOf(from), to: dayOf(to) };
   const isWrong: Record<(typeof PARAMETERS)['totals'][number], boolean> = {
-    projectId: projectId !== undefined && !isUuid(projectId),
+    projectId: projectId !== undefined && !areUuids(projectId),
     from: from !== undefined && days.from === undefined,
     to: to !== undefined && days.to === undefined,
     by: by !== undefined && !GROUPINGS.includes(by),
@@ -96,7 +97,7 @@ export function verdictOnQuery(query: string, operation: keyof typeof PARAMETERS
   const isReversed = days.from !== undefined && days.to !== undefined && days.from > days.to;
   const faults = parameters.flatMap((name) => {
     if (isRepeated(name)) return [`${name} must not be repeated`];
-    if (isWrong[name]) return [MESSAGES[name]];
+    if (isWrong[name]) return [MESSAGES[name === 'projectId' ? 'projectIds' : name]];
     return name === 'from' && isReversed ? ['from must not be after to'] : [];
   });
   const unknown = [...given.keys()].filter((name) => !parameters.some((known) => known === name));
@@ -106,7 +107,7 @@ export function verdictOnQuery(query: string, operation: keyof typeof PARAMETERS
     page: Number(text('page') ?? 1),
     limit: Number(text('limit') ?? 50),
     filter: {
-      ...(projectId !== undefined && { projectId: projectId.toLowerCase() }),
+      ...(projectId !== undefined && { projectId: [...new Set(projectId.toLowerCase().split(','))].join() }),
       ...(days.from !== undefined && { from: days.from }),
       ...(days.to !== undefined && { to: days.to }),
       ...(by !== undefined && { by }),
@@ -142,6 +143,11 @@ function depthOf(value: unknown): number {
     if (level.length === 0) return depth;
     level = level.flatMap((item) => Object.values(item as object) as unknown[]);
   }
+}
+
+function areUuids(text: string): boolean {
+  const members = text.split(',');
+  return members.length <= 100 && members.every(isUuid);
 }
 
 function isUuid(value: unknown): boolean {

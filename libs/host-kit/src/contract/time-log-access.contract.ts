@@ -1,10 +1,10 @@
 import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import {
+  ALL_PROJECTS,
   normalizedValues,
   PageRequest,
   Period,
-  type ProjectAccess,
   TimeLog,
 } from '../../../../src/time-log/index.js';
 import { type ContractSubject, type ContractSuite, find } from './contract-suite.js';
@@ -29,7 +29,7 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
       for (const log of [...owned, otherLog, foreignLog]) await repository().add(log);
     });
 
-    suite.each<[string, ProjectAccess, number]>(
+    suite.each<[string, readonly string[], number]>(
       [
         ['one project', [own], 2],
         ['several projects', [own, other, empty], 3],
@@ -37,29 +37,39 @@ export function describeAccess(suite: ContractSuite, { repository, totals, newLo
         ['a project without logs', [empty], 0],
         ['no project', [], 0],
       ],
-      'lists and sums only the logs of %s',
-      async (_name, access, count) => {
-        const logs = [owned[1]!, otherLog, owned[0]!].filter(({ projectId }) => access.includes(projectId));
-        deepEqual(await find(repository(), everything, ALL, access), { logs, total: count });
-        for (const [index, log] of logs.entries()) {
-          const page = PageRequest.of(index + 1, 1);
-          deepEqual(await find(repository(), everything, page, access), { logs: [log], total: count });
-        }
-        if (totals === undefined) return;
-        const { whole, groupCount } = await totals().totals(everything, 'day', ALL, access);
-        deepEqual([whole.count, groupCount], [count, count]);
-        const ofProjects = await totals().totals(everything, 'project', ALL, access);
-        deepEqual(
-          ofProjects.groups.map((group) => 'projectId' in group && group.projectId),
-          [other, own].filter((id) => logs.some(({ projectId }) => projectId === id)),
+      'lists and sums only the logs of %s, of the access or of the filter',
+      async (_name, projectIds, count) => {
+        const logs = [owned[1]!, otherLog, owned[0]!].filter(({ projectId }) =>
+          projectIds.includes(projectId),
         );
-        deepEqual(ofProjects.whole, whole);
+        const named = { ...everything, projectIds };
+        for (const [filter, access] of [
+          [everything, projectIds],
+          [named, ALL_PROJECTS],
+          [named, [foreign, ...projectIds.toReversed()]],
+          [{ ...everything, projectIds: [foreign, ...projectIds] }, projectIds],
+        ] as const) {
+          deepEqual(await find(repository(), filter, ALL, access), { logs, total: count });
+          for (const [index, log] of logs.entries()) {
+            const page = PageRequest.of(index + 1, 1);
+            deepEqual(await find(repository(), filter, page, access), { logs: [log], total: count });
+          }
+          if (totals === undefined) continue;
+          const { whole, groupCount } = await totals().totals(filter, 'day', ALL, access);
+          deepEqual([whole.count, groupCount], [count, count]);
+          const ofProjects = await totals().totals(filter, 'project', ALL, access);
+          deepEqual(
+            ofProjects.groups.map((group) => 'projectId' in group && group.projectId),
+            [other, own].filter((id) => logs.some(({ projectId }) => projectId === id)),
+          );
+          deepEqual(ofProjects.whole, whole);
+        }
       },
     );
 
     suite.it('finds no logs of other projects', async () => {
       for (const access of [[own], [own, other], []]) {
-        const filter = { ...everything, projectId: foreign };
+        const filter = { ...everything, projectIds: [foreign] };
         deepEqual(await find(repository(), filter, ALL, access), { logs: [], total: 0 });
         const { items, total } = await repository().items(filter, ALL, access);
         deepEqual([[...items], total], [[], 0]);

@@ -66,7 +66,7 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
   const corrected = (log: TimeLog, attributes?: Attributes) =>
     TimeLog.record({ ...normalizedValues(log), attributes }, log.id);
   const logsOf = async ({ projectId }: TimeLog) =>
-    (await find(repository, { projectId, period: Period.of() }, PAGE, ALL_PROJECTS)).logs;
+    (await find(repository, { projectIds: [projectId], period: Period.of() }, PAGE, ALL_PROJECTS)).logs;
   /** Resolves when the feed has exactly one event of the log, with this type and its values. */
   const published = async (log: TimeLog, type: TimeLogEvent['type']) => {
     if (feedOf === undefined) return;
@@ -104,7 +104,7 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
       newLog({ projectId }),
     ];
     for (const log of logs) await repository.add(log);
-    const query = [{ projectId, period: Period.of() }, PAGE, ALL_PROJECTS] as const;
+    const query = [{ projectIds: [projectId], period: Period.of() }, PAGE, ALL_PROJECTS] as const;
     const { items, total } = await repository.items(...query);
     const parsed = (texts: Iterable<string>) => Array.from(texts, (text) => JSON.parse(text) as unknown);
     deepEqual(parsed(items), parsed(itemsOf(logs.toReversed())));

@@ -19,12 +19,17 @@ export function describeCorrections(
   { repository, totals, newLog }: ContractSubject,
 ): void {
   const logsOf = (projectId: string) =>
-    find(repository(), { projectId, period: Period.of() }, ALL, ALL_PROJECTS);
+    find(repository(), { projectIds: [projectId], period: Period.of() }, ALL, ALL_PROJECTS);
   /** Expects the logs of a project, newest first, with their count and sum. */
   async function expectLogs(projectId: string, logs: readonly TimeLog[], duration: string): Promise<void> {
     deepEqual(await logsOf(projectId), { logs, total: logs.length });
     if (totals === undefined) return;
-    const { whole } = await totals().totals({ projectId, period: Period.of() }, undefined, ALL, ALL_PROJECTS);
+    const { whole } = await totals().totals(
+      { projectIds: [projectId], period: Period.of() },
+      undefined,
+      ALL,
+      ALL_PROJECTS,
+    );
     deepEqual(whole, { count: logs.length, duration });
   }
   const corrected = (log: TimeLog, values: Partial<TimeLogValues>) =>

@@ -40,7 +40,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     const projectId = randomUUID();
     const logs = values.map((some) => newLog({ ...some, projectId }));
     for (const log of logs) await repository.add(log);
-    return { logs, projectId, filter: { projectId, period: Period.of() } };
+    return { logs, projectId, filter: { projectIds: [projectId], period: Period.of() } };
   }
 
   suite.it('is empty at first', async () => {
@@ -140,10 +140,13 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       async (projectId) => {
         const [own, log] = [await create(), newLog({ projectId })];
         await own.add(log);
-        deepEqual(await find(own, { ...everything, projectId }, PageRequest.of(1, 1), ALL_PROJECTS), {
-          logs: [log],
-          total: 1,
-        });
+        deepEqual(
+          await find(own, { ...everything, projectIds: [projectId] }, PageRequest.of(1, 1), ALL_PROJECTS),
+          {
+            logs: [log],
+            total: 1,
+          },
+        );
       },
     );
   });
@@ -163,7 +166,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       const projectId = randomUUID();
       const logs = Array.from({ length: 10 }, () => newLog({ projectId }));
       for (const index of [3, 7, 0, 9, 1, 5, 2, 8, 6, 4]) await repository.add(logs[index]!);
-      const found = await listed({ ...everything, projectId });
+      const found = await listed({ ...everything, projectIds: [projectId] });
       deepEqual(found.logs, logs.toReversed());
     });
   });
@@ -173,7 +176,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       const { logs, filter } = await addAll([{}, {}]);
       await addAll([{}]);
       deepEqual(await listed(filter), { logs: logs.toReversed(), total: 2 });
-      const other = { ...everything, projectId: randomUUID() };
+      const other = { ...everything, projectIds: [randomUUID()] };
       deepEqual(await listed(other), { logs: [], total: 0 });
     });
 
@@ -194,7 +197,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       'from %s to %s, both ends included',
       async (from, to, expected) => {
         const { projectId } = await addAll(DAYS.map((date) => ({ date })));
-        const { logs, total } = await listed({ projectId, period: Period.of(from, to) });
+        const { logs, total } = await listed({ projectIds: [projectId], period: Period.of(from, to) });
         deepEqual(
           logs.map(({ date }) => date),
           expected.toReversed(),
@@ -239,10 +242,9 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     );
 
     suite.it('hold up to 1000 logs', async () => {
-      const filter = { projectId: randomUUID(), period: Period.of() };
-      const adding = Array.from({ length: 1001 }, () =>
-        repository.add(newLog({ projectId: filter.projectId })),
-      );
+      const projectId = randomUUID();
+      const filter = { projectIds: [projectId], period: Period.of() };
+      const adding = Array.from({ length: 1001 }, () => repository.add(newLog({ projectId })));
       await Promise.all(adding);
       const { logs, total } = await listed(filter, PageRequest.of(1, 1000));
       deepEqual([logs.length, total], [1000, 1001]);
@@ -253,7 +255,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     const projectId = randomUUID();
     const logs = Array.from({ length: 100 }, () => newLog({ projectId }));
     await Promise.all(logs.map((log) => repository.add(log)));
-    const found = await listed({ ...everything, projectId }, PageRequest.of(1, 1000));
+    const found = await listed({ ...everything, projectIds: [projectId] }, PageRequest.of(1, 1000));
     deepEqual(found, { logs: logs.toReversed(), total: 100 });
   });
 
@@ -284,7 +286,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       const key = { caller: randomUUID(), text: ' ~' };
       equal(await repository.addOnce(first, key), first.id);
       equal(await repository.addOnce(second, key), first.id);
-      deepEqual(await listed({ ...everything, projectId }), { logs: [first], total: 1 });
+      deepEqual(await listed({ ...everything, projectIds: [projectId] }), { logs: [first], total: 1 });
     });
 
     suite.each(
@@ -322,7 +324,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       const projectId = randomUUID();
       const logs = Array.from({ length: 50 }, () => newLog({ projectId }));
       const ids = new Set(await outcomesOf(logs));
-      const found = await listed({ ...everything, projectId });
+      const found = await listed({ ...everything, projectIds: [projectId] });
       equal(found.total, 1);
       deepEqual(ids, new Set([found.logs[0]!.id]));
     });
@@ -331,7 +333,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
       const projectId = randomUUID();
       const logs = [1, 2, 3].map((duration) => newLog({ projectId, duration }));
       const outcomes = await outcomesOf(logs);
-      const found = await listed({ ...everything, projectId });
+      const found = await listed({ ...everything, projectIds: [projectId] });
       equal(found.total, 1);
       deepEqual(
         outcomes.toSorted(),
@@ -363,7 +365,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     const projectId = randomUUID();
     const adding = Promise.all(Array.from({ length: 60 }, () => repository.add(newLog({ projectId }))));
     const reads = Array.from({ length: 30 }, () =>
-      listed({ ...everything, projectId }, PageRequest.of(1, 1000)),
+      listed({ ...everything, projectIds: [projectId] }, PageRequest.of(1, 1000)),
     );
     for (const { logs, total } of await Promise.all(reads)) equal(logs.length, total);
     await adding;

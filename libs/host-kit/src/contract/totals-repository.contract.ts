@@ -101,17 +101,17 @@ export function describeTotals(
   suite.describe('totals', () => {
     const totals = (filter: TimeLogFilter, by?: Grouping, page = ALL) =>
       repositoryOfTotals().totals(filter, by, page, ALL_PROJECTS);
-    /** Adds logs of a new project. Returns a filter for the project. */
+    /** Adds logs of a new project. Returns its id and a filter for it. */
     async function addAll(values: Partial<TimeLogValues>[]) {
       const projectId = randomUUID();
       await Promise.all(values.map((some) => repository().add(newLog({ ...some, projectId }))));
-      return { projectId, period: Period.of() };
+      return { projectId, filter: { projectIds: [projectId], period: Period.of() } };
     }
     const addDurations = (durations: readonly number[], date = '2026-01-31') =>
       addAll(durations.map((duration) => ({ duration, date })));
 
     suite.each([undefined, ...GROUPINGS], 'of no logs are zero, without groups (by %s)', async (by) => {
-      const filter = { projectId: randomUUID(), period: Period.of() };
+      const filter = { projectIds: [randomUUID()], period: Period.of() };
       deepEqual(await totals(filter, by), NO_GROUPS);
     });
 
@@ -129,9 +129,8 @@ export function describeTotals(
       ],
       'are exact decimals: %s',
       async (_what, durations, duration) => {
-        const filter = await addDurations(durations);
+        const { projectId, filter } = await addDurations(durations);
         const sum = { count: durations.length, duration };
-        const { projectId } = filter;
         const day = { from: '2026-01-31', to: '2026-01-31' };
         deepEqual(await totals(filter), { whole: sum, groups: [], groupCount: 0 });
         for (const [by, group] of [
@@ -150,7 +149,7 @@ export function describeTotals(
       });
 
       suite.each(BY_PERIOD, '%s from %s to %s: newest first, clipped', async (by, from, to, expected) => {
-        const filter = { projectId, period: Period.of(from, to) };
+        const filter = { projectIds: [projectId], period: Period.of(from, to) };
         const groups = expected.map((line) => {
           const [first, last, count, duration] = line.split(' ');
           return { from: first!, to: last!, count: Number(count), duration: duration! };
@@ -165,7 +164,7 @@ export function describeTotals(
           groupCount: groups.length,
         });
         for (const group of groups) {
-          const own = { projectId, period: Period.of(group.from, group.to) };
+          const own = { projectIds: [projectId], period: Period.of(group.from, group.to) };
           equal((await find(repository(), own, ALL, ALL_PROJECTS)).total, group.count);
         }
       });
@@ -180,7 +179,7 @@ export function describeTotals(
         'come in pages, with the overall sum on each: page %s of %s',
         async (number, limit, firsts) => {
           const found = await totals(
-            { projectId, period: Period.of() },
+            { projectIds: [projectId], period: Period.of() },
             'month',
             PageRequest.of(number, limit),
           );
@@ -242,12 +241,12 @@ export function describeTotals(
         const before = { period: Period.of('3000-01-01', '3000-01-14') };
         deepEqual(await totals(before, 'project'), NO_GROUPS);
         const { projectId, ...sum } = projects[1]!;
-        deepEqual(await totals({ projectId, period }, 'project'), {
+        deepEqual(await totals({ projectIds: [projectId], period }, 'project'), {
           whole: sum,
           groups: [projects[1]],
           groupCount: 1,
         });
-        deepEqual(await totals({ projectId, period }, 'project', PageRequest.of(2, 1)), {
+        deepEqual(await totals({ projectIds: [projectId], period }, 'project', PageRequest.of(2, 1)), {
           whole: sum,
           groups: [],
           groupCount: 1,
@@ -259,8 +258,7 @@ export function describeTotals(
       [undefined, ...GROUPINGS],
       'come from one snapshot while logs are added (by %s)',
       async (by) => {
-        const { projectId } = await addDurations([1]);
-        const filter = { projectId, period: Period.of() };
+        const { projectId, filter } = await addDurations([1]);
         const adding = Promise.all(
           Array.from({ length: 8 }, async () => {
             for (let number = 0; number < 5; number++) await repository().add(newLog({ projectId }));

@@ -122,10 +122,10 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
     return log && allows(access, log.projectId) ? log : undefined;
   }
 
-  private matching({ projectId, period }: TimeLogFilter, access: ProjectAccess): TimeLog[] {
+  private matching({ projectIds, period }: TimeLogFilter, access: ProjectAccess): TimeLog[] {
     return [...this.logs.values()]
       .filter((log) => allows(access, log.projectId))
-      .filter((log) => projectId === undefined || log.projectId === projectId)
+      .filter((log) => projectIds?.includes(log.projectId) ?? true)
       .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date));
   }
 

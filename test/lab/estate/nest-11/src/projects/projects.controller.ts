@@ -42,7 +42,10 @@ export class ProjectsController {
   @Get(':id/hours')
   @Scopes(['time-logs:read'])
   async hours(@Param('id', ParseUUIDPipe) projectId: string): Promise<object> {
-    const { whole, groups } = await this.totals.totals({ projectId, period: Period.of() }, 'month');
+    const { whole, groups } = await this.totals.totals(
+      { projectIds: [projectId], period: Period.of() },
+      'month',
+    );
     return { hours: whole.duration, months: groups };
   }
 }
