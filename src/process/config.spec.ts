@@ -61,6 +61,7 @@ describe('loadConfig', () => {
         deadline: 2_500,
         poolSize: 10,
         writeQueue: 2_000,
+        keyLifetime: 24,
         tokenCache: 10_000,
       },
     });
@@ -98,6 +99,7 @@ describe('loadConfig', () => {
         DEADLINE: '0.6',
         POOL_SIZE: '7',
         WRITE_QUEUE: '8',
+        KEY_LIFETIME: '8784',
         TOKEN_CACHE: '9',
       },
       false,
@@ -139,6 +141,7 @@ describe('loadConfig', () => {
         deadline: 600,
         poolSize: 7,
         writeQueue: 8,
+        keyLifetime: 8_784,
         tokenCache: 9,
       },
     });
@@ -264,6 +267,7 @@ describe('loadConfig', () => {
       DEADLINE: ['0', '5.1', '1e1', '-1'],
       POOL_SIZE: ['1', '1001'],
       WRITE_QUEUE: ['0'],
+      KEY_LIFETIME: ['0', '8785', '1.5', '24h'],
       TOKEN_CACHE: ['0', 'Infinity'],
       AUTH_ACCESS_TOKENS: ['false', 'OFF'],
       MESSAGES_REPLY_QUEUES: ['$JS.', 'time-log.created', 't*', '*', 'a*b', 'a b', '>'],

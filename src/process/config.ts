@@ -116,7 +116,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
     shutdownDelay: data.SHUTDOWN_DELAY,
     /** Whether `/openapi.json` and `/docs` are served. */
     apiDocs: data.API_DOCS === 'on',
-    /** Limits for requests, waiting times and memory. Times are in milliseconds. */
+    /** Limits for requests, waiting times and memory. Times are in milliseconds unless stated otherwise. */
     limits: {
       headersTimeout: data.HEADERS_TIMEOUT * 1_000,
       requestTimeout: data.REQUEST_TIMEOUT * 1_000,
@@ -129,6 +129,8 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
       /** The maximum number of connections to the database. */
       poolSize: data.POOL_SIZE,
       writeQueue: data.WRITE_QUEUE,
+      /** In hours. */
+      keyLifetime: data.KEY_LIFETIME,
       /** The maximum number of verified tokens in memory. */
       tokenCache: data.TOKEN_CACHE,
     },

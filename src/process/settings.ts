@@ -117,6 +117,7 @@ const environment = z.object({
   ).default(TIME_LOG_LIMITS.deadline / 1_000),
   POOL_SIZE: wholeNumber(2, 1_000).default(10),
   WRITE_QUEUE: wholeNumber(1, 100_000).default(TIME_LOG_LIMITS.writeQueue),
+  KEY_LIFETIME: wholeNumber(1, 8_784, 'a whole number of hours').default(TIME_LOG_LIMITS.keyLifetime),
   TOKEN_CACHE: wholeNumber(1, 100_000).default(10_000),
   NODE_ENV: z.string().optional(),
 });

@@ -6,6 +6,8 @@ export const TIME_LOG_LIMITS = {
   deadline: 2_500,
   /** The maximum number of creates that wait for a commit, and of other changes that wait in their queue. */
   writeQueue: 2_000,
+  /** The time for which idempotency keys are kept, in hours. */
+  keyLifetime: 24,
 };
 
 /**
@@ -21,10 +23,11 @@ export type TimeLogLimits = typeof TIME_LOG_LIMITS;
 export function limitsOf(
   limits: { readonly [Name in keyof TimeLogLimits]?: number | undefined } = {},
 ): TimeLogLimits {
-  const { bodyLimit, deadline, writeQueue } = TIME_LOG_LIMITS;
+  const { bodyLimit, deadline, writeQueue, keyLifetime } = TIME_LOG_LIMITS;
   return {
     bodyLimit: limits.bodyLimit ?? bodyLimit,
     deadline: limits.deadline ?? deadline,
     writeQueue: limits.writeQueue ?? writeQueue,
+    keyLifetime: limits.keyLifetime ?? keyLifetime,
   };
 }

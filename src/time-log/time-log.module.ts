@@ -43,8 +43,8 @@ export const TIME_LOG_PARTS: Required<ModuleMetadata> = {
       provide: WRITE_LIMITS,
       inject: [TIME_LOG_OPTIONS],
       useFactory: ({ limits }: TimeLogOptions): WriteLimits => {
-        const { writeQueue, deadline } = limitsOf(limits);
-        return { queue: writeQueue, wait: deadline };
+        const { writeQueue, deadline, keyLifetime } = limitsOf(limits);
+        return { queue: writeQueue, wait: deadline, keyLifetime };
       },
     },
     {

@@ -20,6 +20,13 @@ const newLog = () =>
   TimeLog.record(values, `019c1370-4e1b-7000-8000-${String((lastId += 1)).padStart(12, '0')}`);
 const newKey = (): IdempotencyKey => ({ caller: 'alice', text: randomUUID() });
 
+const keep = (sql: DataSource, key: IdempotencyKey, age: string) =>
+  sql.query(
+    `insert into time_log_keys (principal, text, fingerprint, time_log_id, created_at)
+     values ($1, $2, '', gen_random_uuid(), now() - $3::interval)`,
+    [key.caller, key.text, age],
+  );
+
 describe('idempotency keys in PostgreSQL', () => {
   const database = useDatabase();
   /** As of several instances of the service. */
@@ -39,13 +46,6 @@ describe('idempotency keys in PostgreSQL', () => {
     const [row] = await sql.query<{ n: number }[]>(`select count(*)::int as n from ${table}`);
     return row!.n;
   };
-  const keep = (key: IdempotencyKey, age: string) =>
-    sql.query(
-      `insert into time_log_keys (principal, text, fingerprint, time_log_id, created_at)
-       values ($1, $2, '', gen_random_uuid(), now() - $3::interval)`,
-      [key.caller, key.text, age],
-    );
-
   it('make one log of many creates over several instances', async () => {
     for (let round = 0; round < 5; round++) {
       const key = newKey();
@@ -117,8 +117,8 @@ describe('idempotency keys in PostgreSQL', () => {
 
   it('hold for 24 hours, and make a new log afterwards', async () => {
     const [young, old] = [newKey(), newKey()];
-    await keep(young, '23 hours 59 minutes');
-    await keep(old, '24 hours 1 minute');
+    await keep(sql, young, '23 hours 59 minutes');
+    await keep(sql, old, '24 hours 1 minute');
     await expect(instances[0]!.addOnce(newLog(), young)).rejects.toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
     });
@@ -147,5 +147,29 @@ describe('idempotency keys in PostgreSQL', () => {
       `explain select principal, text from ${expired} order by created_at limit 1000 for update skip locked`,
     );
     expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toContain('time_log_keys_created_at_idx');
+  });
+});
+
+describe('idempotency keys with a lifetime of 48 hours', () => {
+  const database = useDatabase();
+
+  it('hold for 48 hours, are removed then, and make a new log afterwards', async () => {
+    const { dataSource: sql } = database;
+    const [young, old, forgotten] = [newKey(), newKey(), newKey()];
+    await keep(sql, young, '47 hours 59 minutes');
+    for (const key of [old, forgotten]) await keep(sql, key, '48 hours 1 minute');
+    const instance = new TypeOrmTimeLogRepository(new Database(sql), { ...PATIENT, keyLifetime: 48 });
+    const log = newLog();
+    expect(await instance.addOnce(log, old)).toBe(log.id);
+    expect(await instance.addOnce(newLog(), old)).toBe(log.id);
+    const texts = async () => {
+      const rows = await sql.query<{ text: string }[]>('select text from time_log_keys');
+      return rows.map(({ text }) => text).sort();
+    };
+    await eventually(async () => expect(await texts()).toEqual([young.text, old.text].sort()));
+    for (const method of ['addOnce', 'known'] as const)
+      await expect(instance[method](newLog(), young)).rejects.toMatchObject({
+        code: 'IDEMPOTENCY_KEY_REUSED',
+      });
   });
 });

@@ -7,7 +7,7 @@ import { DECLARED_TOKEN } from '../support/environment.js';
 import { useTestDatabase } from '../support/fixtures.js';
 import { newGate } from '../support/gate.js';
 import { answersIn, sendRaw } from '../support/raw-http.js';
-import { create, LOG, outcome, refusal, sendBytes } from '../support/requests.js';
+import { create, idOf, LOG, outcome, refusal, sendBytes } from '../support/requests.js';
 import { type ServiceHere, startHere } from '../support/service-here.js';
 import { startTestApp } from '../support/test-app.js';
 
@@ -102,6 +102,26 @@ it('WRITE_QUEUE bounds the creates that wait', async () => {
     await Promise.all(creates);
     expect(statuses.slice(6)).toEqual(Array(4).fill(201));
     unwatch();
+  } finally {
+    await app.close();
+  }
+});
+
+it('KEY_LIFETIME is the time for which a key protects', async () => {
+  const { limits } = loadConfig({ KEY_LIFETIME: '48' }, false);
+  const app = await startTestApp({ limits });
+  try {
+    const again = async (age: string) => {
+      const headers = { 'Idempotency-Key': age };
+      const first = await create(app, LOG, headers);
+      await app.dataSource.query(
+        'update time_log_keys set created_at = now() - $1::interval where text = $1::text',
+        [age],
+      );
+      return idOf(await create(app, LOG, headers)) === idOf(first);
+    };
+    expect(await again('47:59')).toBe(true);
+    expect(await again('48:01')).toBe(false);
   } finally {
     await app.close();
   }

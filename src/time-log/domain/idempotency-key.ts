@@ -22,7 +22,7 @@ const PRINTABLE_ASCII = /^(?! )[\x20-\x7e]+(?<! )$/;
 
 const CALLER_ID_REQUIRED = 'Idempotency-Key is only for callers with an id';
 
-/** A key that marks the retries of one create. Within 24 hours they get the log of the first one. */
+/** A key that marks the retries of one create. During its lifetime they get the log of the first one. */
 export interface IdempotencyKey {
   /** The id of the owner. The same text of another caller is another key. */
   readonly caller: string;

@@ -50,8 +50,9 @@ export abstract class TimeLogRepository {
   abstract add(log: TimeLog): Promise<void>;
 
   /**
-   * Stores the log together with its key, unless the key was used within the last 24 hours. Resolves with the
-   * id of the log of the key. Throws DomainError IDEMPOTENCY_KEY_REUSED if it was used with other values.
+   * Stores the log together with its key, unless the key was used during its lifetime, 24 hours by default.
+   * Resolves with the id of the log of the key. Throws DomainError IDEMPOTENCY_KEY_REUSED if it was used with other
+   * values.
    */
   abstract addOnce(log: TimeLog, key: IdempotencyKey): Promise<string>;
 

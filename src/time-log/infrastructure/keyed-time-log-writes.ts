@@ -4,7 +4,7 @@ import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, isRowError, AutocommitStatement, type Statements } from '../../database/index.js';
 import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
-import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
+import { keyLifetime, TimeLogKey } from './time-log-key.entity.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
 
@@ -38,7 +38,8 @@ export class KeyedTimeLogWrites {
     private readonly database: Database,
     private readonly rows: TimeLogRows,
     private readonly sweep: TimeLogSweep,
-    private readonly limits: BatcherLimits,
+    /** `keyLifetime` is in hours. */
+    private readonly limits: BatcherLimits & { readonly keyLifetime: number },
     /** Called after a commit. */
     private readonly recorded: () => void,
   ) {
@@ -95,7 +96,9 @@ export class KeyedTimeLogWrites {
   /** Stores the first log of each key that is neither stored nor in use. Returns their ids. */
   private async insert(keyed: readonly KeyedLog[], within: Statements): Promise<ReadonlySet<string>> {
     const keys = this.database.table(TimeLogKey);
-    this.insertion ??= new AutocommitStatement(insertionInto(keys, this.database.table(TimeLog), this.rows));
+    this.insertion ??= new AutocommitStatement(
+      insertionInto(keys, this.database.table(TimeLog), this.rows, keyLifetime(this.limits.keyLifetime)),
+    );
     const rows = await within.change(this.insertion, [
       ...this.rows.arraysOf(keyed.map(({ log }) => log)),
       keyed.map(({ key }) => key.caller),
@@ -114,7 +117,7 @@ export class KeyedTimeLogWrites {
       `select principal as caller, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId"
          from ${this.database.table(TimeLogKey)}
          join (select distinct * from unnest($1::text[], $2::text[]) as input (principal, text)) requested using (principal, text)
-        where created_at >= now() - ${KEY_LIFETIME}`,
+        where created_at >= now() - ${keyLifetime(this.limits.keyLifetime)}`,
       [keyed.map(({ key }) => key.caller), keyed.map(({ key }) => key.text)],
     );
     return new Map(rows.map((stored) => [mapKeyOf(stored), stored]));
@@ -131,6 +134,7 @@ function insertionInto(
   keys: string,
   logs: string,
   { arrays, names, nextParameter }: Pick<TimeLogRows, 'arrays' | 'names' | 'nextParameter'>,
+  lifetime: string,
 ): (condition: string) => string {
   // These parameters follow those of the logs.
   const [principals, texts, fingerprints, table] = [0, 1, 2, 3].map((index) => `$${nextParameter + index}`);
@@ -150,7 +154,7 @@ function insertionInto(
       select key_principal, key_text, decode(key_fingerprint, 'hex'), id from free
           on conflict on constraint time_log_keys_pkey do update
          set fingerprint = excluded.fingerprint, time_log_id = excluded.time_log_id, created_at = excluded.created_at
-       where keys.created_at < now() - ${KEY_LIFETIME}
+       where keys.created_at < now() - ${lifetime}
       returning time_log_id as id
     ), written as (
       insert into ${logs} (${names})

@@ -1,10 +1,12 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
- * The lifetime of a key, in SQL. It grows if the clock of the database is set back: a key that is
- * removed early could store a create twice.
+ * Returns the lifetime of keys in SQL. It grows if the clock of the database is set back: a key that
+ * is removed early could store a create twice.
  */
-export const KEY_LIFETIME = `interval '24 hours'`;
+export function keyLifetime(hours: number): string {
+  return `interval '${hours} hours'`;
+}
 
 /** An idempotency key, and the log that it created. */
 @Entity('time_log_keys', { synchronize: false })

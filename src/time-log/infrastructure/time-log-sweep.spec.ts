@@ -14,14 +14,14 @@ it('halves the number of logs after a fold that fails, and doubles it after one 
     routine: (name: string) => name,
     table: () => 'time_log_keys',
     change: async (sql: string, [size]: readonly unknown[] = []) => {
-      if (!sql.includes('fold')) return [];
+      if (!sql.includes('fold')) return [{ removed: 0 }];
       sizes.push(size);
       const outcome = outcomes.shift();
       if (outcome instanceof Error) throw outcome;
       return [{ folded: outcome }];
     },
   } as unknown as Database;
-  const sweep = new TimeLogSweep(database);
+  const sweep = new TimeLogSweep(database, 24);
   for (let fold = 0; fold < 3; fold++) {
     sweep.begin(1);
     await jest.advanceTimersByTimeAsync(1_000);
@@ -31,12 +31,15 @@ it('halves the number of logs after a fold that fails, and doubles it after one 
 
 it('folds immediately if many logs wait, and after a second if few do', async () => {
   const change = jest.fn(async () => [{ folded: 0 }]);
-  const sweep = new TimeLogSweep({
-    isOpen: true,
-    routine: (name: string) => name,
-    table: () => 'time_log_keys',
-    change,
-  } as unknown as Database);
+  const sweep = new TimeLogSweep(
+    {
+      isOpen: true,
+      routine: (name: string) => name,
+      table: () => 'time_log_keys',
+      change,
+    } as unknown as Database,
+    24,
+  );
   sweep.begin(2_048);
   await jest.advanceTimersByTimeAsync(0);
   // One statement removes keys.
@@ -49,11 +52,28 @@ it('folds immediately if many logs wait, and after a second if few do', async ()
 });
 
 it('folds nothing after the host has closed the DataSource', async () => {
-  const change = jest.fn(async () => []);
+  const change = jest.fn(async () => [{ removed: 0 }]);
   const database = { isOpen: true, routine: (name: string) => name, table: () => 'time_log_keys', change };
-  new TimeLogSweep(database as unknown as Database).begin(1);
+  new TimeLogSweep(database as unknown as Database, 24).begin(1);
   database.isOpen = false;
   await jest.advanceTimersByTimeAsync(1_000);
   // The first statement has removed keys.
   expect(change).toHaveBeenCalledTimes(1);
+});
+
+it('does not look again at keys before the last removed one', async () => {
+  const last = ['2026-01-01', null, null];
+  const from: unknown[] = [];
+  const change = async (sql: string, [parameter]: readonly unknown[] = []) => {
+    if (sql.includes('fold')) return [{ folded: 0 }];
+    from.push(parameter);
+    return [{ removed: 0, last: last.shift() }];
+  };
+  const database = { isOpen: true, routine: () => 'fold', table: () => 'time_log_keys', change };
+  const sweep = new TimeLogSweep(database as unknown as Database, 24);
+  for (let minute = 0; minute < 3; minute++) {
+    sweep.begin();
+    await jest.advanceTimersByTimeAsync(60_000);
+  }
+  expect(from).toEqual(['-infinity', '2026-01-01', '2026-01-01']);
 });

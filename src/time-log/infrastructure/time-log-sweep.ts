@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DomainError, reasonOf } from '../../../libs/errors/src/index.js';
 import type { Database } from '../../database/index.js';
-import { KEY_LIFETIME, TimeLogKey } from './time-log-key.entity.js';
+import { keyLifetime, TimeLogKey } from './time-log-key.entity.js';
 
 /** The maximum numbers of keys and logs in a statement, which takes about 20 and 100 ms. */
 const MAX_KEYS = 1_000;
@@ -21,6 +21,8 @@ export class TimeLogSweep {
   private readonly logger = new Logger(TimeLogSweep.name);
   /** The time of the next removal of keys, on the clock of `performance`. */
   private nextRemoval = 0;
+  /** The creation time of the last removed key. Removals skip earlier index entries, which may be dead. */
+  private lastRemoved = '-infinity';
   /** The number of logs changed since the last fold began, and the timer of the next fold. */
   private changed = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -28,7 +30,10 @@ export class TimeLogSweep {
   /** The number of logs of the next fold. It is halved after a failure, such as a timeout. */
   private foldSize = MAX_LOGS;
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly keyLifetimeHours: number,
+  ) {}
 
   /** Called after changes with the number of logs, and before counts are read. Does not block. */
   begin(logs = 0): void {
@@ -65,15 +70,18 @@ export class TimeLogSweep {
   /** Removes the oldest keys first, and skips those that another instance is removing. */
   private async removeExpiredKeys(): Promise<number> {
     const keys = this.database.table(TimeLogKey);
-    const removed = await this.database.change<unknown>(
+    const [row] = await this.database.change<{ removed: number; last: string | null }>(
       `with expired as (
-         select principal, text from ${keys} where created_at < now() - ${KEY_LIFETIME}
+         select principal, text from ${keys}
+          where created_at >= $1::timestamptz and created_at < now() - ${keyLifetime(this.keyLifetimeHours)}
           order by created_at limit ${MAX_KEYS} for update skip locked
        ), removed as (delete from ${keys} keys using expired
-           where keys.principal = expired.principal and keys.text = expired.text returning 1)
-       select from removed`,
+           where keys.principal = expired.principal and keys.text = expired.text returning keys.created_at)
+       select count(*)::int as removed, max(created_at)::text as last from removed`,
+      [this.lastRemoved],
     );
-    return removed.length;
+    this.lastRemoved = row!.last ?? this.lastRemoved;
+    return row!.removed;
   }
 
   private async foldCounts(): Promise<number> {

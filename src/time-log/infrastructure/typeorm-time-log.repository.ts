@@ -32,9 +32,9 @@ import { TimeLogKey } from './time-log-key.entity.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition, accessParameter } from './access-condition.js';
 
-/** The optional provider of `WriteLimits`: `wait` is in milliseconds. */
+/** The optional provider of `WriteLimits`: `wait` is in milliseconds, `keyLifetime` in hours. */
 export const WRITE_LIMITS = Symbol.for('time-logs.WRITE_LIMITS');
-export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'>;
+export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'> & { readonly keyLifetime?: number };
 
 /** The maximum number of logs in one statement. */
 const MAX_BATCH_LOGS = 200;
@@ -61,16 +61,19 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     readonly database: Database,
     @Optional()
     @Inject(WRITE_LIMITS)
-    { queue, wait }: WriteLimits = { queue: TIME_LOG_LIMITS.writeQueue, wait: TIME_LOG_LIMITS.deadline },
+    { queue, wait, keyLifetime = TIME_LOG_LIMITS.keyLifetime }: WriteLimits = {
+      queue: TIME_LOG_LIMITS.writeQueue,
+      wait: TIME_LOG_LIMITS.deadline,
+    },
     @Optional()
     attributes: TimeLogAttributes = new TimeLogAttributes(),
   ) {
     super();
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
-    const limits = { batch: MAX_BATCH_LOGS, queue, wait };
+    const limits = { batch: MAX_BATCH_LOGS, queue, wait, keyLifetime };
     this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
-    this.sweep = new TimeLogSweep(database);
+    this.sweep = new TimeLogSweep(database, keyLifetime);
     this.reads = new CostlyReads(database, limits);
     const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
     const farPages = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, share);
