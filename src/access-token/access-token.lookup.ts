@@ -29,15 +29,22 @@ export class AccessTokenLookup {
 
   constructor(private readonly database: Database) {}
 
-  /** Returns the tokens that are neither expired nor revoked, by their digests in latin1. */
+  /**
+   * Returns the tokens that are neither expired nor revoked, by their digests in latin1. A rotated token has
+   * two until its overlap ends.
+   */
   async find(digests: readonly Buffer[]): Promise<ReadonlyMap<string, FoundToken>> {
     // A last use in the future is outdated too: the clock of the database has been set back.
     const rows = await this.database.query<Row>(
-      `select id, digest, scopes, projects, (extract(epoch from expires_at - now()) * 1000)::bigint as "remainingMs",
+      `select id, valid_digest as digest, scopes, projects,
+              (extract(epoch from least(expires_at, valid_until) - now()) * 1000)::bigint as "remainingMs",
               coalesce(last_used_at not between now() - interval '1 minute' and clock_timestamp(), true)
                 and current_setting('transaction_read_only') = 'off' as "isUseOutdated"
          from ${this.database.table(AccessToken)}
-        where digest = any($1) and revoked_at is null and coalesce(expires_at > now(), true)`,
+        cross join lateral (values (digest, null::timestamptz), (previous_digest, previous_until))
+                           as secrets (valid_digest, valid_until)
+        where (digest = any($1) or previous_digest = any($1)) and valid_digest = any($1)
+          and revoked_at is null and coalesce(least(expires_at, valid_until) > now(), true)`,
       [digests],
     );
     const used = rows.filter(({ isUseOutdated }) => isUseOutdated).map(({ id }) => id);

@@ -16,6 +16,11 @@ export const AccessTokenSchema = new EntitySchema<AccessToken>({
     expiresAt: { type: 'timestamptz', precision: 3, name: 'expires_at', nullable: true },
     revokedAt: { type: 'timestamptz', precision: 3, name: 'revoked_at', nullable: true },
     lastUsedAt: { type: 'timestamptz', precision: 3, name: 'last_used_at', nullable: true },
+    previousDigest: { type: 'bytea', name: 'previous_digest', nullable: true },
+    previousUntil: { type: 'timestamptz', precision: 3, name: 'previous_until', nullable: true },
   },
-  uniques: [{ name: 'access_tokens_digest_key', columns: ['digest'] }],
+  uniques: [
+    { name: 'access_tokens_digest_key', columns: ['digest'] },
+    { name: 'access_tokens_previous_digest_key', columns: ['previousDigest'] },
+  ],
 });

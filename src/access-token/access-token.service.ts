@@ -12,18 +12,29 @@ export interface NewAccessToken {
   readonly expiresAt?: Date | undefined;
 }
 
+/** The outcome of a rotation. */
+export type Rotation =
+  | { readonly state: 'unknown' | 'revoked' | 'expired' }
+  | {
+      readonly state: 'rotated';
+      readonly name: string;
+      /** The time until which the earlier secret works. */
+      readonly previousUntil: Date;
+    };
+
 const TIMES = {
   createdAt: 'created_at',
   expiresAt: 'expires_at',
   revokedAt: 'revoked_at',
   lastUsedAt: 'last_used_at',
+  previousUntil: 'previous_until',
 };
 /** Selects the times as JSON, whose format does not depend on DateStyle. */
 const TIME_COLUMNS = Object.entries(TIMES)
   .map(([name, column]) => `to_json(${column}) as "${name}"`)
   .join();
 
-/** Creates, lists and revokes access tokens. */
+/** Creates, lists, rotates and revokes access tokens. */
 @Injectable()
 export class AccessTokenService {
   constructor(private readonly database: Database) {}
@@ -52,7 +63,8 @@ export class AccessTokenService {
   /** Returns all tokens, oldest first, including revoked and expired ones. */
   async list(): Promise<AccessToken[]> {
     const tokens = await this.database.query<Record<keyof typeof TIMES, string | null> & AccessToken>(
-      `select id, name, digest, scopes, projects, ${TIME_COLUMNS} from ${this.table} order by created_at, id`,
+      `select id, name, digest, previous_digest as "previousDigest", scopes, projects, ${TIME_COLUMNS}
+         from ${this.table} order by created_at, id`,
     );
     for (const token of tokens)
       for (const name of Object.keys(TIMES) as (keyof typeof TIMES)[])
@@ -67,6 +79,32 @@ export class AccessTokenService {
          where revoked_at is null and (expires_at is null or expires_at > now())) as exists`,
     );
     return row!.exists;
+  }
+
+  /**
+   * Replaces the text of a valid token. The earlier one works until the overlap ends, and one before it no longer.
+   * The id stays, so idempotency keys stay valid.
+   */
+  async rotate(id: string, token: string, overlapMs: number): Promise<Rotation> {
+    const [row] = await this.database.change<{
+      name: string;
+      state: 'rotated' | 'revoked' | 'expired';
+      until: string;
+    }>(
+      `with rotated as (
+         update ${this.table} set digest = $2, previous_digest = digest,
+                previous_until = now() + $3::float8 * interval '1 millisecond'
+          where id = $1 and revoked_at is null and coalesce(expires_at > now(), true)
+         returning id, previous_until as until
+       )
+       select name, to_json(rotated.until) as until,
+              case when rotated.id is not null then 'rotated'
+                   when revoked_at is null and expires_at <= now() then 'expired' else 'revoked' end as state
+         from ${this.table} token left join rotated using (id) where id = $1`,
+      [id, digestOf(token), overlapMs],
+    );
+    if (row?.state !== 'rotated') return { state: row?.state ?? 'unknown' };
+    return { state: row.state, name: row.name, previousUntil: new Date(row.until) };
   }
 
   /** Revokes a token on all instances within 5 seconds. Returns false if the id is unknown. */

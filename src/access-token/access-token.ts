@@ -14,6 +14,9 @@ export class AccessToken {
   readonly revokedAt!: Date | null;
   /** Updated at most once a minute. */
   readonly lastUsedAt!: Date | null;
+  /** The SHA-256 of the token before the last rotation, and the end of its validity. */
+  readonly previousDigest!: Buffer | null;
+  readonly previousUntil!: Date | null;
 }
 
 /** Matches `tl_` and 256 bits in base64url. */

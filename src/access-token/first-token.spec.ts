@@ -1,16 +1,18 @@
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ensureFirstToken } from './first-token.js';
-import { type AccessToken, digestOf } from './access-token.js';
+import type { Rotation } from './access-token.service.js';
+import { ensureFirstToken, rotateToken } from './first-token.js';
+import { AccessToken, digestOf, newToken } from './access-token.js';
 
 const SCOPES = ['logs:read', 'logs:write'];
 
 /** A store of tokens in memory. */
 class InMemoryTokens {
   private readonly stored: AccessToken[] = [];
+  failure: Error | undefined;
 
   async list(): Promise<AccessToken[]> {
     return this.stored;
@@ -18,31 +20,44 @@ class InMemoryTokens {
 
   async store(token: string, { name, scopes }: Pick<AccessToken, 'name' | 'scopes'>): Promise<string> {
     const unset = { projects: null, expiresAt: null, revokedAt: null, lastUsedAt: null };
-    this.stored.push({ id: '1', digest: digestOf(token), name, scopes, createdAt: new Date(), ...unset });
-    return '1';
+    const unrotated = { previousDigest: null, previousUntil: null };
+    const id = String(this.stored.length + 1);
+    this.stored.push(
+      Object.assign(new AccessToken(), { id, digest: digestOf(token), name, scopes, ...unset, ...unrotated }),
+    );
+    return id;
+  }
+
+  async rotate(id: string, token: string): Promise<Rotation> {
+    if (this.failure !== undefined) throw this.failure;
+    const found = this.stored.find((stored) => stored.id === id);
+    if (found === undefined) return { state: 'unknown' };
+    if (found.revokedAt !== null) return { state: 'revoked' };
+    Object.assign(found, { digest: digestOf(token), previousDigest: found.digest });
+    return { state: 'rotated', name: found.name, previousUntil: new Date() };
   }
 }
 
+let directory: string;
+let file: string;
+let tokens: InMemoryTokens;
+let warnings: unknown[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'time-logs-first-token-'));
+  file = join(directory, 'access-token');
+  tokens = new InMemoryTokens();
+  warnings = [];
+  const ignore = () => undefined;
+  const warn = (message: unknown) => void warnings.push(message);
+  Logger.overrideLogger({ log: ignore, error: ignore, warn });
+});
+afterEach(async () => {
+  Logger.overrideLogger(false);
+  await rm(directory, { recursive: true });
+});
+
 describe('ensureFirstToken', () => {
-  let directory: string;
-  let file: string;
-  let tokens: InMemoryTokens;
-  let warnings: unknown[];
-
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'time-logs-first-token-'));
-    file = join(directory, 'access-token');
-    tokens = new InMemoryTokens();
-    warnings = [];
-    const ignore = () => undefined;
-    const warn = (message: unknown) => void warnings.push(message);
-    Logger.overrideLogger({ log: ignore, error: ignore, warn });
-  });
-  afterEach(async () => {
-    Logger.overrideLogger(false);
-    await rm(directory, { recursive: true });
-  });
-
   it('creates one token, in a file that only its owner can read', async () => {
     expect(await ensureFirstToken(tokens, file, SCOPES)).toBe('created');
     const token = await readFile(file, 'utf8');
@@ -81,5 +96,51 @@ describe('ensureFirstToken', () => {
     await mkdir(file);
     expect(await ensureFirstToken(tokens, file, SCOPES)).toBeUndefined();
     expect(warnings).toEqual([`the first token in ${file} cannot be read (EISDIR)`]);
+  });
+});
+
+describe('rotateToken', () => {
+  let first: string;
+  beforeEach(async () => {
+    await ensureFirstToken(tokens, file, SCOPES);
+    first = await readFile(file, 'utf8');
+  });
+  const rotate = (id: string) => rotateToken(tokens, { file, id, overlapMs: 0 });
+
+  it('replaces the token in the file that holds it, which only its owner can read', async () => {
+    const { state, token, isInFile } = await rotate('1');
+    expect([state, isInFile, await readFile(file, 'utf8')]).toEqual(['rotated', true, `${token}\n`]);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readdir(directory)).toEqual(['access-token']);
+    expect(await ensureFirstToken(tokens, file, SCOPES)).toBe('kept');
+  });
+
+  it('replaces it also after a rotation that was interrupted before that', async () => {
+    await tokens.rotate('1', newToken());
+    const { token } = await rotate('1');
+    expect(await readFile(file, 'utf8')).toBe(`${token}\n`);
+  });
+
+  it.each([
+    ['another token', '2', 'rotated'],
+    ['an unknown token', '3', 'unknown'],
+    ['a revoked token', '1', 'revoked'],
+  ])('leaves the file as it is for %s', async (_what, id, state) => {
+    await tokens.store(newToken(), { name: 'other', scopes: SCOPES });
+    if (state === 'revoked') Object.assign((await tokens.list())[0]!, { revokedAt: new Date() });
+    expect(await rotate(id)).toMatchObject({ state });
+    expect(await readFile(file, 'utf8')).toBe(first);
+    expect(await readdir(directory)).toEqual(['access-token']);
+  });
+
+  it('leaves the file as it is if the rotation fails, and the row if the file cannot be written', async () => {
+    tokens.failure = new Error('no database');
+    await expect(rotate('1')).rejects.toThrow('no database');
+    expect(await readFile(file, 'utf8')).toBe(first);
+    expect(await readdir(directory)).toEqual(['access-token']);
+    tokens.failure = undefined;
+    await mkdir(`${file}.new`);
+    await expect(rotate('1')).rejects.toThrow('.new');
+    expect((await tokens.list())[0]!.digest).toEqual(digestOf(first.trim()));
   });
 });

@@ -1,10 +1,16 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import type { AccessTokenService } from './access-token.service.js';
+import type { AccessTokenService, Rotation } from './access-token.service.js';
 import { type AccessToken, digestOf, newToken } from './access-token.js';
 
 const NAME = 'first';
 const logger = new Logger('FirstToken');
+
+/** Returns the path of the file that holds the first token. */
+export function firstTokenFile(dataDir: string): string {
+  return join(dataDir, 'access-token');
+}
 
 /**
  * Creates the first token of a new database, in a file that only its owner can read. Returns
@@ -27,9 +33,33 @@ export async function ensureFirstToken(
     );
   if (first.length > 0) return undefined;
   const token = newToken();
-  await writePrivately(file, `${token}\n`);
+  await rename(await writeDraft(file, token), file);
   await tokens.store(token, { name: NAME, scopes });
   return 'created';
+}
+
+/**
+ * Rotates a token, also in the file if that holds it. The new text is on disk before the row changes, so that
+ * a full disk changes nothing. A rotation that was interrupted between the two can be repeated.
+ */
+export async function rotateToken(
+  tokens: Pick<AccessTokenService, 'list' | 'rotate'>,
+  { file, id, overlapMs }: { readonly file: string; readonly id: string; readonly overlapMs: number },
+): Promise<Rotation & { readonly token: string; readonly isInFile: boolean }> {
+  const token = newToken();
+  const kept = digestOf((await readKept(file))?.trim() ?? '');
+  const isInFile = (await tokens.list()).some(
+    (known) =>
+      known.id === id.toLowerCase() && (known.digest.equals(kept) || known.previousDigest?.equals(kept)),
+  );
+  const draft = isInFile ? await writeDraft(file, token) : undefined;
+  try {
+    const rotation = await tokens.rotate(id, token, overlapMs);
+    if (draft !== undefined && rotation.state === 'rotated') await rename(draft, file);
+    return { ...rotation, token, isInFile };
+  } finally {
+    if (draft !== undefined) await rm(draft, { force: true });
+  }
 }
 
 function isValidFor(known: AccessToken, token: string): boolean {
@@ -53,16 +83,17 @@ async function readKept(file: string): Promise<string | undefined> {
   }
 }
 
-async function writePrivately(file: string, text: string): Promise<void> {
-  const temporaryFile = `${file}.new`;
+/** Writes a token to a file that only its owner can read and that may replace another one. Returns its path. */
+async function writeDraft(file: string, token: string): Promise<string> {
+  const draft = `${file}.new`;
   // Removes the file of an earlier crash, or a link through which root would write.
-  await rm(temporaryFile, { force: true });
-  const handle = await open(temporaryFile, 'wx', 0o600);
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', 0o600);
   try {
-    await handle.writeFile(text);
+    await handle.writeFile(`${token}\n`);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(temporaryFile, file);
+  return draft;
 }

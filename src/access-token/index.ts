@@ -2,15 +2,20 @@ import { AccessTokenModule, type AccessTokenSettings } from './access-token.modu
 import { AccessTokenSchema } from './access-token.schema.js';
 import { BindAccessTokens1764806300000 } from './migrations/1764806300000-bind-access-tokens.js';
 import { CreateAccessTokens1763683100000 } from './migrations/1763683100000-create-access-tokens.js';
+import { RotateAccessTokens1766000050000 } from './migrations/1766000050000-rotate-access-tokens.js';
 
 export { AccessTokenService } from './access-token.service.js';
 export { AccessTokenVerifier } from './access-token.verifier.js';
-export { ensureFirstToken } from './first-token.js';
-export { tokenTable } from './token-table.js';
+export { ensureFirstToken, firstTokenFile, rotateToken } from './first-token.js';
+export { formatMinute, tokenTable } from './token-table.js';
 
 /** The ServiceModule of access tokens. */
 export const accessTokens = {
   bind: (settings: AccessTokenSettings) => AccessTokenModule.forRoot(settings),
   entities: [AccessTokenSchema],
-  migrations: [CreateAccessTokens1763683100000, BindAccessTokens1764806300000],
+  migrations: [
+    CreateAccessTokens1763683100000,
+    BindAccessTokens1764806300000,
+    RotateAccessTokens1766000050000,
+  ],
 };

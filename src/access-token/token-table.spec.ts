@@ -15,6 +15,8 @@ function token(changes: Partial<AccessToken>): AccessToken {
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
+    previousDigest: null,
+    previousUntil: null,
   };
   return Object.assign(new AccessToken(), plain, changes);
 }
@@ -48,6 +50,18 @@ describe('tokenTable', () => {
         '  bound to no project',
       ].join('\n'),
     );
+  });
+
+  it('shows a running overlap below a valid token', () => {
+    const [running, ended] = [1, 0].map((ms) => ({ previousUntil: new Date(NOW.getTime() + ms) }));
+    const line = '  the earlier secret works until 2026-01-31 12:00Z';
+    const linesOf = (changes: Partial<AccessToken>) =>
+      tokenTable([token(changes)], NOW)
+        .split('\n')
+        .slice(2);
+    expect(linesOf({ ...running, projects: [] })).toEqual(['  bound to no project', line]);
+    for (const changes of [ended!, { ...running, revokedAt: NOW }, { ...running, expiresAt: NOW }])
+      expect(linesOf(changes)).toEqual([]);
   });
 
   it('shows only the header if there is no token', () => {

@@ -19,7 +19,14 @@ export function tokenTable(tokens: readonly AccessToken[], now: Date): string {
       .join('  ')
       .trimEnd(),
   );
-  return [header, ...rowTexts.flatMap((text, index) => [text, ...projectsLine(tokens[index]!)])].join('\n');
+  return [
+    header,
+    ...rowTexts.flatMap((text, index) => [
+      text,
+      ...projectsLine(tokens[index]!),
+      ...overlapLine(tokens[index]!, now),
+    ]),
+  ].join('\n');
 }
 
 /** Returns a separate line for the projects: up to 100 would not fit into a column. */
@@ -27,7 +34,14 @@ function projectsLine({ projects }: AccessToken): string[] {
   return projects === null ? [] : [`  bound to ${projects.join(' ') || 'no project'}`];
 }
 
-function formatMinute(instant: Date): string {
+function overlapLine(token: AccessToken, now: Date): string[] {
+  const { previousUntil } = token;
+  if (previousUntil === null || previousUntil <= now || stateOf(token, now) !== 'active') return [];
+  return [`  the earlier secret works until ${formatMinute(previousUntil)}`];
+}
+
+/** Returns the minute of an instant in UTC. */
+export function formatMinute(instant: Date): string {
   return `${instant.toISOString().slice(0, 16).replace('T', ' ')}Z`;
 }
 

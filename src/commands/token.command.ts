@@ -2,7 +2,14 @@ import { parseArgs } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { MAX_PROJECTS } from '../../libs/auth/src/index.js';
-import { accessTokens, AccessTokenService, tokenTable } from '../access-token/index.js';
+import {
+  accessTokens,
+  AccessTokenService,
+  firstTokenFile,
+  formatMinute,
+  rotateToken,
+  tokenTable,
+} from '../access-token/index.js';
 import { defaultScopes, migrations, scopes } from '../app.module.js';
 import { codeOf, migrate, openDataSource, plainOptions } from '../database/setup/index.js';
 import { UsageError } from './command-line.js';
@@ -17,24 +24,31 @@ const MESSAGES: Record<string, string> = {
     'the role of DATABASE_URL may not do this: grant it what docker/DATABASE.md lists under Rights, or name the owner',
 };
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** The latest expiry. PostgreSQL and JavaScript can both represent it. */
-const LATEST_EXPIRY = Date.UTC(9999, 11, 31);
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export const tokenCommand: Command = {
   usage: `Usage:
   npm run --silent token -- create --name NAME [--scope SCOPE]... [--project UUID]... [--expires 90d]
   npm run --silent token -- list
+  npm run --silent token -- rotate ID [--overlap 1h]
   npm run --silent token -- revoke ID
 
 SCOPE is one of ${SCOPES.join(', ')}; without --scope a token gets ${defaultScopes.join(' and ')}.
 --project restricts the token to a project, or to several (at most ${MAX_PROJECTS}); without it a token has access to all.
 --expires takes a number and d, h or m (days, hours, minutes); without it a token does not expire.
-create prints the token as its last line. It cannot be shown again.`,
+rotate replaces the secret of a token, whose id and idempotency keys stay. With --overlap (like --expires) the
+earlier secret works that long, otherwise at most 5 seconds. Another rotation ends the overlap.
+create and rotate print the token as their last line. It cannot be shown again.`,
   run: (context) => withTokens(context, parse(context.args)),
 };
 
-type TokenAction = (tokens: AccessTokenService) => Promise<string>;
+/** The file that may hold a token, and a function that gives it to its user. */
+interface TokenFile {
+  readonly path: string;
+  readonly keepOwner: (path: string) => Promise<void>;
+}
+
+type TokenAction = (tokens: AccessTokenService, file: TokenFile) => Promise<string>;
 
 /** Returns the action of a command line, after checking all of its arguments. */
 function parse(args: readonly string[]): TokenAction {
@@ -43,12 +57,16 @@ function parse(args: readonly string[]): TokenAction {
   if (verb !== 'create' && (values.name ?? values.scope ?? values.project ?? values.expires) !== undefined) {
     throw new UsageError('--name, --scope, --project and --expires are only for create');
   }
+  if (verb !== 'rotate' && values.overlap !== undefined) throw new UsageError('--overlap is only for rotate');
   if (verb === 'create' && id === undefined) return create(values);
   if (verb === 'list' && id === undefined)
     return async (tokens) => tokenTable(await tokens.list(), new Date());
+  if (verb === 'rotate' && id !== undefined && more.length === 0) return rotate(id, values.overlap);
   if (verb === 'revoke' && id !== undefined && more.length === 0) return revoke(id);
-  const isKnown = verb === undefined || ['create', 'list', 'revoke'].includes(verb);
-  throw new UsageError(`${isKnown ? '' : `there is no command ${verb}: `}say create, list or revoke ID`);
+  const isKnown = verb === undefined || ['create', 'list', 'rotate', 'revoke'].includes(verb);
+  throw new UsageError(
+    `${isKnown ? '' : `there is no command ${verb}: `}say create, list, rotate ID or revoke ID`,
+  );
 }
 
 function parseOptions(args: readonly string[]) {
@@ -61,6 +79,7 @@ function parseOptions(args: readonly string[]) {
         scope: { type: 'string', multiple: true },
         project: { type: 'string', multiple: true },
         expires: { type: 'string' },
+        overlap: { type: 'string' },
       },
     });
   } catch (error) {
@@ -83,7 +102,8 @@ function create({ name, scope, project, expires }: TokenOptions): TokenAction {
   if (unknown !== undefined) throw new UsageError(`there is no scope ${JSON.stringify(unknown)}`);
   const requested = scope ?? defaultScopes;
   const projects = project && parseProjects(project);
-  const expiresAt = expires === undefined ? undefined : parseExpiry(expires);
+  const expiresAt =
+    expires === undefined ? undefined : new Date(Date.now() + parseDuration('expires', expires));
   return async (tokens) => {
     const { id, token } = await tokens.create({
       name,
@@ -108,18 +128,49 @@ function parseProjects(values: readonly string[]): readonly string[] {
   return [...projects];
 }
 
-function parseExpiry(lifetime: string): Date {
-  const [, amount, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(lifetime) ?? [];
-  const instant = Date.now() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  if (Number.isNaN(instant) || instant > LATEST_EXPIRY)
-    throw new UsageError('--expires takes a number and d, h or m, such as 90d');
-  return new Date(instant);
+/** Returns milliseconds: at most a million days, so that a Date can represent their end. */
+function parseDuration(option: 'expires' | 'overlap', text: string): number {
+  const [, amount, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? [];
+  if (unit === undefined)
+    throw new UsageError(
+      `--${option} takes a number and d, h or m, such as ${option === 'expires' ? '90d' : '1h'}`,
+    );
+  return Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+}
+
+function rotate(id: string, overlap: string | undefined): TokenAction {
+  requireId('rotate', id);
+  const overlapMs = overlap === undefined ? 0 : parseDuration('overlap', overlap);
+  return async (tokens, { path, keepOwner }) => {
+    const { token, isInFile, ...rotation } = await rotateToken(tokens, { file: path, id, overlapMs });
+    if (rotation.state === 'unknown') throw unknownToken(id);
+    if (rotation.state !== 'rotated')
+      throw new Error(`the token ${id} is ${rotation.state}, so it cannot be rotated: create a new one`);
+    if (isInFile) await keepOwner(path);
+    const earlier =
+      overlapMs > 0
+        ? `the earlier one works until ${formatMinute(rotation.previousUntil)}`
+        : 'the service rejects the earlier one within 5 seconds';
+    return [
+      `Token ${id} for ${rotation.name} has a new secret, shown only once; ${earlier}.`,
+      ...(isInFile ? [`It is also in ${path}.`] : []),
+      token,
+    ].join('\n');
+  };
+}
+
+function requireId(verb: string, id: string): void {
+  if (!UUID.test(id)) throw new UsageError(`${verb} takes the id of a token, as list shows it`);
+}
+
+function unknownToken(id: string): Error {
+  return new Error(`there is no token ${id}: list shows the existing ones`);
 }
 
 function revoke(id: string): TokenAction {
-  if (!UUID.test(id)) throw new UsageError('revoke takes the id of a token, as list shows it');
+  requireId('revoke', id);
   return async (tokens) => {
-    if (!(await tokens.revoke(id))) throw new Error(`there is no token ${id}: list shows the existing ones`);
+    if (!(await tokens.revoke(id))) throw unknownToken(id);
     return `revoked ${id}; the service rejects it within 5 seconds`;
   };
 }
@@ -148,7 +199,10 @@ function withTokens(context: CommandContext, action: TokenAction): Promise<strin
       { logger: false, abortOnError: false },
     );
     try {
-      return await action(app.get(AccessTokenService));
+      return await action(app.get(AccessTokenService), {
+        path: firstTokenFile(config.dataDir),
+        keepOwner: (path) => database.keepOwner(path),
+      });
     } catch (error) {
       const message = MESSAGES[codeOf(error)];
       throw message ? new Error(message, { cause: error }) : error;

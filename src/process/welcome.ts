@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
-import { AccessTokenService, ensureFirstToken } from '../access-token/index.js';
+import { AccessTokenService, ensureFirstToken, firstTokenFile } from '../access-token/index.js';
 import { firstTokenScopes } from '../app.module.js';
 import type { Config } from './config.js';
 import type { OpenDatabase } from '../database/setup/index.js';
@@ -26,7 +25,7 @@ export async function firstToken(
   database: OpenDatabase,
 ): Promise<{ readonly file: string; readonly isNew: boolean } | undefined> {
   if (databaseUrl !== undefined || !acceptsAccessTokens) return undefined;
-  const file = join(dataDir, 'access-token');
+  const file = firstTokenFile(dataDir);
   const outcome = await ensureFirstToken(app.get(AccessTokenService), file, firstTokenScopes);
   if (outcome === undefined) return undefined;
   await database.keepOwner(file);

@@ -175,6 +175,59 @@ describe('authentication', () => {
     expect(row!.all).not.toContain(token.slice(3));
   });
 
+  describe('accepts a rotated token', () => {
+    const issue = () => app.tokens.create({ name: 'rotated', scopes: ['time-logs:write'] });
+    const rotate = async (id: string, overlapMs: number) => {
+      const token = newToken();
+      expect(await app.tokens.rotate(id, token, overlapMs)).toMatchObject({ state: 'rotated' });
+      return token;
+    };
+    const statusOf = async (token: string) => (await raw([`Authorization: Bearer ${token}`]))[0];
+    const statuses = (...tokens: string[]) => Promise.all(tokens.map(statusOf));
+
+    it('with the new secret at once, and with the earlier one until the overlap or another rotation ends it', async () => {
+      const { id, token: first } = await issue();
+      expect(await statusOf(first)).toBe(200);
+      const second = await rotate(id, 3_600_000);
+      clock.advance(4_000);
+      expect(await statuses(first, second)).toEqual([200, 200]);
+      const third = await rotate(id, 3_600_000);
+      expect(await statusOf(third)).toBe(200);
+      clock.advance(4_000);
+      expect(await statuses(first, second, third)).toEqual([401, 200, 200]);
+      await app.dataSource.query('update access_tokens set previous_until = now() where id = $1', [id]);
+      clock.advance(4_000);
+      expect(await statuses(second, third)).toEqual([401, 200]);
+    });
+
+    it('without an overlap with the new secret alone, once verifications in memory have ended', async () => {
+      const { id, token: first } = await issue();
+      expect(await statusOf(first)).toBe(200);
+      const second = await rotate(id, 0);
+      expect(await statuses(first, second)).toEqual([200, 200]);
+      clock.advance(4_000);
+      expect(await statuses(first, second)).toEqual([401, 200]);
+    });
+
+    it('not after it was revoked, with any secret', async () => {
+      const { id, token: first } = await issue();
+      const second = await rotate(id, 3_600_000);
+      await app.tokens.revoke(id);
+      expect(await statuses(first, second)).toEqual([401, 401]);
+    });
+
+    it('as the same caller, so that a key protects its create after the rotation too', async () => {
+      const { id, token: first } = await issue();
+      const record = async (token: string) => {
+        const { headers, text } = await create({ port: app.port, token }, LOG, { 'Idempotency-Key': 'key' });
+        return [text, headers.get('idempotency-replayed')];
+      };
+      const [text] = await record(first);
+      const second = await rotate(id, 0);
+      expect(await record(second)).toEqual([text, 'true']);
+    });
+  });
+
   describe('writes the last use of a token', () => {
     const lastUse = async (id: string) => {
       const sql = 'select last_used_at as at from access_tokens where id = $1';

@@ -1,3 +1,4 @@
+import { readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -73,11 +74,47 @@ describe('the token command', () => {
     expect(await rowOf('Short')).toMatch(/revoked/);
   });
 
+  it('rotates a token, whose earlier secret list shows while it works', async () => {
+    await token('create', '--name', 'Turning', '--expires', '90d');
+    const [id = ''] = (await rowOf('Turning')).split(' ');
+    const outcomes = [await token('rotate', id), await token('rotate', id.toUpperCase(), '--overlap', '1h')];
+    expect(outcomes).toEqual(
+      ['the service rejects the earlier one within 5 seconds', `the earlier one works until ${made}`].map(
+        (earlier) => ({
+          code: 0,
+          stdout: expect.stringMatching(
+            new RegExp(
+              `^Token ${id} for Turning has a new secret, shown only once; ${earlier}\\.\ntl_[\\w-]{43}\n$`,
+              'i',
+            ),
+          ),
+          stderr: '',
+        }),
+      ),
+    );
+    expect(await rowOf('the earlier secret')).toMatch(
+      new RegExp(`^  the earlier secret works until ${made}$`),
+    );
+    expect(await rowOf('Turning')).toMatch(/active$/);
+  });
+
+  it.each([
+    ['revoked', 'revoked_at'],
+    ['expired', 'expires_at'],
+  ])('does not rotate a token that is %s', async (state, column) => {
+    await token('create', '--name', state);
+    const [id = ''] = (await rowOf(state)).split(' ');
+    await queryOnce(database.url, `update access_tokens set ${column} = now() where id = '${id}'`);
+    expect(await token('rotate', id)).toEqual(
+      refused(`the token ${id} is ${state}, so it cannot be rotated: create a new one`),
+    );
+  });
+
   it.each([
     [['create'], 'create needs --name NAME'],
     [['create', '--name', 'x', '--scope', 'everything'], 'there is no scope "everything"'],
     [['create', '--name', 'x', '--expires', 'soon'], '--expires takes a number and d, h or m'],
-    [['create', '--name', 'x', '--project', 'secret'], '--project takes the UUID of a project, such as'],
+    [['create', '--name', 'x', '--project', 'mine alone'], '--project takes the UUID of a project, such as'],
     [['create', '--name', 'x', '--project', ''], '--project takes the UUID of a project, such as'],
     [
       ['create', '--name', 'x', ...uuids(101).flatMap((project) => ['--project', project])],
@@ -85,16 +122,21 @@ describe('the token command', () => {
     ],
     [['list', '--project', uuids(1)[0]!], '--name, --scope, --project and --expires are only for create'],
     [['revoke', 'x'], 'revoke takes the id of a token'],
-    [['crate'], 'there is no command crate: say create, list or revoke ID'],
-    [['list', 'more'], 'say create, list or revoke ID'],
-    [['revoke'], 'say create, list or revoke ID'],
+    [['rotate', 'x'], 'rotate takes the id of a token'],
+    [['rotate', uuids(1)[0]!, '--overlap', '0'], '--overlap takes a number and d, h or m, such as 1h'],
+    [['rotate', uuids(1)[0]!, '--name', 'x'], '--name, --scope, --project and --expires are only for create'],
+    [['revoke', uuids(1)[0]!, '--overlap', '1h'], '--overlap is only for rotate'],
+    [['crate'], 'there is no command crate: say create, list, rotate ID or revoke ID'],
+    [['list', 'more'], 'say create, list, rotate ID or revoke ID'],
+    [['revoke'], 'say create, list, rotate ID or revoke ID'],
+    [['rotate', uuids(1)[0]!, 'more'], 'say create, list, rotate ID or revoke ID'],
     [['list', '--nam', 'x'], "Unknown option '--nam'"],
   ])('explains what is wrong with %j', async (args, message) => {
     const { code, stdout, stderr } = await token(...args);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(message);
     expect(stderr).toContain('Usage:');
-    expect(stderr).not.toContain('secret');
+    expect(stderr).not.toContain('mine alone');
   });
 
   it('says what to do where the database is of an older version', async () => {
@@ -106,9 +148,8 @@ describe('the token command', () => {
 
   it('says so where there is no token of an id', async () => {
     const id = uuids(1)[0]!;
-    expect(await token('revoke', id)).toEqual(
-      refused(`there is no token ${id}: list shows the existing ones`),
-    );
+    for (const verb of ['revoke', 'rotate'])
+      expect(await token(verb, id)).toEqual(refused(`there is no token ${id}: list shows the existing ones`));
   });
 });
 
@@ -131,6 +172,37 @@ describe('the commands on the embedded database', () => {
       expect((await fetch(`${service.url}/health`, { headers })).status).toBe(200);
     }
     await service.end();
+  });
+
+  it('rotates the first token in its file, whether the service runs or not', async () => {
+    const file = inFolder('access-token');
+    const read = async () => (await readFile(file, 'utf8')).trim();
+    const rotate = async () => {
+      const { stdout } = await run('token', ['list'], env());
+      const [id = ''] = stdout
+        .split('\n')
+        .find((row) => row.includes(' first '))!
+        .split(' ');
+      const outcome = await run('token', ['rotate', id], env());
+      expect(outcome).toMatchObject({ code: 0, stderr: '' });
+      expect(outcome.stdout).toContain(`\nIt is also in ${file}.\n`);
+      expect(await read()).toBe(lastLineOf(outcome));
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+    };
+    const service = await startHere(env());
+    const health = async (token: string) =>
+      (await fetch(`${service.url}/health`, { headers: { authorization: `Bearer ${token}` } })).status;
+    const first = await read();
+    expect(await health(first)).toBe(200);
+    await rotate();
+    expect(await health(await read())).toBe(200);
+    await eventually(async () => expect(await health(first)).toBe(401));
+    await service.end();
+    await rotate();
+    const again = await startHere(env());
+    const headers = { authorization: `Bearer ${await read()}` };
+    expect((await fetch(`${again.url}/health`, { headers })).status).toBe(200);
+    await again.end();
   });
 });
 
