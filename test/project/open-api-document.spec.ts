@@ -14,6 +14,7 @@ import {
   IDEMPOTENCY_KEY_REUSED,
   idempotencyKeyFault,
 } from '../../src/time-log/domain/idempotency-key.js';
+import { TIME_LOG_CHANGED } from '../../src/time-log/domain/entity-tag.js';
 import { DEFAULT_PAGE, MAX_PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
 import { TIME_LOG_FIELDS, TimeLog } from '../../src/time-log/domain/time-log.js';
 import {
@@ -51,10 +52,14 @@ const SECURITY_OF_OTHERS: Readonly<Record<string, object[]>> = {
 };
 const FURTHER_STATUSES: Readonly<Record<string, number[]>> = {
   'post /api/v1/time-logs': [422],
+  'post /api/v1/time-logs/batch': [422],
+  'put /api/v1/time-logs/{id}': [412],
+  'patch /api/v1/time-logs/{id}': [412],
+  'delete /api/v1/time-logs/{id}': [412],
   'get /api/v1/time-logs/events': [410],
 };
 
-const kinds = [...Object.values(ERROR_KINDS), FEED_GONE, IDEMPOTENCY_KEY_REUSED].toSorted(
+const kinds = [...Object.values(ERROR_KINDS), FEED_GONE, TIME_LOG_CHANGED, IDEMPOTENCY_KEY_REUSED].toSorted(
   (a, b) => a.status - b.status,
 );
 /** The error of a status. */
@@ -108,19 +113,28 @@ describe('the OpenAPI document', () => {
   });
 
   it('has the limits of a deployment without settings', () => {
-    const { headersTimeout, requestTimeout, bodyLimit, headersLimit } = loadConfig({}, false).limits;
+    const { headersTimeout, requestTimeout, bodyLimit, batchLimit, headersLimit } = loadConfig(
+      {},
+      false,
+    ).limits;
     const [body, headers] = [`${bodyLimit / 1024} KiB, unless`, `${headersLimit / 1024} KiB, unless`];
+    const batch = `${batchLimit / 1024 ** 2} MiB`;
     const [first, all] = [headersTimeout / 1000, requestTimeout / 1000];
     expect(responseOf(408).description).toContain(
       `within ${first} seconds, or the request within ${all}, unless`,
     );
     expect(responseOf(413).description).toContain(`over ${body}`);
-    expect(JSON.stringify(responseOf(413))).toContain(`must be at most ${bodyLimit} bytes`);
+    expect(responseOf(413).description).toContain(`a batch may have ${batch}.`);
+    for (const limit of [bodyLimit, batchLimit])
+      expect(JSON.stringify(responseOf(413))).toContain(`must be at most ${limit} bytes`);
     expect(responseOf(431).description).toContain(`over ${headers}`);
-    const bodies = operations.flatMap(([, { requestBody }]) => requestBody ?? []);
+    const bodies = operations.flatMap(([name, { requestBody }]) =>
+      requestBody ? [[name, requestBody.description] as const] : [],
+    );
     expect(bodies.length).toBeGreaterThan(1);
-    for (const { description } of bodies) {
-      expect(description).toMatch(new RegExp(`^At most ${body} `));
+    for (const [name, description] of bodies) {
+      const limit = name.endsWith('/batch') ? `${batch}, unless` : body;
+      expect(description).toMatch(new RegExp(`^At most ${limit} `));
       expect(description).toContain(`nested at most ${MAX_JSON_DEPTH} levels deep`);
     }
   });
@@ -128,7 +142,8 @@ describe('the OpenAPI document', () => {
   it('has the members, limits and forms of the code', () => {
     const { schemas } = openApiDocument.components;
     const fields = Object.keys(TIME_LOG_FIELDS);
-    expect(Object.keys(schemas.NewTimeLog!.properties!)).toEqual(fields);
+    for (const name of ['NewTimeLog', 'TimeLogPatch'])
+      expect(Object.keys(schemas[name]!.properties!)).toEqual(fields);
     for (const [name, members] of [
       ['RecordedTimeLog', ['id', ...fields, 'createdAt']],
       ['TimeLog', ['id', ...LISTED_FIELDS, 'createdAt']],
@@ -144,12 +159,13 @@ describe('the OpenAPI document', () => {
     expect(every('maximum')).toEqual([MAX_PAGE_LIMIT, Number.MAX_SAFE_INTEGER]);
     expect(every('default')).toEqual([DEFAULT_PAGE.number, DEFAULT_PAGE.limit]);
     expect(every('maxLength')).toEqual([MAX_IDEMPOTENCY_KEY_LENGTH, MAX_DESCRIPTION_LENGTH]);
-    expect(text.split(`at most ${MAX_DESCRIPTION_LENGTH} characters (code points)`).length).toBe(4);
+    expect(text.split(`at most ${MAX_DESCRIPTION_LENGTH} characters (code points)`).length).toBe(5);
     expect(text).toContain(
       `that it can be repeated: 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`,
     );
     const ids = [...text.matchAll(/"pattern":"(?=[^"]*\[0-9A-Fa-f\])\^([^"]+)\$"/g)].map(([, form]) => form);
-    expect(new Set(ids)).toEqual(new Set([UUID_PATTERN, EVENT_ID_PATTERN]));
+    const projects = `${UUID_PATTERN}(,${UUID_PATTERN}){0,99}`;
+    expect(new Set(ids)).toEqual(new Set([UUID_PATTERN, projects, EVENT_ID_PATTERN]));
     expect(text).toContain(`"name":"by","required":false,"in":"query"`);
     expect(text).toContain(`"enum":${JSON.stringify(GROUPINGS)}`);
     for (const name of ['TimeLogStored', 'TimeLogDeleted'])
@@ -167,6 +183,7 @@ describe('the OpenAPI document', () => {
       PROJECT_NOT_ALLOWED,
       FEED_NEEDS_ALL_PROJECTS,
       FEED_GONE.message,
+      TIME_LOG_CHANGED.message,
       IDEMPOTENCY_KEY_REUSED.message,
     ];
     expect(messages).not.toContain(undefined);
@@ -275,7 +292,7 @@ describe('the OpenAPI document', () => {
     expect(DOCUMENT_TEXT).not.toContain('"format": "date"');
     const days =
       DOCUMENT_TEXT.match(/\{[^{}]*"pattern": "\^\\\\d\{4\}-\\\\d\{2\}-\\\\d\{2\}\$"[^{}]*\}/g) ?? [];
-    expect(days).toHaveLength(4);
+    expect(days).toHaveLength(5);
     for (const day of days) expect(day).toContain('as text (`YYYY-MM-DD`)');
   });
 

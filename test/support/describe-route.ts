@@ -90,7 +90,7 @@ function faultsOf(route: Route, sample: Sample): [number, Sample][] {
   if (route.operation.requestBody)
     faults.push(
       [400, { ...sample, body: '{' }],
-      [413, { ...sample, body: ' '.repeat(70_000) }],
+      [413, { ...sample, body: ' '.repeat(route.path.endsWith('/batch') ? 1_100_000 : 70_000) }],
       [415, { ...sample, headers: { 'content-type': 'text/plain' } }],
       [415, { ...sample, headers: { ...headers, 'content-encoding': 'gzip' } }],
     );
@@ -110,7 +110,8 @@ async function ask(app: TestApp, { path, ...sending }: Sample, token?: string): 
   const answer = await send(app, path, { ...sending, headers });
   expectCommon(answer.headers, id);
   if (answer.status >= 400) expect(answer.headers.get('content-type')).toBe(JSON_TYPE);
-  const length = answer.status === 204 ? null : String(Buffer.byteLength(answer.text));
+  const isStreamed = answer.status === 200 && /\/export\b/i.test(path);
+  const length = answer.status === 204 || isStreamed ? null : String(Buffer.byteLength(answer.text));
   if (sending.method !== 'HEAD') expect(answer.headers.get('content-length')).toBe(length);
   return answer;
 }

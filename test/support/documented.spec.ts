@@ -13,7 +13,11 @@ const headers = {
 const unauthorized = { success: false, error: 'UNAUTHORIZED', message: 'a valid bearer token is required' };
 const challenge = { ...headers, 'www-authenticate': 'Bearer realm="time-logs"' };
 
-const located = { ...headers, location: `time-logs/${made.id}` };
+const located = { ...headers, location: `time-logs/${made.id}`, etag: '"a"' };
+const attached = {
+  ...{ ...headers, 'content-type': 'application/x-ndjson' },
+  'content-disposition': 'attachment; filename="time-logs.ndjson"',
+};
 
 const LIST: DocumentedRequest = { method: 'GET', path: '/api/v1/time-logs' };
 const RECORD: DocumentedRequest = { method: 'POST', path: '/api/v1/time-logs' };
@@ -30,6 +34,11 @@ describe('expectDocumented', () => {
     ['a list', LIST, page()],
     ['a list in other letters', { method: 'GET', path: 'http://x/API/v1/Time-Logs/?page=007' }, page()],
     ['a log', RECORD, answer(201, { success: true, data: { ...log, date: '2026-01-31' } }, located)],
+    [
+      'an export in its second type',
+      { method: 'GET', path: `${LIST.path}/export?format=ndjson` },
+      answer(200, log, attached),
+    ],
     ['a missing token', LIST, answer(401, unauthorized, challenge)],
     [
       'a missing token on an unknown path',

@@ -66,9 +66,11 @@ function* faultsOfAnswer({ method, path }: DocumentedRequest, { status, headers,
     if (text !== '' || headers['content-type'] !== undefined) yield 'body: is not in the document';
     return;
   }
-  const [mediaType, { schema }] = Object.entries(content)[0]!;
-  if (headers['content-type'] !== `${mediaType}; charset=utf-8`) {
-    yield `header Content-Type: is ${headers['content-type']}, not ${mediaType} in UTF-8`;
+  const type = headers['content-type'];
+  const types = Object.entries(content);
+  const [mediaType, { schema }] = types.find(([name]) => type?.startsWith(name)) ?? types[0]!;
+  if (type !== `${mediaType}${PARAMETERS_OF_TYPES[mediaType] ?? '; charset=utf-8'}`) {
+    yield `header Content-Type: is ${type}, not ${mediaType} in UTF-8`;
   } else if (method !== 'HEAD') {
     // No schema allows undefined.
     yield* faultsOf('body', schema, /[/+]json$/.test(mediaType) ? parsed(text) : text);
@@ -122,6 +124,12 @@ function pathItemOf(target: string): Partial<Record<string, Operation>> | undefi
 function operationOf(method: string, path: string): Operation | undefined {
   return pathItemOf(path)?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
 }
+
+/** The parameters of types that have others than the charset. */
+const PARAMETERS_OF_TYPES: Readonly<Record<string, string>> = {
+  'text/csv': '; charset=utf-8; header=present',
+  'application/x-ndjson': '',
+};
 
 /** What may be answered whatever the path and the method. */
 const ANYWHERE = [400, 401, 408, 417, 429, 431, 500, 503];

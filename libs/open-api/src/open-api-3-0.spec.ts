@@ -28,7 +28,7 @@ const document = {
     responses: { NotFound: refusal },
     schemas: {
       One: { allOf: [{ type: 'number', exclusiveMinimum: 0 }, { $ref: '#/components/schemas/Two' }] },
-      Two: { type: 'array', items: { type: 'string', const: 'two' } },
+      Two: { type: 'array', items: { type: ['string', 'null'], const: 'two' } },
     },
   },
 };
@@ -52,6 +52,6 @@ it('translates a document to OpenAPI 3.0, with references only to schemas', () =
     One: {
       allOf: [{ type: 'number', minimum: 0, exclusiveMinimum: true }, { $ref: '#/components/schemas/Two' }],
     },
-    Two: { type: 'array', items: { type: 'string', enum: ['two'] } },
+    Two: { type: 'array', items: { type: 'string', nullable: true, enum: ['two'] } },
   });
 });

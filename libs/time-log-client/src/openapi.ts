@@ -31,9 +31,61 @@ export interface paths {
          *
          *     **Unit.** The client chooses the unit of `duration`. The number is stored and returned as a double.
          *
-         *     **Retries.** With an `Idempotency-Key`, a request can be repeated safely for 24 hours: the same key with the same values creates no second log and returns the first response again, with `Idempotency-Replayed: true`; with other values the response is `422`. Of concurrent requests with one key, one creates the log and all get its response. A key belongs to its token. A request that fails validation does not use its key.
+         *     **Retries.** With an `Idempotency-Key`, a request can be repeated safely for 24 hours, or for longer if the deployment keeps keys for longer: the same key with the same values creates no second log and returns the first response again, with `Idempotency-Replayed: true`; with other values the response is `422`. Of concurrent requests with one key, one creates the log and all get its response. A key belongs to its token; a rotated token keeps its keys, a new one does not have them. A request that fails validation does not use its key.
          */
         post: operations["recordTimeLog"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/time-logs/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record many time logs
+         * @description Records up to 1000 logs in one transaction: all of them or none. `201` is returned only after all are durably stored. It is the fastest way to record many logs, and one request for the rate limit.
+         *
+         *     **Errors.** All logs are checked before any is stored. A message names the place: `timeLogs[3].duration must be a positive number`. At most 10 messages are listed.
+         *
+         *     **Retries.** As for one log: an `Idempotency-Key` identifies the whole batch. The same key with other values, or the same logs in another order, is `422`, and so is the key of a single log.
+         */
+        post: operations["recordTimeLogs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/time-logs/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export time logs
+         * @description Returns all logs that match all filters, as they were at one moment, as a file: for spreadsheets and invoices, and to fill a copy. Filters have the same meaning as in the list. The response is streamed.
+         *
+         *     **Order.** Oldest day first, then in the order of creation.
+         *
+         *     **CSV.** Columns: `id`, `projectId`, `date`, `duration`, `description`, `createdAt`, and `attributes` as JSON in a deployment that has them. Values are exactly as stored: a spreadsheet may take a description that begins with `=`, `+`, `-` or `@` for a formula. Import the column as text.
+         *
+         *     **A copy.** `Last-Event-ID` is a place in the feed: store the exported logs under their ids, go on with `events?lastEventId=` from there, and apply each event, and you have exactly the logs of the service. It is present without `from` and `to`, if the feed has the same logs as the export.
+         *
+         *     **Limits.** One export at a time for each caller and two for each instance, else `503`. An export takes at most 5 minutes, and a client must take 256 kB/s. If it ends early, the connection is cut: a response that has ended properly is complete.
+         */
+        get: operations["exportTimeLogs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -108,20 +160,30 @@ export interface paths {
         get: operations["getTimeLog"];
         /**
          * Correct a time log
-         * @description Replaces all values of a log: without a `description` it becomes empty. `id` and `createdAt` do not change. It never creates a log. Counts and sums are updated at once.
+         * @description Replaces all values of a log: without a `description` it becomes empty. `id` and `createdAt` do not change. It never creates a log. Counts and sums are updated at once. To change some values and keep the others, those that your client does not know included, use `PATCH`.
          *
-         *     **Retries.** `200` is returned only after the correction is durably stored. The request can be repeated safely. If two requests correct a log at once, the later commit counts. Retries of the create with its `Idempotency-Key` still return the first response.
+         *     **Versions.** With `If-Match` the log is changed only if it still has the version that you have read: two clients then never overwrite each other. Without it the later commit counts.
+         *
+         *     **Retries.** `200` is returned only after the correction is durably stored. Without `If-Match` the request can be repeated safely. With it, a repeat can be `412` because of your own change: get the log again. Retries of the create with its `Idempotency-Key` still return the first response.
          */
         put: operations["correctTimeLog"];
         post?: never;
         /**
          * Delete a time log
-         * @description Deletes a log. `204` is returned only after the deletion is durable. The request can be repeated safely: the second time the log does not exist, so the response is `404`. Counts and sums are updated at once. Retries of the create with its `Idempotency-Key` still return the first response and create no log.
+         * @description Deletes a log; with `If-Match`, only if it still has the version that you have read. `204` is returned only after the deletion is durable. The request can be repeated safely: the second time the log does not exist, so the response is `404`. Counts and sums are updated at once. Retries of the create with its `Idempotency-Key` still return the first response and create no log.
          */
         delete: operations["deleteTimeLog"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Correct some values of a time log
+         * @description Changes the values that the body has, and keeps the others, attributes of a host included: a JSON Merge Patch (RFC 7396). `null` resets a value as if `PUT` had left it out. The result is checked like the body of `PUT`. Use `PATCH` to change some values, and `PUT` if your client has the whole log.
+         *
+         *     **Versions.** As for `PUT`. Without `If-Match`, a patch of a log that changes meanwhile is applied to its new values; after five such changes the response is `503`.
+         *
+         *     **Retries.** As for `PUT`.
+         */
+        patch: operations["patchTimeLog"];
         trace?: never;
     };
     "/health": {
@@ -273,7 +335,7 @@ export interface components {
              * @description For programs: one code for each status.
              * @enum {string}
              */
-            error: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "GONE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+            error: "VALIDATION_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "GONE" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
             /** @description For people: names the field and the rule, several of them joined with `; `, and never repeats a value that was sent. */
             message: string;
         };
@@ -458,6 +520,10 @@ export interface components {
             /** @constant */
             error: "GONE";
         };
+        PreconditionFailedBody: components["schemas"]["ErrorBody"] & {
+            /** @constant */
+            error: "PRECONDITION_FAILED";
+        };
         NotFoundBody: components["schemas"]["ErrorBody"] & {
             /** @constant */
             error: "NOT_FOUND";
@@ -480,6 +546,35 @@ export interface components {
             /** @description The day of the work as text (`YYYY-MM-DD`): one that exists, in the years 0001 to 9999, past or future. Keep it a text: a date type with a time zone can shift it to another day. */
             date: string;
         };
+        /** @description The values to change. Other fields are rejected. */
+        TimeLogPatch: {
+            /** @description The project that the log belongs to: any UUID, whatever its version, in upper or lower case. The service does not check whether the project exists. Returned in lower case. */
+            projectId?: string;
+            /**
+             * Format: double
+             * @description How long the work took: any finite number greater than 0, as a double (IEEE 754): beyond 15 digits it may be returned rounded. The client chooses the unit.
+             */
+            duration?: number;
+            /** @description What was done, kept exactly as sent: at most 5000 characters (code points), none of them U+0000 or a lone surrogate. `null`: empty. */
+            description?: string | null;
+            /** @description The day of the work as text (`YYYY-MM-DD`): one that exists, in the years 0001 to 9999, past or future. Keep it a text: a date type with a time zone can shift it to another day. */
+            date?: string;
+        };
+        /** @description Logs to record together. Other fields are rejected. */
+        NewTimeLogs: {
+            /** @description The logs, each as in a create. */
+            timeLogs: components["schemas"]["NewTimeLog"][];
+        };
+        TimeLogsRecorded: {
+            /** @constant */
+            success: true;
+            /** @description The logs, in the order of the request. */
+            data: components["schemas"]["RecordedTimeLog"][];
+        };
+        /** @description CSV (RFC 4180) in UTF-8 with LF: a header, then a line for each log. */
+        TimeLogsAsCsv: string;
+        /** @description A line for each log: the JSON object that `GET` of the log has as `data`. */
+        TimeLogsAsLines: string;
     };
     responses: {
         /** @description A value fails validation, or the request is malformed HTTP or has not exactly one `Host` header. */
@@ -600,7 +695,7 @@ export interface components {
                 "application/json": components["schemas"]["ServiceUnavailableBody"];
             };
         };
-        /** @description The body is over 64 KiB, unless the deployment has set another limit. */
+        /** @description The body is over 64 KiB, unless the deployment has set another limit; a batch may have 1 MiB. */
         PayloadTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -610,9 +705,11 @@ export interface components {
                 "application/json": components["schemas"]["PayloadTooLargeBody"];
             };
         };
-        /** @description The body is not `application/json` in UTF-8, or compressed. */
+        /** @description The body is not JSON in UTF-8 with its media type, or compressed. */
         UnsupportedMediaType: {
             headers: {
+                /** @description The media types of a patch (RFC 5789), if the method is `PATCH`. */
+                "Accept-Patch"?: "application/merge-patch+json, application/json";
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
@@ -620,7 +717,7 @@ export interface components {
                 "application/json": components["schemas"]["UnsupportedMediaTypeBody"];
             };
         };
-        /** @description The `Idempotency-Key` was used with other values within the last 24 hours. */
+        /** @description The `Idempotency-Key` was used with other values within the last 24 hours, unless the deployment keeps keys for longer. */
         UnprocessableEntity: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -640,6 +737,16 @@ export interface components {
                 "application/json": components["schemas"]["GoneBody"];
             };
         };
+        /** @description The log has another version than `If-Match` names. */
+        PreconditionFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["PreconditionFailedBody"];
+            };
+        };
         /** @description It is. */
         OK: {
             headers: {
@@ -652,7 +759,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
+        /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
         projectId: string;
         /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
         from: string;
@@ -664,6 +771,8 @@ export interface components {
         "X-Request-Id": string;
         /** @description The `id` of the log, in upper or lower case. */
         id: string;
+        /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. */
+        "If-Match": string;
     };
     requestBodies: never;
     headers: {
@@ -677,6 +786,10 @@ export interface components {
         "WWW-Authenticate": string;
         /** @description Seconds after which to try again. */
         "Retry-After": number;
+        /** @description The version of the log (RFC 9110): a strong validator, made of its id and values. Send it as `If-Match` to change this version only. */
+        ETag: string;
+        /** @description Present if nothing was recorded, and the first response to the `Idempotency-Key` is repeated. */
+        "Idempotency-Replayed": "true";
     };
     pathItems: never;
 }
@@ -685,7 +798,7 @@ export interface operations {
     listTimeLogs: {
         parameters: {
             query?: {
-                /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
+                /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
                 /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 from?: components["parameters"]["from"];
@@ -755,8 +868,8 @@ export interface operations {
                 headers: {
                     /** @description The log, relative to the address of the request (RFC 3986). */
                     Location: string;
-                    /** @description Present if nothing was recorded, and the first response to the `Idempotency-Key` is repeated. */
-                    "Idempotency-Replayed"?: "true";
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -782,10 +895,110 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    recordTimeLogs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Identifies this attempt to record these logs, so that it can be repeated: 1 to 255 printable ASCII characters, such as a random UUID. */
+                "Idempotency-Key"?: string;
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 1 MiB, unless the deployment has set another limit: JSON in UTF-8, each log nested at most 8 levels deep. If a field occurs twice, the last one counts. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTimeLogs"];
+            };
+        };
+        responses: {
+            /** @description The logs, durably stored. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimeLogsRecorded"];
+                };
+            };
+            /** @description A field is missing, malformed or unknown, or the JSON or the HTTP is malformed. */
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The body is over 1 MiB, unless the deployment has set another limit. */
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            /** @description The database is unavailable, or the service is overloaded or shutting down. All logs or none may have been recorded: repeat the request with its `Idempotency-Key`. */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    exportTimeLogs: {
+        parameters: {
+            query?: {
+                /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
+                projectId?: components["parameters"]["projectId"];
+                /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
+                from?: components["parameters"]["from"];
+                /** @description The last `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
+                to?: components["parameters"]["to"];
+                /** @description The format: CSV, or one JSON object in each line. */
+                format?: "csv" | "ndjson";
+            };
+            header?: {
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The logs. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition": string;
+                    /** @description The place in the feed of the moment of the export, for `lastEventId`. */
+                    "Last-Event-ID"?: string;
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": components["schemas"]["TimeLogsAsCsv"];
+                    "application/x-ndjson": components["schemas"]["TimeLogsAsLines"];
+                };
+            };
+            /** @description A parameter is malformed, unknown or repeated. */
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            /** @description The database is unavailable, or the service is overloaded, shutting down, or sends as many exports as it may. */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     totalTimeLogs: {
         parameters: {
             query?: {
-                /** @description Only logs of this project: any UUID, in upper or lower case. A project without logs is not an error. */
+                /** @description Only logs of these projects: one UUID, or at most 100 separated by commas without spaces, in upper or lower case. A project without logs is not an error. */
                 projectId?: components["parameters"]["projectId"];
                 /** @description The first `date`, included: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm[:ss[.fraction]][Z|+hh:mm|-hh:mm]`, which counts as the day that it names, whatever its offset. */
                 from?: components["parameters"]["from"];
@@ -895,6 +1108,7 @@ export interface operations {
             /** @description The log. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -922,6 +1136,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. */
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -941,6 +1157,7 @@ export interface operations {
             /** @description The log as it is now, durably stored. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -957,6 +1174,7 @@ export interface operations {
             /** @description There is no log with this id. */
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -971,6 +1189,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. */
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
@@ -999,6 +1219,62 @@ export interface operations {
             /** @description There is no log with this id. */
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            417: components["responses"]["ExpectationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            /** @description The database is unavailable, or the service is overloaded or shutting down. The log may have been changed: repeat the request. */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchTimeLog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version that you have read, or several separated by commas: if the log has another version now, nothing changes and the response is `412`. `*` is no condition. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description An id for the request: 1 to 128 of `A-Z a-z 0-9 . _ ~ : + / = @ -`. It is returned and logged. An id in any other form is replaced, not rejected. */
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                /** @description The `id` of the log, in upper or lower case. */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB, unless the deployment has set another limit: JSON in UTF-8, nested at most 8 levels deep. If a field occurs twice, the last one counts. */
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["TimeLogPatch"];
+                "application/json": components["schemas"]["TimeLogPatch"];
+            };
+        };
+        responses: {
+            /** @description The log as it is now, durably stored. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimeLogRecorded"];
+                };
+            };
+            /** @description The id is malformed, there is a query, a field is missing, malformed or unknown, or the JSON or the HTTP is malformed. */
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description There is no log with this id. */
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description The body is not `application/merge-patch+json` or `application/json` in UTF-8, or compressed: see `Accept-Patch`. */
+            415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
@@ -1138,6 +1414,7 @@ type ReadonlyArray<T> = [
 ] extends [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
+export const pathsApiV1TimeLogsExportGetParametersQueryFormatValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/export"]["get"]["parameters"]["query"]["format"]> = ["csv", "ndjson"];
 export const pathsApiV1TimeLogsTotalsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/time-logs/totals"]["get"]["parameters"]["query"]["by"]> = ["project", "day", "week", "month"];
-export const errorBodyErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ErrorBody"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "GONE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
+export const errorBodyErrorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ErrorBody"]["error"]> = ["VALIDATION_ERROR", "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "REQUEST_TIMEOUT", "GONE", "PRECONDITION_FAILED", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "EXPECTATION_FAILED", "IDEMPOTENCY_KEY_REUSED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
 export const timeLogStoredTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TimeLogStored"]["type"]> = ["time-log.created", "time-log.corrected"];

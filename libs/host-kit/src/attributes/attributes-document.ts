@@ -12,23 +12,30 @@ const WITH_ATTRIBUTES: Readonly<Record<string, Direction>> = {
 
 /** Adds the schema of attributes to the schemas of logs. */
 export function withAttributesSchema(schemas: Schemas, schema: AttributesSchema): Schemas {
-  const changed = Object.entries(WITH_ATTRIBUTES).map(([name, direction]) => {
+  const withAttributes = (name: string, attributes: SchemaObject): SchemaObject => {
     const { properties, ...log } = schemas[name]!;
-    return [name, { ...log, properties: { ...properties, attributes: jsonSchemaOf(schema, direction) } }];
-  });
-  return { ...schemas, ...(Object.fromEntries(changed) as Schemas) };
+    return { ...log, properties: { ...properties, attributes } };
+  };
+  const changed = Object.entries(WITH_ATTRIBUTES).map(([name, direction]) => [
+    name,
+    withAttributes(name, jsonSchemaOf(schema, direction)),
+  ]);
+  // A patch has a part of the attributes, which alone need not match their schema.
+  const TimeLogPatch = withAttributes('TimeLogPatch', { ...ANY_OBJECT, nullable: true });
+  return { ...schemas, ...(Object.fromEntries(changed) as Schemas), TimeLogPatch };
 }
 
+const ANY_OBJECT: SchemaObject = { type: 'object', additionalProperties: true };
+
 function jsonSchemaOf(schema: AttributesSchema, direction: Direction): SchemaObject {
-  const any: SchemaObject = { type: 'object', additionalProperties: true };
   try {
     const jsonSchema = schema['~standard'].jsonSchema?.[direction]({ target: 'openapi-3.0' });
     // A reference would point into another document.
-    if (jsonSchema === undefined || JSON.stringify(jsonSchema).includes('"$ref"')) return any;
+    if (jsonSchema === undefined || JSON.stringify(jsonSchema).includes('"$ref"')) return ANY_OBJECT;
     return withoutTitles(jsonSchema);
   } catch {
     // The library cannot convert this schema.
-    return any;
+    return ANY_OBJECT;
   }
 }
 
