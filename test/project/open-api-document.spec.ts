@@ -14,8 +14,8 @@ import {
   IDEMPOTENCY_KEY_REUSED,
   idempotencyKeyFault,
 } from '../../src/time-log/domain/idempotency-key.js';
-import { TIME_LOG_CHANGED } from '../../src/time-log/domain/entity-tag.js';
 import { DEFAULT_PAGE, MAX_PAGE_LIMIT, pageLimitFault } from '../../src/time-log/domain/page-request.js';
+import { TIME_LOG_CHANGED } from '../../src/time-log/domain/time-log.repository.js';
 import { TIME_LOG_FIELDS, TimeLog } from '../../src/time-log/domain/time-log.js';
 import {
   MAX_DESCRIPTION_LENGTH,

@@ -1,6 +1,8 @@
 import { MIN_PAGE_SIZE } from './iterate-logs.js';
 
 const IDEMPOTENCY_KEY = /^(?! )[\x20-\x7e]{1,255}(?<! )$/;
+/** One entity tag or several (RFC 9110), as in an `If-Match` header. */
+const ENTITY_TAGS = /^(W\/)?"[\x21\x23-\x7e]*"( ?, ?(W\/)?"[\x21\x23-\x7e]*")*$/;
 /** A position in the feed and the id of a log. */
 const EVENT_ID = /^\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The maximum delay of timers in browsers and Node. */
@@ -38,6 +40,12 @@ export function requireKey(key: string): void {
   throw new TypeError(
     'idempotencyKey must be 1 to 255 printable ASCII characters, without a space at its ends',
   );
+}
+
+/** Throws TypeError for a missing `etag`, which would make a change unconditional, or another text. */
+export function requireEntityTag(ifMatch: string | undefined): asserts ifMatch is string {
+  if (ifMatch === undefined || !ENTITY_TAGS.test(ifMatch))
+    throw new TypeError('ifMatch must be the etag of a log');
 }
 
 /** Throws TypeError if a list cannot be read with the page size. */

@@ -2,6 +2,8 @@
 
 export { TimeLogClient, type TimeLogClientOptions } from './time-log-client.js';
 export { TimeLogError, type TimeLogErrorCode } from './time-log.error.js';
+export type { TimeLogCopy } from './copy-logs.js';
+export type { Export, TimeLogExport } from './export-logs.js';
 export type { TimeLogEvent } from './iterate-events.js';
 export type {
   NewTimeLog,
@@ -9,6 +11,7 @@ export type {
   TimeLog,
   TimeLogFilter,
   TimeLogPage,
+  TimeLogPatch,
   TimeLogs,
   Totals,
 } from './time-logs.js';

@@ -1,5 +1,6 @@
 import type { components } from './openapi.js';
 import { TimeLogError } from './time-log.error.js';
+import type { TimeLogCopy } from './copy-logs.js';
 import type { RecordedTimeLog, WithAttributes } from './time-logs.js';
 
 /** A CloudEvent 1.0 about a log that was recorded, corrected or deleted. */
@@ -22,12 +23,20 @@ export interface FeedReader {
 
 /** Yields the events of the feed after the one with this id, each once and in order. */
 export async function* iterateEvents(
-  { readPage, pageSize, pause }: FeedReader,
+  feed: FeedReader,
   after: string | undefined,
 ): AsyncGenerator<TimeLogEvent, void, undefined> {
+  for await (const events of iteratePages(feed, after)) yield* events;
+}
+
+/** Yields the pages of the feed after the event with this id. The last one may be empty. */
+export async function* iteratePages(
+  { readPage, pageSize, pause }: FeedReader,
+  after: string | undefined,
+): AsyncGenerator<readonly TimeLogEvent[], void, undefined> {
   for (let last = after; ;) {
     const events = await readPage(last);
-    yield* events;
+    yield events;
     last = events.at(-1)?.id ?? last;
     if (events.length >= pageSize) continue;
     if (!pause) return;
@@ -53,22 +62,26 @@ export async function* followEvents(
       }
       return;
     } catch (error) {
-      if (last === undefined || !(error instanceof TimeLogError && error.code === 'GONE')) throw error;
+      if (last === undefined || !isGone(error)) throw error;
       copy.clear();
       last = undefined;
     }
   }
 }
 
+/** Returns whether the feed no longer reaches back to the requested event. */
+export function isGone(error: unknown): boolean {
+  return error instanceof TimeLogError && error.code === 'GONE';
+}
+
 /** Applies an event to the copy. Ignores types of later versions. */
-function apply(event: TimeLogEvent, copy: Map<string, RecordedTimeLog>): void {
+export function apply(event: TimeLogEvent, copy: Pick<TimeLogCopy, 'set' | 'delete'>): unknown {
   switch (event.type) {
     case 'time-log.created':
     case 'time-log.corrected':
-      copy.set(event.data.id, event.data);
-      return;
+      return copy.set(event.data.id, event.data);
     case 'time-log.deleted':
-      copy.delete(event.data.id);
+      return copy.delete(event.data.id);
   }
 }
 

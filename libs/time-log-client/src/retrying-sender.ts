@@ -22,8 +22,12 @@ export interface RetryableRequest<T> {
   readonly requestId?: string;
   /** Makes a request safe to repeat that is not idempotent. */
   readonly idempotencyKey?: string;
-  /** The possible change of a log if the outcome is unknown, and what to do then. */
+  /** The number of logs that earlier requests of the same call have stored. */
+  readonly stored?: number;
+  /** The possible change if the outcome is unknown, and what to do then. */
   readonly possibleChange?: string;
+  /** Whether a repeat may be refused because of the change that an earlier try has made. */
+  readonly isConditional?: boolean;
   /** Changes the outcome of a try if an earlier try may have done the work. */
   readonly afterUncertainTry?: (outcome: Outcome<T>) => Outcome<T>;
 }
@@ -40,6 +44,7 @@ interface SentRequest {
   readonly requestId?: string;
   readonly isOutcomeUnknown?: boolean;
   readonly idempotencyKey?: string;
+  readonly stored?: number;
   readonly possibleChange?: string;
 }
 
@@ -70,10 +75,22 @@ export class RetryingSender {
         isOutcomeUnknown && request.afterUncertainTry ? request.afterUncertainTry(outcome) : outcome;
       if ('value' in result) return result.value;
       isOutcomeUnknown ||= request.possibleChange !== undefined && leavesOutcomeUnknown(result);
-      const mayRetry = isTransient(result) && tryCount < tries;
+      const isRepeatable = !(request.isConditional && isOutcomeUnknown);
+      const mayRetry = isTransient(result) && tryCount < tries && isRepeatable;
       const failure = mayRetry ? await this.waitForRetry(result, tryCount, end, signal) : result;
       if (failure) throw errorOf(failure, { tryCount, isOutcomeUnknown, ...request });
     }
+  }
+
+  /** Awaits the next part of a response. Rejects with TimeLogError if it does not arrive in time. */
+  async receive<T>(
+    read: () => Promise<T>,
+    { signal, ...sent }: SentRequest & { readonly signal: AbortSignal | undefined },
+  ): Promise<T> {
+    const request = { send: async () => ({ value: await read() }) };
+    const outcome = await this.attempt(request, undefined, Infinity, signal);
+    if ('value' in outcome) return outcome.value;
+    throw errorOf(outcome, sent);
   }
 
   /** Gets the token once per call: with another token, the same key would create a second log. */
@@ -136,7 +153,8 @@ function errorOf(
 ): TimeLogError {
   const parts = [message];
   if (tryCount > 1) parts.push(`gave up after ${tryCount} tries`);
-  if (isOutcomeUnknown) parts.push(`the log may have been ${sent.possibleChange}`);
+  if (sent.stored) parts.push(`the first ${sent.stored} logs are stored`);
+  if (isOutcomeUnknown) parts.push(sent.possibleChange!);
   return new TimeLogError(code, parts.join('; '), {
     ...(cause !== undefined && { cause }),
     status,
@@ -144,5 +162,6 @@ function errorOf(
     retryAfter: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000),
     isOutcomeUnknown,
     idempotencyKey: sent.idempotencyKey,
+    stored: sent.stored,
   });
 }

@@ -16,6 +16,7 @@ const ITEM = {
   description: 'Wrote tests',
   createdAt: '2026-01-31T09:30:00.123Z',
 };
+const PATCH = { duration: 2, description: null };
 const RECORDED = { ...ITEM, date: LOG.date };
 const PAGE = { data: [ITEM], meta: { total: 1, page: 1, limit: 50 } };
 const NOW = Date.parse('2026-01-31T09:30:00Z');
@@ -34,6 +35,12 @@ const answered =
 const refused = (status: number, error: string, headers = {}) =>
   answered(status, { success: false, error, message: `says ${error}` }, headers);
 const recorded = answered(201, { success: true, data: RECORDED });
+const recordedAll = answered(201, { success: true, data: [RECORDED] });
+const linesOf = (...logs: object[]) => logs.map((log) => `${JSON.stringify(log)}\n`).join('');
+const exported = (text: string | ReadableStream, headers = {}): Reaction => {
+  const type = { 'content-type': 'application/x-ndjson' };
+  return () => new Response(text, { headers: { ...type, ...headers } });
+};
 const found = answered(200, { success: true, data: RECORDED });
 const listed = answered(200, { success: true, ...PAGE });
 const unavailable = refused(503, 'SERVICE_UNAVAILABLE');
@@ -111,6 +118,9 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 type Act = (client: TimeLogClient) => Promise<unknown>;
 const record: Act = (client) => client.record(LOG);
+const recordAll: Act = (client) => client.recordAll([LOG]);
+const patch: Act = (client) => client.patch(ITEM.id, PATCH);
+const exportAll: Act = async (client) => allOf(await client.export());
 const correct: Act = (client) => client.correct(ITEM.id, LOG);
 const get: Act = (client) => client.get(ITEM.id);
 const remove: Act = (client) => client.delete(ITEM.id);
@@ -134,7 +144,9 @@ const oneEvent = answered(200, [EVENT]);
 /** Calls with their request, the response, and their result. */
 const CALLS: [request: string, Act, Reaction, result: unknown][] = [
   [`POST ${TIME_LOGS}`, record, recorded, RECORDED],
+  [`POST ${TIME_LOGS}/batch`, recordAll, recordedAll, [RECORDED]],
   [`PUT ${ONE_LOG}`, correct, found, RECORDED],
+  [`PATCH ${ONE_LOG}`, patch, found, RECORDED],
   [`GET ${ONE_LOG}`, get, found, RECORDED],
   [`DELETE ${ONE_LOG}`, remove, deleted, undefined],
   [`GET ${TIME_LOGS}`, listPage, listed, PAGE],
@@ -144,6 +156,8 @@ const CALLS: [request: string, Act, Reaction, result: unknown][] = [
     listed,
     PAGE,
   ],
+  [`GET ${TIME_LOGS}?projectId=a%2Cb`, (client) => client.listPage({ projectId: ['a', 'b'] }), listed, PAGE],
+  [`GET ${TIME_LOGS}/export?format=ndjson`, exportAll, exported(linesOf(RECORDED)), [RECORDED]],
   [`GET ${TIME_LOGS}/totals`, totals, summed, TOTALS],
   [
     `GET ${TIME_LOGS}/totals?projectId=${LOG.projectId}&by=project`,
@@ -154,23 +168,30 @@ const CALLS: [request: string, Act, Reaction, result: unknown][] = [
   [`GET ${TIME_LOGS}/events?limit=100`, nextEvent, oneEvent, { done: false, value: EVENT }],
 ];
 
+/** The bodies of calls, and their other headers. */
+const BODIES = new Map<Act, [body: object, headers: object]>([
+  [record, [LOG, { 'idempotency-key': expect.stringMatching(/^[0-9a-f]{32}$/) }]],
+  [recordAll, [{ timeLogs: [LOG] }, { 'idempotency-key': expect.stringMatching(/^[0-9a-f]{32}-0$/) }]],
+  [correct, [LOG, {}]],
+  [patch, [PATCH, { 'content-type': 'application/merge-patch+json' }]],
+]);
+
 describe('a call', () => {
   it.each(CALLS)('sends its request, and repeats it unchanged: %s', async (request, act, answer, result) => {
     const { client, runtime } = clientOf([lost, unavailable, answered(502, ''), answer]);
     expect(await act(client)).toEqual(result);
     expect(runtime.requestLines).toEqual(Array(4).fill(request));
     const [{ init: first }] = runtime.requests as [(typeof runtime.requests)[0]];
-    const hasBody = request.startsWith('P');
+    const [body, headers] = BODIES.get(act) ?? [];
     expect(Object.fromEntries(new Headers(first.headers))).toEqual({
       authorization: 'Bearer secret',
       'x-request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
-      ...(hasBody && { 'content-type': 'application/json' }),
-      ...(act === record && { 'idempotency-key': expect.stringMatching(/^[0-9a-f]{32}$/) }),
+      ...(body && { 'content-type': 'application/json', ...headers }),
     });
     for (const { init } of runtime.requests) {
       expect(init).toEqual({ ...first, signal: expect.any(AbortSignal) });
       expect([init.redirect, init.credentials]).toEqual(['manual', 'omit']);
-      expect(init.body).toBe(hasBody ? JSON.stringify(LOG) : undefined);
+      expect(init.body).toBe(body && JSON.stringify(body));
     }
   });
 
@@ -184,7 +205,12 @@ describe('a call', () => {
 
   it.each(['', 'x', `${ITEM.id}/`, '../time-logs'])('refuses an id that is not a UUID: %j', async (id) => {
     const { client, runtime } = clientOf([recorded]);
-    for (const call of [() => client.get(id), () => client.correct(id, LOG), () => client.delete(id)])
+    for (const call of [
+      () => client.get(id),
+      () => client.correct(id, LOG),
+      () => client.patch(id, PATCH),
+      () => client.delete(id),
+    ])
       await expect(call()).rejects.toThrow(new TypeError('id must be a UUID'));
     expect(runtime.requests).toEqual([]);
   });
@@ -297,6 +323,313 @@ describe('record', () => {
       expect(runtime.requests).toEqual([]);
     },
   );
+});
+
+describe('recordAll', () => {
+  const logsOf = (count: number, description = '') =>
+    Array.from({ length: count }, (_, index) => ({ ...LOG, duration: index + 1, description }));
+  /** A service that stores each part, and returns its logs. */
+  const service = (...answers: (Reaction | 'stored')[]) => {
+    const parts: [key: string, durations: number[]][] = [];
+    const fetch: Fetch = async (_url, { body, headers }) => {
+      const { timeLogs } = JSON.parse(body as string) as { timeLogs: NewTimeLog[] };
+      const answer = answers.shift() ?? 'stored';
+      const key = new Headers(headers).get('idempotency-key')!;
+      parts.push([key, timeLogs.map(({ duration }) => duration)]);
+      const data = timeLogs.map((log) => ({ ...RECORDED, ...log }));
+      const response = answer === 'stored' ? answered(201, { success: true, data })() : answer();
+      if (response instanceof Error) throw response;
+      return response as Response;
+    };
+    return { parts, ...clientOf([], { fetch }) };
+  };
+
+  it('sends at most 1000 logs at once, each part with a key of its own, and returns all in order', async () => {
+    const { client, parts } = service();
+    const logs = logsOf(2_001);
+    const all = await client.recordAll(logs, { idempotencyKey: 'mine' });
+    expect(all.map(({ duration }) => duration)).toEqual(logs.map(({ duration }) => duration));
+    expect(parts.map(([key, { length }]) => [key, length])).toEqual([
+      ['mine-0', 1_000],
+      ['mine-1000', 1_000],
+      ['mine-2000', 1],
+    ]);
+  });
+
+  it('sends less than 1 MiB at once, whatever the characters', async () => {
+    const { client, runtime } = clientOf([refused(413, 'PAYLOAD_TOO_LARGE')]);
+    await failure(client.recordAll(logsOf(1_000, '𝄞'.repeat(5_000))));
+    const size = Buffer.byteLength(runtime.requests[0]!.init.body as string);
+    expect(size).toBeGreaterThan(900_000);
+    expect(size).toBeLessThan(2 ** 20);
+  });
+
+  it('sends nothing without logs', async () => {
+    const { client, runtime } = clientOf([recordedAll]);
+    expect(await client.recordAll([])).toEqual([]);
+    expect(runtime.requests).toEqual([]);
+  });
+
+  it('repeats a part with its key, and says how many logs are stored if it fails', async () => {
+    const { client, parts } = service('stored', lost, refused(400, 'VALIDATION_ERROR'));
+    const error = await failure(client.recordAll(logsOf(1_001), { idempotencyKey: 'mine' }));
+    expect(error).toMatchObject({ code: 'VALIDATION_ERROR', stored: 1_000, idempotencyKey: 'mine' });
+    expect(error.isOutcomeUnknown).toBe(true);
+    expect(error.message).toBe(
+      'says VALIDATION_ERROR; gave up after 2 tries; the first 1000 logs are stored; logs may have been recorded: call recordAll again with all logs and the idempotencyKey of this error',
+    );
+    expect(parts.map(([key]) => key)).toEqual(['mine-0', 'mine-1000', 'mine-1000']);
+  });
+
+  it('names a wrong log by its index among all', async () => {
+    const message = 'timeLogs[0].duration must be a positive number; timeLogs[3]: unknown field: foo';
+    const { client } = service(
+      'stored',
+      answered(400, { success: false, error: 'VALIDATION_ERROR', message }),
+    );
+    expect((await failure(client.recordAll(logsOf(1_010)))).message).toBe(
+      'timeLogs[1000].duration must be a positive number; timeLogs[1003]: unknown field: foo; the first 1000 logs are stored',
+    );
+  });
+
+  it('refuses a key that would be too long for a part', async () => {
+    const { client } = clientOf([recordedAll]);
+    const call = client.recordAll([LOG], { idempotencyKey: 'a'.repeat(254) });
+    await expect(call).rejects.toThrow(/^idempotencyKey must be/);
+  });
+
+  it('rejects after a response with fewer logs', async () => {
+    const { client } = clientOf([recordedAll]);
+    const expected = { code: 'UNEXPECTED_ANSWER', stored: 0, isOutcomeUnknown: true };
+    expect(await failure(client.recordAll([LOG, LOG]))).toMatchObject(expected);
+  });
+});
+
+describe('a version', () => {
+  const tagged = (reaction: Reaction) => () => {
+    const response = reaction() as Response;
+    response.headers.set('etag', '"1"');
+    return response;
+  };
+
+  it.each([
+    ['record', record, recorded],
+    ['get', get, found],
+    ['correct', correct, found],
+    ['patch', patch, found],
+  ] as const)('is the etag of a log that %s returns', async (_name, act, reaction) => {
+    const { client } = clientOf([tagged(reaction)]);
+    expect(await act(client)).toEqual({ ...RECORDED, etag: '"1"' });
+  });
+
+  const CHANGES = [
+    ['correct', (client, options) => client.correct(ITEM.id, LOG, options)],
+    ['patch', (client, options) => client.patch(ITEM.id, PATCH, options)],
+    ['delete', (client, options) => client.delete(ITEM.id, options)],
+  ] as [string, (client: TimeLogClient, options: { ifMatch: string | undefined }) => Promise<unknown>][];
+
+  it.each(CHANGES)(
+    'is required by %s, which is not repeated if it may have been made',
+    async (_name, act) => {
+      for (const uncertain of [lost, silent, unavailable]) {
+        const { client, runtime } = clientOf([limited, uncertain, found]);
+        const error = await failure(act(client, { ifMatch: '"1"' }));
+        expect(runtime.header('if-match')).toEqual(['"1"', '"1"']);
+        expect(error.isOutcomeUnknown).toBe(true);
+        expect(error.message).toMatch(
+          /; the log may have been changed: get it, since a repeat with ifMatch may be refused because of that$/,
+        );
+      }
+    },
+  );
+
+  it.each(CHANGES)('that another client has replaced is refused by %s', async (_name, act) => {
+    const { client } = clientOf([refused(412, 'PRECONDITION_FAILED')]);
+    const expected = { code: 'PRECONDITION_FAILED', status: 412, isOutcomeUnknown: false };
+    expect(await failure(act(client, { ifMatch: '"1", "2"' }))).toMatchObject(expected);
+  });
+
+  it.each([undefined, '', '1', '*', '"a"b', '"a\n"'])('is not %j', async (ifMatch) => {
+    const { client, runtime } = clientOf([found]);
+    for (const [, act] of CHANGES)
+      await expect(act(client, { ifMatch })).rejects.toThrow(
+        new TypeError('ifMatch must be the etag of a log'),
+      );
+    expect(runtime.requests).toEqual([]);
+  });
+});
+
+describe('export', () => {
+  const PLACE = `7-${ITEM.id}`;
+  const streamOf = (...parts: (string | Error)[]) => {
+    const encoder = new TextEncoder();
+    return new ReadableStream({
+      pull: (stream) => {
+        const part = parts.shift();
+        if (part === undefined) stream.close();
+        else if (part instanceof Error) stream.error(part);
+        else stream.enqueue(encoder.encode(part));
+      },
+    });
+  };
+
+  it('has its place in the feed, if it has one', async () => {
+    const { client } = clientOf([exported(linesOf(RECORDED), { 'last-event-id': PLACE }), exported('')]);
+    expect((await client.export()).lastEventId).toBe(PLACE);
+    const other = await client.export({ projectId: [ITEM.projectId], from: '2026-01-01' });
+    expect([other.lastEventId, await allOf(other)]).toEqual([undefined, []]);
+  });
+
+  it('reads logs across the parts of the response', async () => {
+    const logs = [1, 2, 3].map((duration) => ({ ...RECORDED, duration, description: '“𝄞”' }));
+    const bytes = new TextEncoder().encode(linesOf(...logs));
+    const body = new ReadableStream({
+      start: (stream) => {
+        for (let at = 0; at < bytes.length; at += 7) stream.enqueue(bytes.slice(at, at + 7));
+        stream.close();
+      },
+    });
+    expect(await exportAll(clientOf([exported(body)]).client)).toEqual(logs);
+  });
+
+  it('yields the bytes of CSV', async () => {
+    const { client, runtime } = clientOf([
+      () =>
+        new Response('id\n1\n', { headers: { 'content-type': 'text/csv; charset=utf-8; header=present' } }),
+    ]);
+    const parts = await allOf(await client.exportCsv({ from: '2026-01-01' }));
+    expect(Buffer.concat(parts).toString()).toBe('id\n1\n');
+    expect(runtime.requestLines).toEqual([`GET ${TIME_LOGS}/export?from=2026-01-01&format=csv`]);
+  });
+
+  it.each([
+    ['is cut', streamOf(linesOf(RECORDED), new Error('reset')), 'NO_ANSWER: the connection failed'],
+    [
+      'ends within a log',
+      streamOf(linesOf(RECORDED), '{"id'),
+      'NO_ANSWER: the connection ended within a log',
+    ],
+    [
+      'has another line',
+      streamOf(linesOf(RECORDED), '{}\n'),
+      'UNEXPECTED_ANSWER: a line of the export is not a log',
+    ],
+    [
+      'stops',
+      new ReadableStream({
+        start: (stream) => stream.enqueue(new TextEncoder().encode(linesOf(RECORDED))),
+      }),
+      'NO_ANSWER: no response in time',
+    ],
+  ])('rejects after the complete logs if the response %s', async (_what, body, message) => {
+    const { client, runtime } = clientOf([exported(body)]);
+    const logs = await client.export();
+    expect((await logs.next()).value).toEqual(RECORDED);
+    const error = await failure(logs.next());
+    expect(`${error.code}: ${error.message}`).toBe(message);
+    expect(runtime.requests).toHaveLength(1);
+  });
+
+  it('ends with the signal, and closes the connection if the loop is left', async () => {
+    for (const leave of ['abort', 'break'] as const) {
+      const stop = new AbortController();
+      let sent: AbortSignal | undefined;
+      const { client } = clientOf([], {
+        fetch: async (_url, { signal }) => {
+          sent = signal!;
+          return exported(
+            new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode(linesOf(RECORDED))) }),
+          )() as Response;
+        },
+      });
+      const logs = await client.export({}, { signal: stop.signal });
+      await logs.next();
+      expect(sent!.aborted).toBe(false);
+      if (leave === 'abort') {
+        stop.abort();
+        expect((await failure(logs.next())).code).toBe('ABORTED');
+      } else await logs.return();
+      expect(sent!.aborted).toBe(true);
+    }
+  });
+
+  itRejects(exportAll, [
+    ['a page of HTML', [html(200, '<h1>Welcome</h1>')], unexpected(200, 'text/html')],
+    ['an old service', [refused(400, 'VALIDATION_ERROR')], 'VALIDATION_ERROR: says VALIDATION_ERROR'],
+  ]);
+});
+
+describe('copy', () => {
+  const PLACE = `7-${ITEM.id}`;
+  const export1 = exported(linesOf(RECORDED), { 'last-event-id': PLACE });
+  const gone = refused(410, 'GONE');
+  const none = answered(200, []);
+  const later = { ...RECORDED, id: '019c1363-4a3b-7245-b697-5dec9f548a59' };
+  const created = { id: `8-${later.id}`, type: 'time-log.created', data: later };
+  const removed = { id: `9-${ITEM.id}`, type: 'time-log.deleted', data: { id: ITEM.id } };
+  const pathsOf = ({ requestLines }: FakeRuntime) =>
+    requestLines.map((line) => line.replace(`GET ${TIME_LOGS}/`, ''));
+
+  it('fills a map by an export, and applies later events', async () => {
+    const { client, runtime } = clientOf([export1, answered(200, [created, removed]), none]);
+    const copy = new Map([['stale', RECORDED]]);
+    expect(await client.copy(copy, { pageSize: 2 })).toBe(removed.id);
+    expect(copy).toEqual(new Map([[later.id, later]]));
+    expect(pathsOf(runtime)).toEqual([
+      'export?format=ndjson',
+      `events?lastEventId=${PLACE}&limit=2`,
+      `events?lastEventId=${removed.id}&limit=2`,
+    ]);
+  });
+
+  it('awaits what stores it, and has it save each place when it is complete up to there', async () => {
+    const { client } = clientOf([export1, answered(200, [created, removed]), none]);
+    const steps: string[] = [];
+    const step = async (name: string) => {
+      await Promise.resolve();
+      steps.push(name);
+    };
+    await client.copy({
+      clear: () => step('clear'),
+      set: (id) => step(`set ${id}`),
+      delete: (id) => step(`delete ${id}`),
+      save: (place) => step(`save ${place}`),
+    });
+    expect(steps).toEqual([
+      'clear',
+      `set ${ITEM.id}`,
+      `save ${PLACE}`,
+      `set ${later.id}`,
+      `delete ${ITEM.id}`,
+      `save ${removed.id}`,
+    ]);
+  });
+
+  it('continues after an event, without end if it waits', async () => {
+    const { client, runtime } = clientOf([none, answered(200, [created]), lost], { tries: 1 });
+    const copy = new Map([[ITEM.id, RECORDED]]);
+    expect((await failure(client.copy(copy, { after: PLACE, wait: 700 }))).code).toBe('NO_ANSWER');
+    expect([...copy.keys()]).toEqual([ITEM.id, later.id]);
+    expect(runtime.times).toEqual([0, 700, 1_400]);
+  });
+
+  it('starts again at 410, at most three times in a row', async () => {
+    const again = [gone, export1];
+    const { client, runtime } = clientOf([...again, ...again, ...again, none]);
+    const copy = new Map();
+    expect(await client.copy(copy, { after: created.id })).toBe(PLACE);
+    expect([...copy.keys()]).toEqual([ITEM.id]);
+    expect(runtime.requests).toHaveLength(7);
+    const hopeless = clientOf([export1, ...again, ...again, ...again, gone]);
+    expect((await failure(hopeless.client.copy(new Map()))).code).toBe('GONE');
+  });
+
+  it('keeps the copy if there is no export', async () => {
+    const { client } = clientOf([refused(403, 'FORBIDDEN')]);
+    const copy = new Map([[ITEM.id, RECORDED]]);
+    expect((await failure(client.copy(copy))).code).toBe('FORBIDDEN');
+    expect(copy.size).toBe(1);
+  });
 });
 
 describe('correct', () =>

@@ -1,5 +1,6 @@
 import {
   MAX_PAGE_SIZE,
+  requireEntityTag,
   requireEventsOptions,
   requireKey,
   requirePageSize,
@@ -7,18 +8,30 @@ import {
   type Token,
   withDefaults,
 } from './arguments.js';
+import { copyLogs, type TimeLogCopy } from './copy-logs.js';
+import { type Export, iterateBytes, iterateLines, type TimeLogExport } from './export-logs.js';
 import { type HttpResponse, parseJson } from './failure.js';
 import { HttpTransport, type HttpRequest } from './http-transport.js';
-import { followEvents, iterateEvents, parseEvents, type TimeLogEvent } from './iterate-events.js';
+import {
+  type FeedReader,
+  followEvents,
+  iterateEvents,
+  parseEvents,
+  type TimeLogEvent,
+} from './iterate-events.js';
 import { iterateLogs } from './iterate-logs.js';
 import { type Outcome, RetryingSender } from './retrying-sender.js';
+import { splitLogs } from './split-logs.js';
 import { runWithTimeout } from './run-with-timeout.js';
 import { type Fetch, randomId, type Runtime, RUNTIME } from './runtime.js';
 import {
   type CallOptions,
+  type ChangeOptions,
   type EventsOptions,
   type ListOptions,
+  parametersOf,
   parseLog,
+  parseLogs,
   POSSIBLY_RECORDED,
   type NewTimeLog,
   type PageFilter,
@@ -28,6 +41,7 @@ import {
   type TimeLog,
   type TimeLogFilter,
   type TimeLogPage,
+  type TimeLogPatch,
   type TimeLogs,
   type Totals,
   type TotalsFilter,
@@ -39,6 +53,9 @@ const DEFAULT_PATH = '/api/v1/time-logs';
 /** The number of events per request. The service would queue a request for more. */
 const EVENTS_PAGE_SIZE = 100;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
+const PATCH_TYPE = { 'Content-Type': 'application/merge-patch+json' };
+/** The place of a log in a message of the service about a part of the logs. */
+const INDEX_IN_PART = /(?<=\btimeLogs\[)\d+(?=\])/g;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The address of the service, the token, and the limits of tries. */
@@ -58,8 +75,8 @@ export interface TimeLogClientOptions extends RetryLimits {
 
 /**
  * Records, lists and corrects time logs over HTTP, in browsers and Node. Repeats requests if the
- * connection fails or the service is overloaded or unavailable, which is safe for all of them. A
- * call that fails rejects with TimeLogError.
+ * connection fails or the service is overloaded or unavailable, if that is safe. A call that fails
+ * rejects with TimeLogError.
  */
 export class TimeLogClient implements TimeLogs {
   private readonly transport: HttpTransport;
@@ -90,47 +107,79 @@ export class TimeLogClient implements TimeLogs {
       path: this.path,
       headers: { ...JSON_TYPE, 'Idempotency-Key': idempotencyKey },
       body: JSON.stringify(log),
-      parse: jsonBody(parseLog, 201),
+      parse: logBody(201),
     });
     const retryable = { ...request, idempotencyKey, possibleChange: POSSIBLY_RECORDED };
     return this.sender.send(retryable, { tries: this.tries, signal });
   }
 
+  /**
+   * Records logs, each exactly once, and returns them in the same order. A request has at most 1000
+   * logs and 1 MB, and is stored as a whole or not at all. If the call fails, `stored` of the
+   * TimeLogError is the number of logs that are stored; to continue, call `recordAll` again with all
+   * logs and the `idempotencyKey` of the error.
+   */
+  async recordAll(
+    logs: readonly NewTimeLog[],
+    { idempotencyKey = randomId(), signal }: RecordOptions = {},
+  ): Promise<RecordedTimeLog[]> {
+    requireKey(`${idempotencyKey}-${logs.length}`);
+    const recorded: RecordedTimeLog[] = [];
+    for (const { first, texts } of splitLogs(logs)) {
+      const { requestId, send } = this.transport.retryable({
+        method: 'POST',
+        path: `${this.path}/batch`,
+        headers: { ...JSON_TYPE, 'Idempotency-Key': `${idempotencyKey}-${first}` },
+        body: `{"timeLogs":[${texts.join(',')}]}`,
+        parse: jsonBody((body) => withLength(texts.length, parseLogs(body)), 201),
+      });
+      const request = {
+        ...{ requestId: requestId!, idempotencyKey, stored: first },
+        possibleChange: `logs may have been recorded: call recordAll again with all logs and the idempotencyKey of this error`,
+        send: async (...sent: Parameters<typeof send>) => withIndexesFrom(first, await send(...sent)),
+      };
+      recorded.push(...(await this.sender.send(request, { tries: this.tries, signal })));
+    }
+    return recorded;
+  }
+
   /** Returns the log with an id. Rejects with TimeLogError NOT_FOUND if it does not exist. */
   async get(id: string, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
-    return this.send({ method: 'GET', path: this.pathOf(id), parse: jsonBody(parseLog) }, this.tries, signal);
+    return this.send({ method: 'GET', path: this.pathOf(id), parse: logBody() }, this.tries, signal);
   }
 
   /**
    * Replaces all values of the log with an id; without a description it becomes empty. Rejects with
    * TimeLogError NOT_FOUND if the log does not exist.
    */
-  async correct(id: string, log: NewTimeLog, { signal }: CallOptions = {}): Promise<RecordedTimeLog> {
-    const request = this.transport.retryable({
+  async correct(id: string, log: NewTimeLog, options: ChangeOptions = {}): Promise<RecordedTimeLog> {
+    const request = {
       method: 'PUT',
-      path: this.pathOf(id),
       headers: JSON_TYPE,
       body: JSON.stringify(log),
-      parse: jsonBody(parseLog),
-    });
-    return this.sender.send(
-      { ...request, possibleChange: 'corrected: correct it again' },
-      { tries: this.tries, signal },
-    );
+      parse: logBody(),
+    } as const;
+    return this.change(id, request, 'corrected: correct it again', options);
+  }
+
+  /**
+   * Changes some values of the log with an id, and keeps the others. Rejects with TimeLogError
+   * NOT_FOUND if the log does not exist.
+   */
+  async patch(id: string, changes: TimeLogPatch, options: ChangeOptions = {}): Promise<RecordedTimeLog> {
+    const body = JSON.stringify(changes);
+    const request = { method: 'PATCH', headers: PATCH_TYPE, body, parse: logBody() } as const;
+    return this.change(id, request, 'corrected: correct it again', options);
   }
 
   /** Deletes the log with an id. Rejects with TimeLogError NOT_FOUND if it does not exist. */
-  async delete(id: string, { signal }: CallOptions = {}): Promise<void> {
-    const request = this.transport.retryable({
-      method: 'DELETE',
-      path: this.pathOf(id),
-      parse: ({ status }) => (status === 204 ? true : undefined),
-    });
+  async delete(id: string, options: ChangeOptions = {}): Promise<void> {
+    const parse = ({ status }: HttpResponse) => (status === 204 ? true : undefined);
     // An earlier try has deleted the log.
     const afterUncertainTry = (outcome: Outcome<true>): Outcome<true> =>
       'code' in outcome && outcome.code === 'NOT_FOUND' ? { value: true } : outcome;
-    const retryable = { ...request, possibleChange: 'deleted: delete it again', afterUncertainTry };
-    await this.sender.send(retryable, { tries: this.tries, signal });
+    const request = { method: 'DELETE', parse } as const;
+    await this.change(id, request, 'deleted: delete it again', options, afterUncertainTry);
   }
 
   /**
@@ -158,16 +207,45 @@ export class TimeLogClient implements TimeLogs {
   }
 
   /**
+   * Returns all matching logs as they are at one moment: oldest day first, then in the order of
+   * creation. Read them without long pauses, for which the service cuts the connection.
+   */
+  async export(filter: TimeLogFilter = {}, options: CallOptions = {}): Promise<TimeLogExport> {
+    const { lastEventId, parts } = await this.download(filter, 'ndjson', 'application/x-ndjson', options);
+    return Object.assign(iterateLines(parts), { lastEventId });
+  }
+
+  /** Returns the bytes of the export as CSV, which start with a header. */
+  async exportCsv(filter: TimeLogFilter = {}, options: CallOptions = {}): Promise<Export<Uint8Array>> {
+    const { lastEventId, parts } = await this.download(filter, 'csv', 'text/csv', options);
+    return Object.assign(parts, { lastEventId });
+  }
+
+  /**
+   * Fills a copy with all logs of the service by an export, and applies later events: to the end of
+   * the feed or, with `wait`, without end. Returns the next `after` at the end. With `after` it
+   * continues a copy as it was at that event. If the feed no longer reaches back to it, the copy is
+   * filled again, at most three times in a row.
+   */
+  async copy(copy: TimeLogCopy, { after, ...options }: EventsOptions = {}): Promise<string | undefined> {
+    const startExport = () => this.export({}, options);
+    return copyLogs({ ...this.feedReader(after, options), startExport }, copy, after);
+  }
+
+  /**
    * Yields the events of logs, each once, in an order that never changes: to the end of the feed
    * or, with `wait`, without end. To continue later, pass the `id` of the last event as `after`.
    * Rejects with TimeLogError GONE if the feed no longer reaches back to that event: start again
    * with an empty copy.
    */
-  events({ after, wait, pageSize = EVENTS_PAGE_SIZE, signal }: EventsOptions = {}): AsyncGenerator<
-    TimeLogEvent,
-    void,
-    undefined
-  > {
+  events({ after, ...options }: EventsOptions = {}): AsyncGenerator<TimeLogEvent, void, undefined> {
+    return iterateEvents(this.feedReader(after, options), after);
+  }
+
+  private feedReader(
+    after: string | undefined,
+    { wait, pageSize = EVENTS_PAGE_SIZE, signal }: EventsOptions,
+  ): FeedReader {
     requireEventsOptions(after, pageSize, wait);
     const readPage = (lastEventId: string | undefined) => {
       const path = `${this.path}/events${queryOf({ lastEventId, limit: pageSize })}`;
@@ -179,7 +257,7 @@ export class TimeLogClient implements TimeLogs {
       wait === undefined
         ? undefined
         : () => runWithTimeout(never, { milliseconds: wait, signal }, this.schedule);
-    return iterateEvents({ readPage, pageSize, pause }, after);
+    return { readPage, pageSize, pause };
   }
 
   /**
@@ -207,6 +285,41 @@ export class TimeLogClient implements TimeLogs {
     return `${this.path}/${id}`;
   }
 
+  private change<T>(
+    id: string,
+    request: Omit<HttpRequest<T>, 'path'>,
+    change: string,
+    options: ChangeOptions,
+    afterUncertainTry?: (outcome: Outcome<T>) => Outcome<T>,
+  ): Promise<T> {
+    const { ifMatch, signal } = options;
+    const isConditional = 'ifMatch' in options;
+    if (isConditional) requireEntityTag(ifMatch);
+    const headers = { ...request.headers, ...(isConditional && { 'If-Match': ifMatch! }) };
+    const possibleChange = isConditional
+      ? `the log may have been changed: get it, since a repeat with ifMatch may be refused because of that`
+      : `the log may have been ${change}`;
+    const retryable = {
+      ...this.transport.retryable({ ...request, path: this.pathOf(id), headers }),
+      ...{ possibleChange, isConditional, ...(afterUncertainTry && { afterUncertainTry }) },
+    };
+    return this.sender.send(retryable, { tries: this.tries, signal });
+  }
+
+  private async download(
+    filter: TimeLogFilter,
+    format: 'csv' | 'ndjson',
+    type: string,
+    { signal }: CallOptions,
+  ) {
+    const path = `${this.path}/export${queryOf({ ...filter, format })}`;
+    const request = this.transport.download({ path, type });
+    const download = await this.sender.send(request, { tries: this.tries, signal });
+    const sent = { requestId: request.requestId!, signal };
+    const parts = iterateBytes(download, (read) => this.sender.receive(read, sent));
+    return { lastEventId: download.headers.get('last-event-id') ?? undefined, parts };
+  }
+
   private send<T>(request: HttpRequest<T>, tries: number, signal: AbortSignal | undefined): Promise<T> {
     return this.sender.send(this.transport.retryable(request), { tries, signal });
   }
@@ -217,15 +330,36 @@ function jsonBody<T>(parse: (body: unknown) => T | undefined, expectedStatus = 2
   return ({ status, text }: HttpResponse) => (status === expectedStatus ? parse(parseJson(text)) : undefined);
 }
 
+/** Returns a parser of a log and its version. */
+function logBody(expectedStatus = 200) {
+  const parse = jsonBody(parseLog, expectedStatus);
+  return (response: HttpResponse): RecordedTimeLog | undefined => {
+    const log = parse(response);
+    const etag = response.headers.get('etag');
+    return log && etag !== null ? { ...log, etag } : log;
+  };
+}
+
+function withLength<T>(length: number, items: T[] | undefined): T[] | undefined {
+  return items?.length === length ? items : undefined;
+}
+
+/** Makes the indexes of logs in the message of a failure those of all logs. */
+function withIndexesFrom<T>(first: number, outcome: Outcome<T>): Outcome<T> {
+  if ('value' in outcome) return outcome;
+  return {
+    ...outcome,
+    message: outcome.message.replace(INDEX_IN_PART, (index) => `${first + Number(index)}`),
+  };
+}
+
 function parseHealth({ status, text }: HttpResponse): true | undefined {
   return status === 200 && text === 'OK' ? true : undefined;
 }
 
-function queryOf(filter: Readonly<Record<string, string | number | undefined>>): string {
+function queryOf(filter: object): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filter)) {
-    if (value !== undefined) query.set(name, String(value));
-  }
+  for (const [name, value] of Object.entries(parametersOf(filter))) query.set(name, String(value));
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
 }

@@ -190,11 +190,12 @@ describe('the client over messages', () => {
   it('lists a page by the defined values of the filter', async () => {
     const page = { data: [RECORDED], meta: { total: 1, page: 2, limit: 50 } };
     const { client, proxy } = clientOf(answered({ success: true, ...page }));
-    expect(await client.listPage({ from: '2026-01-01', to: undefined, page: 2 })).toEqual(page);
+    const projectId = ['a', 'b'];
+    expect(await client.listPage({ projectId, from: '2026-01-01', to: undefined, page: 2 })).toEqual(page);
     expect(proxy.sent).toMatchObject([
       {
         pattern: 'time-log.list.v1',
-        data: { accessToken: 'secret', query: { from: '2026-01-01', page: 2 } },
+        data: { accessToken: 'secret', query: { projectId: 'a,b', from: '2026-01-01', page: 2 } },
       },
     ]);
   });

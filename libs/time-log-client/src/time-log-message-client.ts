@@ -24,6 +24,7 @@ import {
   type TimeLogFilter,
   type TimeLogPage,
   type TimeLogs,
+  parametersOf,
   type Totals,
   type TotalsFilter,
   parseTotals,
@@ -105,13 +106,13 @@ export class TimeLogMessageClient implements TimeLogs {
 
   /** Returns a page of the matching logs, and the number of all. */
   listPage(filter: PageFilter = {}, { signal }: CallOptions = {}): Promise<TimeLogPage> {
-    const data = { query: withoutUndefined(filter) };
+    const data = { query: parametersOf(filter) };
     return this.call({ pattern: 'time-log.list.v1', data, parse: parsePage }, { signal });
   }
 
   /** Returns the number of matching logs and the sum of their durations; with `by`, per group. */
   totals(filter: TotalsFilter = {}, { signal }: CallOptions = {}): Promise<Totals> {
-    const data = { query: withoutUndefined(filter) };
+    const data = { query: parametersOf(filter) };
     return this.call({ pattern: 'time-log.totals.v1', data, parse: parseTotals }, { signal });
   }
 
@@ -147,10 +148,6 @@ export class TimeLogMessageClient implements TimeLogs {
       signal.addEventListener('abort', () => subscription.unsubscribe());
     });
   }
-}
-
-function withoutUndefined(filter: object): object {
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the failure in Nest's error for a missing or failed handler; undefined for others. */

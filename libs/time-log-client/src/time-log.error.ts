@@ -20,6 +20,7 @@ interface TimeLogErrorDetails extends ErrorOptions {
   readonly retryAfter?: number | undefined;
   readonly isOutcomeUnknown?: boolean;
   readonly idempotencyKey?: string | undefined;
+  readonly stored?: number | undefined;
 }
 
 /** The mark of errors of this class from any build or package: a process may load several. */
@@ -45,13 +46,16 @@ export class TimeLogError extends Error {
   /** The seconds to wait that the service asks for. */
   readonly retryAfter: number | undefined;
   /**
-   * Whether a log may have been recorded, corrected or deleted although the call failed. Repeat
-   * `record` with this `idempotencyKey` and the same token within 24 hours: that creates no second
-   * log. Repeat the other calls unchanged.
+   * Whether logs may have been recorded, corrected or deleted although the call failed. Repeat
+   * `record` and `recordAll` with the same values, this `idempotencyKey` and the same token within
+   * 24 hours: that creates no second log. After a call with `ifMatch` get the log. Repeat the other
+   * calls unchanged.
    */
   readonly isOutcomeUnknown: boolean;
   /** The key of the request: that of the caller, or a generated one. */
   readonly idempotencyKey: string | undefined;
+  /** The number of logs that `recordAll` has stored: the first ones. */
+  readonly stored: number | undefined;
 
   constructor(
     readonly code: TimeLogErrorCode,
@@ -64,5 +68,6 @@ export class TimeLogError extends Error {
     this.retryAfter = details.retryAfter;
     this.isOutcomeUnknown = details.isOutcomeUnknown ?? false;
     this.idempotencyKey = details.idempotencyKey;
+    this.stored = details.stored;
   }
 }

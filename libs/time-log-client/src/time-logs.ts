@@ -11,8 +11,16 @@ export interface WithAttributes {
 
 /** The values of a log to record. */
 export type NewTimeLog = Schemas['NewTimeLog'] & WithAttributes;
-/** A log as the service returns it to the client that recorded it. */
-export type RecordedTimeLog = Schemas['RecordedTimeLog'] & WithAttributes;
+/** The values of a log to change. `null` resets a value. */
+export type TimeLogPatch = Schemas['TimeLogPatch'] & {
+  readonly attributes?: Readonly<Record<string, unknown>> | null;
+};
+/** A log with all its values. */
+export type RecordedTimeLog = Schemas['RecordedTimeLog'] &
+  WithAttributes & {
+    /** The version of a log that an HTTP call for this log alone has returned, for `ifMatch`. */
+    readonly etag?: string;
+  };
 /** A log in a list. */
 export type TimeLog = Schemas['TimeLog'] & WithAttributes;
 /** A page of logs. `meta.total` is the number of logs of all pages. */
@@ -20,10 +28,15 @@ export type TimeLogPage = Omit<Schemas['TimeLogList'], 'success' | 'data'> & { d
 /** Totals: `meta` has those of all matching logs, `data` the groups of the page. */
 export type Totals = Omit<Schemas['Totals'], 'success'>;
 /** The logs to sum, the grouping, and the page of the groups. */
-export type TotalsFilter = { readonly [Name in keyof TotalsQuery]: TotalsQuery[Name] | undefined };
+export type TotalsFilter = FilterOf<TotalsQuery>;
 /** The logs to list, and the page. */
-export type PageFilter = { readonly [Name in keyof ListQuery]: ListQuery[Name] | undefined };
-/** The logs to list. */
+export type PageFilter = FilterOf<ListQuery>;
+/** A query, with one project or at most 100. */
+type FilterOf<Query> = {
+  readonly [Name in keyof Query]:
+    Query[Name] | (Name extends 'projectId' ? readonly string[] : never) | undefined;
+};
+/** The logs to list or to export. */
 export type TimeLogFilter = Omit<PageFilter, 'page' | 'limit'>;
 
 /** The options of every call. */
@@ -32,9 +45,18 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The options of `record`. */
+/** The options of `correct`, `patch` and `delete`. */
+export interface ChangeOptions extends CallOptions {
+  /**
+   * The `etag` of the only version to change: if the log has another one now, the call rejects with
+   * TimeLogError PRECONDITION_FAILED. Such a request is not repeated if its response is lost.
+   */
+  readonly ifMatch?: string | undefined;
+}
+
+/** The options of `record` and `recordAll`. */
 export interface RecordOptions extends CallOptions {
-  /** A log is recorded only once with the same key. By default a key is generated. */
+  /** Logs are recorded only once with the same key. By default a key is generated. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -72,13 +94,28 @@ export interface TimeLogs {
   totals(filter?: TotalsFilter, options?: CallOptions): Promise<Totals>;
 }
 
+/** Returns the filter as the parameters of a query, without those that are undefined. */
+export function parametersOf(filter: object): Record<string, unknown> {
+  const entries = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : (value as unknown)]),
+  );
+}
+
 /** The possible change of a `record` whose outcome is unknown, and what to do then. */
-export const POSSIBLY_RECORDED = 'recorded: record it again with the idempotencyKey of this error';
+export const POSSIBLY_RECORDED =
+  'the log may have been recorded: record it again with the idempotencyKey of this error';
 
 /** Returns the log in a response body; undefined if it is another body. */
 export function parseLog(body: unknown): RecordedTimeLog | undefined {
   const { success, data } = (body ?? {}) as Partial<Schemas['TimeLogRecorded']>;
   return success === true && typeof data?.id === 'string' ? data : undefined;
+}
+
+/** Returns the logs in a response body; undefined if it is another body. */
+export function parseLogs(body: unknown): RecordedTimeLog[] | undefined {
+  const { success, data } = (body ?? {}) as Partial<Schemas['TimeLogsRecorded']>;
+  return success === true && Array.isArray(data) ? data : undefined;
 }
 
 /** Returns the page in a response body; undefined if it is another body. */

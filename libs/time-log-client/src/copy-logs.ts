@@ -1,0 +1,57 @@
+import { apply, type FeedReader, isGone, iteratePages } from './iterate-events.js';
+import type { TimeLogExport } from './export-logs.js';
+import type { RecordedTimeLog } from './time-logs.js';
+
+/** The number of times in a row that a copy is started again, because the feed no longer reaches back. */
+const MAX_RESTARTS = 3;
+
+/** A copy of the logs: a Map, or what stores them elsewhere. The results of its methods are awaited. */
+export interface TimeLogCopy {
+  /** Removes all logs. */
+  clear(): unknown;
+  /** Adds or replaces a log. */
+  set(id: string, log: RecordedTimeLog): unknown;
+  /** Removes a log, if it exists. */
+  delete(id: string): unknown;
+  /** Stores the next `after`: the copy has all changes up to there. */
+  save?(lastEventId: string): unknown;
+}
+
+/** The sources of the logs of a copy. */
+interface CopySource extends FeedReader {
+  readonly startExport: () => Promise<TimeLogExport>;
+}
+
+/** Fills a copy, or continues it after an event. Returns the next `after` at the end of the feed. */
+export async function copyLogs(
+  { startExport, ...feed }: CopySource,
+  copy: TimeLogCopy,
+  after: string | undefined,
+): Promise<string | undefined> {
+  let last = after;
+  for (let restarts = 0; ;) {
+    last ??= await fill(copy, await startExport());
+    try {
+      for await (const events of iteratePages(feed, last)) {
+        for (const event of events) await apply(event, copy);
+        restarts = 0;
+        const id = events.at(-1)?.id;
+        if (id === undefined) continue;
+        last = id;
+        await copy.save?.(id);
+      }
+      return last;
+    } catch (error) {
+      if (!isGone(error) || ++restarts > MAX_RESTARTS) throw error;
+      last = undefined;
+    }
+  }
+}
+
+/** Replaces the copy by an export. Returns its place in the feed. */
+async function fill(copy: TimeLogCopy, logs: TimeLogExport): Promise<string | undefined> {
+  await copy.clear();
+  for await (const log of logs) await copy.set(log.id, log);
+  if (logs.lastEventId !== undefined) await copy.save?.(logs.lastEventId);
+  return logs.lastEventId;
+}
