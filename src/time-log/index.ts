@@ -9,6 +9,7 @@ export { TimeLogService } from './application/time-log.service.js';
 export { type CheckedAttributes, TimeLogAttributes } from './domain/attributes.js';
 export {
   fingerprintOf,
+  fingerprintOfAll,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
   idempotencyKeyFault,

@@ -1,5 +1,6 @@
 import { CountByMonth1766000000000 } from './infrastructure/migrations/1766000000000-count-by-month.js';
 import { DropBlockCounts1766000100000 } from './infrastructure/migrations/1766000100000-drop-block-counts.js';
+import { KeepIdsOfBatches1766100000000 } from './infrastructure/migrations/1766100000000-keep-ids-of-batches.js';
 import { LimitDurations1765065700000 } from './infrastructure/migrations/1765065700000-limit-durations.js';
 import { migrationsOf } from './infrastructure/schema/released.js';
 
@@ -10,4 +11,5 @@ export const timeLogMigrations = [
   LimitDurations1765065700000,
   CountByMonth1766000000000,
   DropBlockCounts1766000100000,
+  KeepIdsOfBatches1766100000000,
 ];

@@ -59,6 +59,15 @@ class Around extends TimeLogRepository {
   override known(...log: Parameters<TimeLogRepository['known']>) {
     return this.ours.known(...log);
   }
+  override addAll(...logs: Parameters<TimeLogRepository['addAll']>) {
+    return this.ours.addAll(...logs);
+  }
+  override addAllOnce(...logs: Parameters<TimeLogRepository['addAllOnce']>) {
+    return this.ours.addAllOnce(...logs);
+  }
+  override knownAll(...logs: Parameters<TimeLogRepository['knownAll']>) {
+    return this.ours.knownAll(...logs);
+  }
   override transact<T>(...work: Parameters<typeof TimeLogRepository.prototype.transact<T>>) {
     return this.ours.transact(...work);
   }

@@ -235,6 +235,19 @@ class MemoryTimeLogRepository extends TimeLogRepository {
     return undefined;
   }
 
+  override async addAll(logs: readonly TimeLog[]): Promise<void> {
+    this.logs.push(...logs);
+  }
+
+  override async addAllOnce(logs: readonly TimeLog[]): Promise<readonly string[]> {
+    this.logs.push(...logs);
+    return logs.map(({ id }) => id);
+  }
+
+  override async knownAll(): Promise<undefined> {
+    return undefined;
+  }
+
   override transact<T>(work: (transaction: object) => Promise<T>): Promise<T> {
     return work({});
   }

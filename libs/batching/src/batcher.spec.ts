@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Batcher } from './batcher.js';
+import { Batcher, type BatcherLimits } from './batcher.js';
 
 interface Run {
   readonly items: readonly number[];
@@ -7,7 +7,7 @@ interface Run {
   readonly fail: (error: Error) => void;
 }
 
-const LIMITS = { batch: 3, queue: 5, wait: 1_000 };
+const LIMITS: BatcherLimits = { batch: 3, queue: 5, wait: 1_000, fullMessage: 'full' };
 const unavailable = { name: 'DomainError', code: 'SERVICE_UNAVAILABLE' };
 
 describe('Batcher', () => {
@@ -174,13 +174,27 @@ describe('Batcher', () => {
 
   it('refuses an item at once if the queue is full, and accepts items when it has room again', async () => {
     const accepted = [0, 2, 4, 6, 8, 10].map((item) => batcher.add(item));
-    await expect(batcher.add(12)).rejects.toMatchObject(unavailable);
+    await expect(batcher.add(12)).rejects.toMatchObject({ ...unavailable, message: 'full' });
     await finish(0);
     const later = batcher.add(14);
     await finish(1, 2);
     expect(runs.map(({ items }) => items)).toEqual([[0], [2, 4, 6], [8, 10, 14]]);
     expect(await Promise.all(accepted)).toHaveLength(6);
     expect(await later).toBe('even 14');
+  });
+
+  it('fills runs with items that have a wait of their own, which find room in a full queue', async () => {
+    const patient = [20, 22, 24, 26].map((item) => batcher.add(item, 5_000));
+    const late = expect(batcher.add(28, 10)).rejects.toMatchObject(unavailable);
+    const others = [0, 2, 4, 6, 8].map((item) => batcher.add(item));
+    expect(batcher.length).toBe(9);
+    now += 11;
+    await finish(0);
+    await late;
+    now += 980;
+    await finish(1, 2, 3);
+    expect(runs.map(({ items }) => items)).toEqual([[20], [0, 2, 4], [6, 8, 22], [24, 26]]);
+    expect(await Promise.all([...patient, ...others])).toHaveLength(9);
   });
 
   it('returns the number of waiting items', async () => {

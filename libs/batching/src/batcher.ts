@@ -9,12 +9,15 @@ export interface BatcherLimits {
   readonly queue: number;
   /** The maximum time that an item waits, in milliseconds. After it the caller has given up. */
   readonly wait: number;
+  /** The message of the error if the queue is full. */
+  readonly fullMessage?: string;
 }
 
 interface WaitingItem<Item, Outcome> {
   readonly item: Item;
-  /** The time of arrival in milliseconds. */
+  /** The time of arrival, and when the caller gives up, in milliseconds. */
   readonly since: number;
+  readonly until: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -39,6 +42,8 @@ export class Batcher<Item, Outcome> {
   /** Observe the size of each run when it begins, and the seconds that each item has waited. */
   observers: { readonly size: Observer; readonly wait: Observer } | undefined;
   private queue: WaitingItem<Item, Outcome>[] = [];
+  /** Items with a wait of their own. They fill the runs, so that others never wait for them. */
+  private patient: WaitingItem<Item, Outcome>[] = [];
   private isRunning = false;
 
   /** `run` takes 1 to `limits.batch` items and returns an outcome or error for each, in order. */
@@ -53,17 +58,22 @@ export class Batcher<Item, Outcome> {
 
   /** The number of items that wait for a run. */
   get length(): number {
-    return this.queue.length;
+    return this.queue.length + this.patient.length;
   }
 
   /**
    * Resolves with the item's own outcome, or rejects with its error. Rejects with DomainError
-   * SERVICE_UNAVAILABLE if too many items wait, or if this one has waited too long.
+   * SERVICE_UNAVAILABLE if too many items wait, or if this one has waited too long. With a `wait` of
+   * its own, in milliseconds, an item waits even if too many do.
    */
-  add(item: Item): Promise<Outcome> {
-    if (this.queue.length >= this.limits.queue) return Promise.reject(unavailableError());
+  add(item: Item, wait?: number): Promise<Outcome> {
+    const { limits } = this;
+    if (wait === undefined && this.queue.length >= limits.queue)
+      return Promise.reject(unavailableError(limits.fullMessage));
     return new Promise((resolve, reject) => {
-      this.queue.push({ item, since: this.now(), resolve, reject });
+      const since = this.now();
+      const queue = wait === undefined ? this.queue : this.patient;
+      queue.push({ item, since, until: since + (wait ?? limits.wait), resolve, reject });
       if (!this.isRunning) void this.runAll();
     });
   }
@@ -84,8 +94,9 @@ export class Batcher<Item, Outcome> {
   private start(previousSize: number): Run | undefined {
     const now = this.now();
     this.refuseLate(now);
-    const half = Math.ceil((previousSize + this.queue.length) / 2);
-    const batch = this.queue.splice(0, Math.min(half, this.limits.batch));
+    const size = Math.min(Math.ceil((previousSize + this.length) / 2), this.limits.batch);
+    const batch = this.queue.splice(0, size);
+    if (batch.length < size) batch.push(...this.patient.splice(0, size - batch.length));
     if (batch.length === 0) return undefined;
     this.observers?.size.observe(batch.length);
     for (const { since } of batch) this.observers?.wait.observe((now - since) / 1_000);
@@ -93,8 +104,12 @@ export class Batcher<Item, Outcome> {
   }
 
   private refuseLate(now: number): void {
-    const inTime = this.queue.findIndex(({ since }) => since >= now - this.limits.wait);
+    const inTime = this.queue.findIndex(({ until }) => until >= now);
     const late = this.queue.splice(0, inTime === -1 ? this.queue.length : inTime);
+    if (this.patient.some(({ until }) => until < now)) {
+      late.push(...this.patient.filter(({ until }) => until < now));
+      this.patient = this.patient.filter(({ until }) => until >= now);
+    }
     for (const { reject } of late) reject(unavailableError());
   }
 
@@ -124,9 +139,9 @@ export class Batcher<Item, Outcome> {
   }
 }
 
-/** The members of a Batcher that metrics need. */
+/** The members of a queue that metrics need. */
 export type MeasurableBatcher = Pick<Batcher<never, unknown>, 'length' | 'observers'>;
 
-export function unavailableError(): DomainError {
-  return new DomainError('SERVICE_UNAVAILABLE');
+export function unavailableError(message?: string): DomainError {
+  return new DomainError('SERVICE_UNAVAILABLE', message);
 }

@@ -10,7 +10,10 @@ describe('FairQueue', () => {
   let begun: string[];
   let ends: Map<string, (error?: Error) => void>;
 
-  const run = (name: string, { key, caller }: { key?: string; caller?: string } = {}) =>
+  const run = (
+    name: string,
+    { key, caller, ...options }: { key?: string; caller?: string; weight?: number; wait?: number } = {},
+  ) =>
     queue.run(
       caller,
       () => {
@@ -20,6 +23,7 @@ describe('FairQueue', () => {
         );
       },
       key,
+      options,
     );
   const end = async (name: string, error?: Error) => {
     ends.get(name)!(error);
@@ -33,7 +37,7 @@ describe('FairQueue', () => {
     begun = [];
     ends = new Map();
     queue = new FairQueue(
-      { queue: 3, wait: 1_000 },
+      { queue: 3, wait: 1_000, fullMessage: 'full' },
       () => 2,
       () => now,
     );
@@ -73,7 +77,7 @@ describe('FairQueue', () => {
 
   it('refuses a task if too many wait', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
-    await expect(run('f')).rejects.toMatchObject(unavailable);
+    await expect(run('f')).rejects.toMatchObject({ ...unavailable, message: 'full' });
     expect([begun, queue.length]).toEqual([['a', 'b'], 3]);
   });
 
@@ -107,6 +111,47 @@ describe('FairQueue', () => {
     await end('a1');
     await end('a2');
     expect(begun).toEqual(['a1', 'a2', 'a3', 'b']);
+  });
+
+  it('counts a task by its weight, at most as all of the queue', async () => {
+    for (const name of ['a', 'b']) void run(name);
+    const heavy = run('heavy', { caller: 'a', weight: 1_000 });
+    expect(queue.length).toBe(3);
+    const refused = expect(heavy).rejects.toMatchObject({ message: 'full' });
+    void run('light', { caller: 'b', weight: 2 });
+    await refused;
+    const next = run('next', { caller: 'c' });
+    expect(queue.length).toBe(3);
+    await end('a');
+    await end('b');
+    await end('next');
+    expect([await next, begun]).toEqual(['next done', ['a', 'b', 'light', 'next']]);
+  });
+
+  it('lets a task with a wait of its own wait in a full queue, and takes no room of others', async () => {
+    for (const name of ['a', 'b']) void run(name);
+    const late = ['c', 'd', 'e'].map((name) => expect(run(name)).rejects.toMatchObject(unavailable));
+    const patient = run('patient', { caller: 'p', wait: 5_000 });
+    const impatient = expect(run('impatient', { caller: 'q', wait: 10 })).rejects.toMatchObject(unavailable);
+    expect(queue.length).toBe(5);
+    await expect(run('f')).rejects.toMatchObject({ message: 'full' });
+    now += 1_001;
+    await end('a');
+    await Promise.all([impatient, ...late]);
+    expect(begun).toEqual(['a', 'b', 'patient']);
+    await end('patient');
+    expect(await patient).toBe('patient done');
+  });
+
+  it('reports the weight and the wait of each task', async () => {
+    const observed: number[] = [];
+    const observer = { observe: (value: number) => void observed.push(value) };
+    queue.observers = { size: observer, wait: observer };
+    for (const name of ['a', 'b']) void run(name, { weight: 2 });
+    void run('c', { weight: 3 });
+    now += 500;
+    await end('a');
+    expect(observed).toEqual([2, 0, 2, 0, 3, 0.5]);
   });
 
   it('refuses a task that has waited too long, and begins the others', async () => {

@@ -1,11 +1,21 @@
-import { type BatcherLimits, unavailableError } from './batcher.js';
+import { type BatcherLimits, type MeasurableBatcher, unavailableError } from './batcher.js';
+
+interface TaskOptions {
+  /** The share of the queue that the task takes while it waits, at most all of it. The default is 1. */
+  readonly weight?: number;
+  /** The time in milliseconds that it waits, even if too many tasks do. */
+  readonly wait?: number | undefined;
+}
 
 interface WaitingTask {
-  /** The time of arrival in milliseconds. */
-  readonly since: number;
+  readonly weight: number;
+  /** Whether it counts towards the limit of waiting tasks. */
+  readonly isLimited: boolean;
+  /** When the caller gives up, in milliseconds. */
+  readonly until: number;
   readonly key: string | undefined;
   readonly begin: () => Promise<void>;
-  readonly refuse: () => void;
+  readonly refuse: (message?: string) => void;
 }
 
 /**
@@ -13,24 +23,29 @@ interface WaitingTask {
  * same key run one at a time without delaying others.
  */
 export class FairQueue {
+  /** As in a Batcher: the weight of each task when it begins, and the seconds that it has waited. */
+  observers: MeasurableBatcher['observers'];
   /** The waiting tasks of each caller, oldest first. The next caller to serve comes first. */
   private readonly waiting = new Map<unknown, WaitingTask[]>();
   /** The keys of the running tasks. */
   private readonly keys = new Set<string>();
   private running = 0;
+  /** The weights of the waiting tasks, and of those that count towards the limit. */
+  private weight = 0;
+  private limitedWeight = 0;
 
   constructor(
     /** `queue` limits the waiting tasks of all callers together, and `wait` the time of each. */
-    private readonly limits: Pick<BatcherLimits, 'queue' | 'wait'>,
+    private readonly limits: Omit<BatcherLimits, 'batch'>,
     /** Returns the number of tasks at a time. Called at each start: a pool may not be open yet. */
     private readonly size: () => number = () => 1,
     /** Returns the time in milliseconds. */
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** The number of waiting tasks. */
+  /** The weight of the waiting tasks. */
   get length(): number {
-    return [...this.waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    return this.weight;
   }
 
   get isBusy(): boolean {
@@ -40,26 +55,43 @@ export class FairQueue {
   /**
    * Settles like the task, or rejects with DomainError SERVICE_UNAVAILABLE if it has waited too
    * long. If too many tasks wait, the newest one of the caller with the most waiting tasks is
-   * rejected.
+   * rejected, each counted by its weight.
    */
-  run<T>(caller: unknown, task: () => Promise<T>, key?: string): Promise<T> {
+  run<T>(
+    caller: unknown,
+    act: () => Promise<T>,
+    key?: string,
+    { weight = 1, wait }: TaskOptions = {},
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const end = () => {
         this.running--;
         if (key !== undefined) this.keys.delete(key);
         this.next();
       };
+      const since = this.now();
       const begin = async () => {
+        this.observers?.size.observe(weight);
+        this.observers?.wait.observe((this.now() - since) / 1_000);
         // A task may throw before it returns a promise.
-        await new Promise<T>((settle) => settle(task())).then(resolve, reject);
+        await new Promise<T>((settle) => settle(act())).then(resolve, reject);
         // The caller of the task continues first.
         setImmediate(end);
       };
       const own = this.waiting.get(caller) ?? [];
-      own.push({ since: this.now(), key, begin, refuse: () => reject(unavailableError()) });
+      const task: WaitingTask = {
+        weight: Math.min(weight, this.limits.queue || 1),
+        isLimited: wait === undefined,
+        until: since + (wait ?? this.limits.wait),
+        key,
+        begin,
+        refuse: (message) => reject(unavailableError(message)),
+      };
+      own.push(task);
+      this.count(task, 1);
       this.waiting.set(caller, own);
       this.next();
-      if (this.length > this.limits.queue) this.refuseOne(own);
+      while (this.limitedWeight > this.limits.queue) this.refuseOne(own);
     });
   }
 
@@ -70,7 +102,9 @@ export class FairQueue {
       if (this.running >= this.size()) return;
       const index = tasks.findIndex(({ key }) => key === undefined || !this.keys.has(key));
       if (index === -1) continue;
-      const [{ begin, key }] = tasks.splice(index, 1) as [WaitingTask];
+      const [task] = tasks.splice(index, 1) as [WaitingTask];
+      const { begin, key } = task;
+      this.count(task, -1);
       this.waiting.delete(caller);
       if (tasks.length > 0) this.waiting.set(caller, tasks);
       this.running++;
@@ -79,20 +113,37 @@ export class FairQueue {
     }
   }
 
+  /** A late task behind one with a longer wait of its own is refused after that. */
   private refuseLate(): void {
-    const oldest = this.now() - this.limits.wait;
+    const now = this.now();
     for (const [caller, tasks] of this.waiting) {
-      while (tasks[0] && tasks[0].since < oldest) tasks.shift()!.refuse();
+      while (tasks[0] && tasks[0].until < now) this.refuse(tasks, 0);
       if (tasks.length === 0) this.waiting.delete(caller);
     }
   }
 
   private refuseOne(newest: WaitingTask[]): void {
-    const longest = [...this.waiting.values()].reduce(
-      (most, tasks) => (tasks.length > most.length ? tasks : most),
+    const heaviest = [...this.waiting.values()].reduce(
+      (most, tasks) => (limitedWeightOf(tasks) > limitedWeightOf(most) ? tasks : most),
       newest,
     );
-    longest.pop()!.refuse();
+    const index = heaviest.findLastIndex(({ isLimited }) => isLimited);
+    this.refuse(heaviest, index, this.limits.fullMessage);
     // `refuseLate` removes a caller's empty list.
   }
+
+  private refuse(tasks: WaitingTask[], index: number, message?: string): void {
+    const [task] = tasks.splice(index, 1) as [WaitingTask];
+    this.count(task, -1);
+    task.refuse(message);
+  }
+
+  private count({ weight, isLimited }: WaitingTask, sign: 1 | -1): void {
+    this.weight += sign * weight;
+    if (isLimited) this.limitedWeight += sign * weight;
+  }
+}
+
+function limitedWeightOf(tasks: readonly WaitingTask[]): number {
+  return tasks.reduce((sum, { weight, isLimited }) => (isLimited ? sum + weight : sum), 0);
 }

@@ -5,6 +5,7 @@ export {
   type CallOptions,
   CreateTimeLogDto,
   fingerprintOf,
+  fingerprintOfAll,
   type IdempotencyKey,
   listResponse,
   ListTimeLogsDto,

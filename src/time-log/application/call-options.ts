@@ -12,13 +12,18 @@ export interface CallOptions {
   readonly caller?: Partial<Caller> | undefined;
 }
 
-/** The options for recording, correcting or deleting a log. */
+/** The options for recording, correcting or deleting logs. */
 export interface RecordOptions extends CallOptions {
   /**
    * A transaction of the caller, which the change becomes part of. It should be READ COMMITTED: with other
    * isolation levels it may fail if others change logs at the same time.
    */
   readonly manager?: TransactionHandle | undefined;
+  /**
+   * The time in milliseconds that `record`, `recordOnce`, `recordAll` and `recordAllOnce` wait for their turn, even
+   * if the write queue is full. By default a full queue is an error, and the wait is limited by `limits.deadline`.
+   */
+  readonly deadline?: number | undefined;
 }
 
 /** Returns the access of a call. Throws DomainError FORBIDDEN if it excludes a project. Ids are in lower case. */

@@ -12,6 +12,7 @@ import {
   TimeLogRepository,
   type TimeLogWrites,
 } from '../domain/time-log.repository.js';
+import { batchError, faultsAt } from '../domain/time-log-batch.js';
 import { areChecked, type CheckedValues, TimeLog, type TimeLogValues } from '../domain/time-log.js';
 import {
   accessTo,
@@ -41,7 +42,7 @@ export class TimeLogService {
   async record(values: TimeLogValues, options: RecordOptions = {}): Promise<TimeLog> {
     const log = TimeLog.record(await this.checked(values), this.ids.next());
     accessTo([log.projectId], options);
-    await this.writesOf(options).add(log);
+    await this.writesOf(options).add(log, options.deadline);
     return log;
   }
 
@@ -59,9 +60,34 @@ export class TimeLogService {
     const checked = await this.checked(values);
     const log = TimeLog.record(checked, this.ids.next());
     accessTo([log.projectId], options);
-    const id = await this.writesOf(options).addOnce(log, key);
+    const id = await this.writesOf(options).addOnce(log, key, options.deadline);
     // The key was used with the same values before, so there is no need to read the log.
     return id === log.id ? { log, isReplay: false } : { log: TimeLog.record(checked, id), isReplay: true };
+  }
+
+  /**
+   * Records all logs or none, in one transaction, and returns them in order. Resolves and throws like `record`.
+   * The error names the place of invalid values.
+   */
+  async recordAll(values: readonly TimeLogValues[], options: RecordOptions = {}): Promise<TimeLog[]> {
+    const logs = await this.newLogs(values, options);
+    if (logs.length > 0) await this.writesOf(options).addAll(logs, options.caller?.id, options.deadline);
+    return logs;
+  }
+
+  /** Does for `recordAll` what `recordOnce` does for `record`. The key belongs to the whole batch, in this order. */
+  async recordAllOnce(
+    values: readonly TimeLogValues[],
+    key: IdempotencyKey,
+    options: RecordOptions = {},
+  ): Promise<{ readonly logs: readonly TimeLog[]; readonly isReplay: boolean }> {
+    requireIdempotencyKey(key);
+    const logs = await this.newLogs(values, options);
+    if (logs.length === 0) return { logs, isReplay: false };
+    const writes = this.writesOf(options);
+    const ids = await writes.addAllOnce(logs, key, options.caller?.id, options.deadline);
+    const isReplay = ids[0] !== logs[0]!.id;
+    return { logs: isReplay ? logs.map((log, index) => TimeLog.record(log, ids[index]!)) : logs, isReplay };
   }
 
   /**
@@ -131,6 +157,24 @@ export class TimeLogService {
   /** Checks values from the code of a host: those of requests and messages are checked already. */
   private async checked(values: TimeLogValues): Promise<CheckedValues> {
     return areChecked(values) ? values : this.attributes.applyTo(values);
+  }
+
+  /** Returns a new log for each of the values. Checks all before it rejects, and then the access. */
+  private async newLogs(values: readonly TimeLogValues[], options: RecordOptions): Promise<TimeLog[]> {
+    if (!Array.isArray(values)) throw new DomainError('VALIDATION_ERROR', 'the time logs must be an array');
+    const [faults, logged]: [string[], string[]] = [[], []];
+    const checked: CheckedValues[] = [];
+    for (const [index, some] of (values as readonly TimeLogValues[]).entries()) {
+      const result = areChecked(some) ? some : await this.attributes.examine(some);
+      if ('faults' in result) {
+        faults.push(...faultsAt(index, result.faults));
+        logged.push(...faultsAt(index, result.logged));
+      } else checked.push(result);
+    }
+    if (faults.length > 0) throw batchError(faults, logged);
+    const logs = checked.map((some) => TimeLog.record(some, this.ids.next()));
+    for (const { projectId } of logs) accessTo(projectId, options);
+    return logs;
   }
 
   /**

@@ -1,23 +1,29 @@
 import { DomainError } from '../../../libs/errors/src/domain-error.js';
 import {
   type Attributes,
-  check,
   type CheckedValues,
   faultsOf,
-  requireObject,
+  markChecked,
   type TimeLogValues,
 } from './time-log.js';
 
-/** The result of a check of attributes. */
-export interface CheckedAttributes {
+/** The faults of values. */
+interface Faults {
   /** The error messages for the caller. */
   readonly faults: readonly string[];
   /** The same for the log, without names and values from the caller. */
-  readonly logged?: readonly string[];
+  readonly logged: readonly string[];
+}
+
+/** The result of a check of attributes. */
+export interface CheckedAttributes extends Partial<Faults> {
+  readonly faults: readonly string[];
   readonly input?: unknown;
   /** The attributes as a schema converted them. */
   readonly output?: Attributes | undefined;
 }
+
+const NOT_AN_OBJECT = ['the values of a time log must be an object'];
 
 /** The attributes of time logs: none. A subclass of the host kit accepts those that obey a schema. */
 export class TimeLogAttributes {
@@ -34,16 +40,19 @@ export class TimeLogAttributes {
    * VALIDATION_ERROR with all faults, and what `check` throws.
    */
   async applyTo(values: TimeLogValues): Promise<CheckedValues> {
-    requireObject(values);
-    const checked = await this.check(values.attributes);
-    if (checked.faults.length === 0) {
-      // Values may be an object with getters, of which a copy has none.
-      const isSame = checked.output === values.attributes;
-      return check(isSame ? values : { ...values, attributes: checked.output }, checked.input);
-    }
+    const result = await this.examine(values);
+    if (!('faults' in result)) return result;
+    throw new DomainError('VALIDATION_ERROR', result.faults.join('; '), { logged: result.logged.join('; ') });
+  }
+
+  /** Returns the same, or the faults if there are any. Throws what `check` throws. */
+  async examine(values: TimeLogValues): Promise<CheckedValues | Faults> {
+    if (typeof values !== 'object' || values === null)
+      return { faults: NOT_AN_OBJECT, logged: NOT_AN_OBJECT };
+    const { faults, logged = faults, input, output } = await this.check(values.attributes);
     const own = faultsOf(values);
-    throw new DomainError('VALIDATION_ERROR', [...own, ...checked.faults].join('; '), {
-      logged: [...own, ...(checked.logged ?? checked.faults)].join('; '),
-    });
+    if (own.length + faults.length > 0) return { faults: [...own, ...faults], logged: [...own, ...logged] };
+    // Values may be an object with getters, of which a copy has none.
+    return markChecked(output === values.attributes ? values : { ...values, attributes: output }, input);
   }
 }

@@ -22,7 +22,7 @@ const PRINTABLE_ASCII = /^(?! )[\x20-\x7e]+(?<! )$/;
 
 const CALLER_ID_REQUIRED = 'Idempotency-Key is only for callers with an id';
 
-/** A key that marks the retries of one create. During its lifetime they get the log of the first one. */
+/** A key that marks the retries of a create or a batch. During its lifetime they get the logs of the first one. */
 export interface IdempotencyKey {
   /** The id of the owner. The same text of another caller is another key. */
   readonly caller: string;
@@ -62,6 +62,16 @@ const FIRST_FIELDS = ['projectId', 'duration', 'description', 'date'];
  * count as they were sent.
  */
 export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_LOG_FIELDS): string {
+  return hash('sha256', JSON.stringify(partsOf(values, fields)));
+}
+
+/** Returns the same of a batch. It depends on the order, and no single log has it: those begin with a project. */
+export function fingerprintOfAll(batch: readonly TimeLogValues[]): string {
+  const parts = batch.map((values) => partsOf(values, TIME_LOG_FIELDS));
+  return hash('sha256', JSON.stringify(['batch', ...parts]));
+}
+
+function partsOf(values: TimeLogValues, fields: FieldTable): unknown[] {
   const parts: unknown[] = [];
   for (const [name, value] of Object.entries(normalizedValues(values, fields))) {
     if (name === 'attributes') continue;
@@ -70,7 +80,7 @@ export function fingerprintOf(values: TimeLogValues, fields: FieldTable = TIME_L
   }
   const attributes = sentAttributesOf(values);
   if (attributes !== undefined) parts.push(['attributes', canonicalJson(attributes)]);
-  return hash('sha256', JSON.stringify(parts));
+  return parts;
 }
 
 /** Returns the same text for all JSON of equal value. The order of fields does not count. */

@@ -35,31 +35,52 @@ export const CONSTRAINT_VIOLATED: ErrorKind = {
 };
 
 /** The methods that change logs. */
-export type TimeLogWrites = Pick<TimeLogRepository, 'add' | 'addOnce' | 'known' | 'correct' | 'delete'>;
+export type TimeLogWrites = Pick<
+  TimeLogRepository,
+  'add' | 'addOnce' | 'known' | 'addAll' | 'addAllOnce' | 'knownAll' | 'correct' | 'delete'
+>;
 
 /**
  * The port to the store of time logs. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable.
  * An adapter must enforce the access: logs outside it count as missing. `caller` is the id of the client; an
- * adapter uses it to serve callers in rotation. Methods that change logs throw DomainError CONFLICT if a
+ * adapter uses it to serve callers in rotation. `deadline` is the time in milliseconds that a call waits for its
+ * turn, however many wait already; by default an adapter limits both. Methods that change logs throw DomainError CONFLICT if a
  * constraint of a host rejects the change.
  */
 export abstract class TimeLogRepository {
   private readonly listeners: (() => unknown)[] = [];
 
   /** Stores a log. Resolves when it is durable. */
-  abstract add(log: TimeLog): Promise<void>;
+  abstract add(log: TimeLog, deadline?: number): Promise<void>;
 
   /**
    * Stores the log together with its key, unless the key was used during its lifetime, 24 hours by default.
    * Resolves with the id of the log of the key. Throws DomainError IDEMPOTENCY_KEY_REUSED if it was used with other
    * values.
    */
-  abstract addOnce(log: TimeLog, key: IdempotencyKey): Promise<string>;
+  abstract addOnce(log: TimeLog, key: IdempotencyKey, deadline?: number): Promise<string>;
 
   /**
    * Returns the id of the log that `addOnce` stored with the key, or undefined. Throws like `addOnce`.
    */
   abstract known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined>;
+
+  /** Stores one or more logs in one transaction: all of them, or none. Resolves when they are durable. */
+  abstract addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void>;
+
+  /**
+   * Does for a batch what `addOnce` does for a log. Resolves with the ids of the batch of the key, in order. A batch
+   * in another order has other values, and so has a single log.
+   */
+  abstract addAllOnce(
+    logs: readonly TimeLog[],
+    key: IdempotencyKey,
+    caller?: string,
+    deadline?: number,
+  ): Promise<readonly string[]>;
+
+  /** Returns the ids of the batch that `addAllOnce` stored with the key, or undefined. Throws like `addOnce`. */
+  abstract knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined>;
 
   /**
    * Runs work in a transaction of its own, and resolves with its result after the commit. An error rolls the
@@ -69,6 +90,7 @@ export abstract class TimeLogRepository {
     work: (transaction: TransactionHandle) => Promise<T>,
     queueKey?: string,
     caller?: string,
+    deadline?: number,
   ): Promise<T>;
 
   /** Returns the methods that change logs in a transaction of the caller. */

@@ -156,13 +156,6 @@ export function createdAtOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** Throws DomainError VALIDATION_ERROR if the code of a host passes something that is not an object. */
-export function requireObject(values: unknown): void {
-  if (typeof values !== 'object' || values === null) {
-    throw new DomainError('VALIDATION_ERROR', 'the values of a time log must be an object');
-  }
-}
-
 /**
  * Checks all values except attributes; `input` is what the schema got for those. Throws DomainError
  * VALIDATION_ERROR with one message for each invalid value.

@@ -2,20 +2,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Batcher, type BatcherLimits } from '../../../libs/batching/src/index.js';
 import { DomainError } from '../../../libs/errors/src/index.js';
 import { type Database, isRowError, AutocommitStatement, type Statements } from '../../database/index.js';
-import { IDEMPOTENCY_KEY_REUSED, fingerprintOf, type IdempotencyKey } from '../domain/idempotency-key.js';
+import {
+  fingerprintOf,
+  fingerprintOfAll,
+  IDEMPOTENCY_KEY_REUSED,
+  type IdempotencyKey,
+} from '../domain/idempotency-key.js';
 import { TimeLog } from '../domain/time-log.js';
 import { keyLifetime, TimeLogKey } from './time-log-key.entity.js';
+import { allWritten } from './storage-errors.js';
 import type { TimeLogRows } from './time-log-rows.js';
 import type { TimeLogSweep } from './time-log-sweep.js';
 
 /** The time before a write is retried whose key is in use. */
 const KEY_RETRY_INTERVAL_MS = 25;
 
-interface KeyedLog {
-  readonly log: TimeLog;
+interface Keyed {
   readonly key: IdempotencyKey;
   /** Hexadecimal. */
   readonly fingerprint: string;
+}
+
+interface KeyedLog extends Keyed {
+  readonly log: TimeLog;
 }
 
 interface StoredKey {
@@ -23,6 +32,8 @@ interface StoredKey {
   readonly text: string;
   readonly fingerprint: string;
   readonly timeLogId: string;
+  /** Null for a single log. */
+  readonly timeLogIds: readonly string[] | null;
 }
 
 /**
@@ -33,6 +44,7 @@ interface StoredKey {
 export class KeyedTimeLogWrites {
   readonly writes: Batcher<KeyedLog, string | undefined>;
   private insertion: AutocommitStatement | undefined;
+  private batchInsertion: AutocommitStatement | undefined;
 
   constructor(
     private readonly database: Database,
@@ -50,12 +62,34 @@ export class KeyedTimeLogWrites {
    * Returns the id of the log that the key created, now or earlier. In a transaction of the caller, it
    * is written alone. Throws DomainError IDEMPOTENCY_KEY_REUSED or SERVICE_UNAVAILABLE.
    */
-  async add(log: TimeLog, key: IdempotencyKey, within?: Statements): Promise<string> {
+  add(log: TimeLog, key: IdempotencyKey, deadline?: number, within?: Statements): Promise<string> {
     const keyed = { log, key, fingerprint: fingerprintOf(log) };
-    const end = performance.now() + this.limits.wait;
+    return this.retry(deadline, () =>
+      within === undefined ? this.writes.add(keyed, deadline) : this.writeOne(keyed, within),
+    );
+  }
+
+  /**
+   * Returns the ids of the batch that the key created, now or earlier. `turn` runs each attempt to write it, which
+   * is one statement. Throws like `add`.
+   */
+  addAll(
+    logs: readonly TimeLog[],
+    key: IdempotencyKey,
+    turn: <T>(write: () => Promise<T>) => Promise<T>,
+    deadline?: number,
+    within: Statements = this.database,
+  ): Promise<readonly string[]> {
+    const keyed = { key, fingerprint: fingerprintOfAll(logs) };
+    return this.retry(deadline, () => turn(() => this.writeAll(logs, keyed, within)));
+  }
+
+  /** Repeats a write whose key is in use. */
+  private async retry<T>(deadline = this.limits.wait, write: () => Promise<T | undefined>): Promise<T> {
+    const end = performance.now() + deadline;
     while (performance.now() < end) {
-      const id = within === undefined ? await this.writes.add(keyed) : await this.writeOne(keyed, within);
-      if (id !== undefined) return id;
+      const outcome = await write();
+      if (outcome !== undefined) return outcome;
       await delay(KEY_RETRY_INTERVAL_MS);
     }
     throw new DomainError('SERVICE_UNAVAILABLE');
@@ -67,7 +101,19 @@ export class KeyedTimeLogWrites {
     key: IdempotencyKey,
     within: Statements = this.database,
   ): Promise<string | undefined> {
-    const keyed = { log, key, fingerprint: fingerprintOf(log) };
+    return (await this.stored({ key, fingerprint: fingerprintOf(log) }, within))?.timeLogId;
+  }
+
+  /** Returns the ids of the batch that the key created, or undefined. Throws like `add`. */
+  async knownAll(
+    logs: readonly TimeLog[],
+    key: IdempotencyKey,
+    within: Statements = this.database,
+  ): Promise<readonly string[] | undefined> {
+    return (await this.stored({ key, fingerprint: fingerprintOfAll(logs) }, within))?.timeLogIds ?? undefined;
+  }
+
+  private async stored(keyed: Keyed, within: Statements): Promise<StoredKey | undefined> {
     const outcome = outcomeOf(keyed, await this.find([keyed], within));
     if (outcome instanceof Error) throw outcome;
     return outcome;
@@ -90,7 +136,31 @@ export class KeyedTimeLogWrites {
     // A separate statement, since the snapshot of the insert lacks concurrent commits.
     const stored = others.length > 0 ? await this.find(others, within) : new Map<string, StoredKey>();
     this.sweep.begin(created.size);
-    return keyed.map((one) => (created.has(one.log.id) ? one.log.id : outcomeOf(one, stored)));
+    return keyed.map((one) => {
+      if (created.has(one.log.id)) return one.log.id;
+      const outcome = outcomeOf(one, stored);
+      return outcome instanceof Error ? outcome : outcome?.timeLogId;
+    });
+  }
+
+  /** Returns the ids of the batch of the key; undefined if the key is in use. */
+  private async writeAll(
+    logs: readonly TimeLog[],
+    keyed: Keyed,
+    within: Statements,
+  ): Promise<readonly string[] | undefined> {
+    const keys = this.database.table(TimeLogKey);
+    this.batchInsertion ??= new AutocommitStatement(
+      insertionOfBatch(keys, this.database.table(TimeLog), this.rows, keyLifetime(this.limits.keyLifetime)),
+    );
+    const { key, fingerprint } = keyed;
+    const values = [...this.rows.arraysOf(logs), key.caller, key.text, fingerprint, keys];
+    const isStored = (await within.change(this.batchInsertion, values)).length > 0;
+    if (within === this.database) this.recorded();
+    this.sweep.begin(isStored ? logs.length : 0);
+    if (isStored) return logs.map(({ id }) => id);
+    // A separate statement, as for single logs.
+    return (await this.stored(keyed, within))?.timeLogIds ?? undefined;
   }
 
   /** Stores the first log of each key that is neither stored nor in use. Returns their ids. */
@@ -109,12 +179,10 @@ export class KeyedTimeLogWrites {
     return new Set(rows.map(([id]) => id!));
   }
 
-  private async find(
-    keyed: readonly KeyedLog[],
-    within: Statements,
-  ): Promise<ReadonlyMap<string, StoredKey>> {
+  private async find(keyed: readonly Keyed[], within: Statements): Promise<ReadonlyMap<string, StoredKey>> {
     const rows = await within.query<StoredKey>(
-      `select principal as caller, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId"
+      `select principal as caller, text, encode(fingerprint, 'hex') as fingerprint, time_log_id as "timeLogId",
+              time_log_ids as "timeLogIds"
          from ${this.database.table(TimeLogKey)}
          join (select distinct * from unnest($1::text[], $2::text[]) as input (principal, text)) requested using (principal, text)
         where created_at >= now() - ${keyLifetime(this.limits.keyLifetime)}`,
@@ -124,11 +192,42 @@ export class KeyedTimeLogWrites {
   }
 }
 
-/** A condition that is true, or fails if a trigger dropped a log, so that its key is not stored. */
-const ALL_WRITTEN = `(
-  select case when n = (select count(*) from stored) then true
-              else format('a trigger of the database dropped time logs: %s left', n)::boolean end
-    from (select count(*) as n from written) counted)`;
+const KEY_COLUMNS = 'principal, text, fingerprint, time_log_id, time_log_ids';
+/** Returns the clause that replaces a key which is older than the lifetime, an interval in SQL. */
+const onConflict = (lifetime: string) => `
+  on conflict on constraint time_log_keys_pkey do update
+     set fingerprint = excluded.fingerprint, time_log_id = excluded.time_log_id, time_log_ids = excluded.time_log_ids,
+         created_at = excluded.created_at
+   where keys.created_at < now() - ${lifetime}`;
+
+/** Returns a condition that locks a key until the end of the transaction. It is false if the key is in use. */
+const locks = (principal: string, text: string, table: string) =>
+  `pg_try_advisory_xact_lock(
+     hashtextextended(${principal} || ' ' || ${text}, ${table}::regclass::oid::bigint))`;
+
+/** Returns a statement that stores a key and its batch. It has a row unless the key is stored or in use. */
+function insertionOfBatch(
+  keys: string,
+  logs: string,
+  { arrays, names, nextParameter }: Pick<TimeLogRows, 'arrays' | 'names' | 'nextParameter'>,
+  lifetime: string,
+): (condition: string) => string {
+  const [principal, text, fingerprint, table] = [0, 1, 2, 3].map(
+    (index) => `$${nextParameter + index}::text`,
+  );
+  return (condition) => `
+    with free as materialized (
+      select ${locks(principal!, text!, table!)} as is_free where ${condition}
+    ), stored as (
+      insert into ${keys} as keys (${KEY_COLUMNS})
+      select ${principal}, ${text}, decode(${fingerprint}, 'hex'), ($1::uuid[])[1], $1::uuid[] from free where is_free
+      ${onConflict(lifetime)}
+      returning 1
+    ), written as (
+      insert into ${logs} (${names}) select * from unnest(${arrays}) where exists (select from stored) returning id
+    )
+    select 1 from stored where ${allWritten('(select count(*) from stored) * cardinality($1)')}`;
+}
 
 function insertionInto(
   keys: string,
@@ -147,20 +246,17 @@ function insertionInto(
        order by key_principal, key_text, key_number
     ), free as materialized (
       select * from requested
-       where pg_try_advisory_xact_lock(
-               hashtextextended(key_principal || ' ' || key_text, ${table}::regclass::oid::bigint))
+       where ${locks('key_principal', 'key_text', table!)}
     ), stored as (
-      insert into ${keys} as keys (principal, text, fingerprint, time_log_id)
-      select key_principal, key_text, decode(key_fingerprint, 'hex'), id from free
-          on conflict on constraint time_log_keys_pkey do update
-         set fingerprint = excluded.fingerprint, time_log_id = excluded.time_log_id, created_at = excluded.created_at
-       where keys.created_at < now() - ${lifetime}
+      insert into ${keys} as keys (${KEY_COLUMNS})
+      select key_principal, key_text, decode(key_fingerprint, 'hex'), id, null from free
+      ${onConflict(lifetime)}
       returning time_log_id as id
     ), written as (
       insert into ${logs} (${names})
       select ${names} from free join stored using (id) returning id
     )
-    select id from stored where ${ALL_WRITTEN}`;
+    select id from stored where ${allWritten('(select count(*) from stored)')}`;
 }
 
 /** Returns a unique map key. The text of an idempotency key has no line break. */
@@ -168,12 +264,12 @@ function mapKeyOf({ caller, text }: Pick<IdempotencyKey, 'caller' | 'text'>): st
   return `${text}\n${caller}`;
 }
 
-/** Returns the id of the log that the key created, or an error if that log has other values. */
+/** Returns the stored key, or an error if it was used with other values. */
 function outcomeOf(
-  { key, fingerprint }: KeyedLog,
+  { key, fingerprint }: Keyed,
   stored: ReadonlyMap<string, StoredKey>,
-): string | undefined | Error {
+): StoredKey | undefined | Error {
   const known = stored.get(mapKeyOf(key));
-  if (known === undefined || known.fingerprint === fingerprint) return known?.timeLogId;
+  if (known === undefined || known.fingerprint === fingerprint) return known;
   return new DomainError(IDEMPOTENCY_KEY_REUSED);
 }

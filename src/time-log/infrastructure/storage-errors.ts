@@ -11,6 +11,15 @@ export class NotStoredError extends Error {
   }
 }
 
+/**
+ * Returns an SQL condition that is true if `written` has this number of rows. It fails if a trigger dropped a log, so
+ * that the statement stores nothing.
+ */
+export const allWritten = (count: string) => `(
+  select case when n = ${count} then true
+              else format('a trigger of the database dropped time logs: %s left', n)::boolean end
+    from (select count(*) as n from written) counted)`;
+
 /** The error for a second set of tables in a schema: indexes and constraints have no prefix. */
 export const schemaTakenError = (cause?: unknown) =>
   new Error(

@@ -8,7 +8,7 @@ export function keyLifetime(hours: number): string {
   return `interval '${hours} hours'`;
 }
 
-/** An idempotency key, and the log that it created. */
+/** An idempotency key, and the log or the batch that it created. */
 @Entity('time_log_keys', { synchronize: false })
 @Index('time_log_keys_created_at_idx', ['createdAt'])
 export class TimeLogKey {
@@ -18,12 +18,16 @@ export class TimeLogKey {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'time_log_keys_pkey' })
   readonly text!: string;
 
-  /** The SHA-256 hash of the values of the log, 32 bytes. */
+  /** The SHA-256 hash of the values of the log or of the batch, 32 bytes. */
   @Column({ type: 'bytea' })
   readonly fingerprint!: Buffer;
 
   @Column({ type: 'uuid', name: 'time_log_id' })
   readonly timeLogId!: string;
+
+  /** All logs of a batch, in order; null for a single log. */
+  @Column({ type: 'uuid', array: true, name: 'time_log_ids', nullable: true })
+  readonly timeLogIds!: string[] | null;
 
   @Column({ type: 'timestamptz', precision: 3, name: 'created_at', default: () => 'now()' })
   readonly createdAt!: Date;

@@ -4,7 +4,7 @@ import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
 /** Logs per commit. */
-const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
+const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 /** Seconds. */
 const WAIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 

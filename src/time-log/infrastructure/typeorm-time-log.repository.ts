@@ -27,7 +27,7 @@ import { CostlyReads } from './costly-reads.js';
 import { KeyedTimeLogWrites } from './keyed-time-log-writes.js';
 import { TimeLogPages } from './time-log-pages.js';
 import { TimeLogRows } from './time-log-rows.js';
-import { mapChangeError, mapInsertError, NotStoredError } from './storage-errors.js';
+import { allWritten, mapChangeError, mapInsertError, NotStoredError } from './storage-errors.js';
 import { TimeLogKey } from './time-log-key.entity.js';
 import { TimeLogSweep } from './time-log-sweep.js';
 import { accessCondition, accessParameter } from './access-condition.js';
@@ -38,6 +38,9 @@ export type WriteLimits = Pick<BatcherLimits, 'queue' | 'wait'> & { readonly key
 
 /** The maximum number of logs in one statement. */
 const MAX_BATCH_LOGS = 200;
+/** The message of the error if too many changes wait. */
+const QUEUE_FULL =
+  'the write queue is full: retry later, or raise its limit (WRITE_QUEUE, or limits.writeQueue of a host), or pass a deadline to TimeLogService';
 /** The share of the pool for single changes, and the same for lookups of single logs and for far pages. */
 const POOL_SHARE = 0.5;
 
@@ -53,9 +56,12 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
   private readonly corrections: TimeLogCorrections;
   private readonly lookups: FairQueue;
   private readonly changes: FairQueue;
+  /** Batches of callers run one at a time, so that the database has time for other changes. */
+  private readonly batches: FairQueue;
   private readonly transactions: TransactionOptions;
   private readonly pages: TimeLogPages;
   private insertion: AutocommitStatement | undefined;
+  private batchInsertion: AutocommitStatement | undefined;
 
   constructor(
     readonly database: Database,
@@ -71,15 +77,16 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     super();
     const rows = new TimeLogRows(attributes.areKnown);
     this.rows = rows;
-    const limits = { batch: MAX_BATCH_LOGS, queue, wait, keyLifetime };
+    const limits = { batch: MAX_BATCH_LOGS, queue, wait, keyLifetime, fullMessage: QUEUE_FULL };
     this.writes = new Batcher((logs) => this.insert(logs), limits, isRowError);
     this.sweep = new TimeLogSweep(database, keyLifetime);
     this.reads = new CostlyReads(database, limits);
     const share = () => Math.floor(POOL_SHARE * database.pool.max) || 1;
     const farPages = new FairQueue({ queue, wait: wait * QUEUE_SHARE }, share);
     this.pages = new TimeLogPages(database, rows, this.reads, farPages, this.sweep);
-    this.lookups = new FairQueue(limits, share);
+    this.lookups = new FairQueue({ queue, wait }, share);
     this.changes = new FairQueue(limits, share);
+    this.batches = new FairQueue(limits);
     this.corrections = new TimeLogCorrections(database, rows, limits);
     this.transactions = {
       lockTimeout: lockTimeoutOf(limits),
@@ -105,7 +112,7 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
 
   /** The queues of logs that wait for a commit. */
   get queues(): readonly MeasurableBatcher[] {
-    return [this.writes, this.keyedWrites.writes];
+    return [this.writes, this.keyedWrites.writes, this.batches];
   }
 
   /** The number of changes that wait for a commit. */
@@ -117,16 +124,34 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     return this.database.table(TimeLog);
   }
 
-  override add(log: TimeLog): Promise<void> {
-    return this.writes.add(log).catch(this.rejectInsert);
+  override add(log: TimeLog, deadline?: number): Promise<void> {
+    return this.writes.add(log, deadline).catch(this.rejectInsert);
   }
 
-  override addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
-    return this.keyedWrites.add(log, key).catch(this.rejectInsert);
+  override addOnce(log: TimeLog, key: IdempotencyKey, deadline?: number): Promise<string> {
+    return this.keyedWrites.add(log, key, deadline).catch(this.rejectInsert);
   }
 
   override known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
     return this.keyedWrites.known(log, key);
+  }
+
+  override addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
+    return this.turnOf(logs, caller, deadline)(() => this.insertAll(logs)).catch(this.rejectInsert);
+  }
+
+  override addAllOnce(
+    logs: readonly TimeLog[],
+    key: IdempotencyKey,
+    caller?: string,
+    deadline?: number,
+  ): Promise<readonly string[]> {
+    const turn = this.turnOf(logs, caller, deadline);
+    return this.keyedWrites.addAll(logs, key, turn, deadline).catch(this.rejectInsert);
+  }
+
+  override knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
+    return this.keyedWrites.knownAll(logs, key);
   }
 
   override correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean> {
@@ -142,9 +167,10 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
     work: (transaction: TransactionHandle) => Promise<T>,
     queueKey?: string,
     caller?: string,
+    deadline?: number,
   ): Promise<T> {
     const run = () => this.database.transact(work, this.transactions);
-    const outcome = await this.changes.run(caller, run, queueKey);
+    const outcome = await this.changes.run(caller, run, queueKey, { wait: deadline });
     this.recorded();
     return outcome;
   }
@@ -156,8 +182,14 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
         const [error] = await this.insert([log], statements).catch(this.rejectInsert);
         if (error) throw error;
       },
-      addOnce: (log, key) => this.keyedWrites.add(log, key, statements).catch(this.rejectInsert),
+      addOnce: (log, key) => this.keyedWrites.add(log, key, undefined, statements).catch(this.rejectInsert),
       known: (log, key) => this.keyedWrites.known(log, key, statements),
+      addAll: (logs) => this.insertAll(logs, statements).catch(this.rejectInsert),
+      addAllOnce: (logs, key) =>
+        this.keyedWrites
+          .addAll(logs, key, (write) => write(), undefined, statements)
+          .catch(this.rejectInsert),
+      knownAll: (logs, key) => this.keyedWrites.knownAll(logs, key, statements),
       correct: (log, access) =>
         this.notifyAfter(this.corrections.correct(log, access, statements), statements),
       delete: (id, access) => this.notifyAfter(this.corrections.delete(id, access, statements), statements),
@@ -206,6 +238,25 @@ export class TypeOrmTimeLogRepository extends TimeLogRepository {
       logs.map(({ id }) => id),
     ]);
     return logs.map(({ id }) => (rows.some((row) => row.id === id) ? undefined : new NotStoredError()));
+  }
+
+  /** Stores all logs in one statement, or none. */
+  private async insertAll(logs: readonly TimeLog[], within: Statements = this.database): Promise<void> {
+    this.batchInsertion ??= new AutocommitStatement(
+      (condition) => `with written as (
+         insert into ${this.table} (${this.rows.names})
+         select * from unnest(${this.rows.arrays}) where ${condition} returning id
+       )
+       select 1 where ${allWritten('cardinality($1)')}`,
+    );
+    await within.change(this.batchInsertion, this.rows.arraysOf(logs));
+    this.changed(within, logs.length);
+  }
+
+  /** Returns a function that runs the write of a batch when it is its turn. */
+  private turnOf({ length: weight }: readonly TimeLog[], caller?: string, deadline?: number) {
+    return <T>(write: () => Promise<T>) =>
+      this.batches.run(caller, write, undefined, { weight, wait: deadline });
   }
 
   /** Throws the caller's error for a failed insert. */

@@ -147,5 +147,21 @@ export function timeLogAttributesContract<Logs extends TimeLogRepository>({
     }
     deepEqual(await repository.get(first.id, ALL_PROJECTS), first);
   });
+
+  suite.it('adds a batch of logs with and without attributes, once per key', async () => {
+    const projectId = randomUUID();
+    const batchWith = (attributes: Attributes) => [
+      ...SAMPLES.map(([, sample]) => newLog({ projectId, attributes: sample })),
+      newLog({ projectId }),
+      newLog({ projectId, attributes }),
+    ];
+    const key = { caller: randomUUID(), text: 'key' };
+    const batch = batchWith({ a: 1, b: 2 });
+    await repository.addAllOnce(batch, key);
+    deepEqual((await logsOf(batch[0]!)).toReversed(), batch);
+    const ids = batch.map(({ id }) => id);
+    deepEqual(await repository.addAllOnce(batchWith({ b: 2, a: 1 }), key), ids);
+    await rejects(repository.addAllOnce(batchWith({ a: 1 }), key), { code: 'IDEMPOTENCY_KEY_REUSED' });
+  });
   return suite.cases;
 }

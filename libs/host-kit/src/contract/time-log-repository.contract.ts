@@ -14,6 +14,7 @@ import { type ContractCase, type ContractOptions, ContractSuite, find } from './
 import { describeFeed } from './feed-repository.contract.js';
 import { newLog } from './new-log.js';
 import { describeAccess } from './time-log-access.contract.js';
+import { describeBatches } from './time-log-batches.contract.js';
 import { describeCorrections } from './time-log-corrections.contract.js';
 import { describeTotals } from './totals-repository.contract.js';
 
@@ -270,6 +271,7 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
   }
   describeCorrections(suite, subject);
   describeAccess(suite, subject);
+  describeBatches(suite, subject);
 
   suite.describe('adds a log once per key', () => {
     const alice = { caller: 'alice', text: 'key' };
@@ -359,6 +361,8 @@ export function timeLogRepositoryContract<Logs extends TimeLogRepository>({
     equal(times, 1);
     await listened.addOnce(newLog(), { caller: 'p', text: 'k' });
     equal(times, 2);
+    await listened.addAll([newLog(), newLog()]);
+    ok(times > 2);
   });
 
   suite.it('reads page and total from one snapshot while logs are added', async () => {

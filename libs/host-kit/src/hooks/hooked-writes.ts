@@ -23,24 +23,22 @@ export class HookedWrites implements TimeLogWrites {
     private readonly call: RecordOptions,
   ) {}
 
-  async add(log: TimeLog): Promise<void> {
-    const change = this.changeOf('record', { values: normalizedValues(log) });
-    await this.before(change);
+  async add(log: TimeLog, deadline?: number): Promise<void> {
+    await this.beforeAll([log]);
     await this.write(
-      change,
-      (writes) => writes.add(log),
-      () => log,
+      this.recordOf,
+      (writes) => writes.add(log, deadline),
+      () => [log],
     );
   }
 
-  async addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
-    const change = this.changeOf('record', { values: normalizedValues(log) });
-    if (this.hooks.before && (await this.known(log, key)) === undefined) await this.before(change);
+  async addOnce(log: TimeLog, key: IdempotencyKey, deadline?: number): Promise<string> {
+    if (this.hooks.before && (await this.known(log, key)) === undefined) await this.beforeAll([log]);
     return this.write(
-      change,
-      (writes) => writes.addOnce(log, key),
-      (id) => (id === log.id ? log : undefined),
-      JSON.stringify([key.caller, key.text]),
+      this.recordOf,
+      (writes) => writes.addOnce(log, key, deadline),
+      (id) => (id === log.id ? [log] : []),
+      queueKeyOf(key),
     );
   }
 
@@ -48,13 +46,41 @@ export class HookedWrites implements TimeLogWrites {
     return this.writes.known(log, key);
   }
 
+  async addAll(logs: readonly TimeLog[], caller?: string, deadline?: number): Promise<void> {
+    await this.beforeAll(logs);
+    await this.write(
+      this.recordOf,
+      (writes) => writes.addAll(logs, caller, deadline),
+      () => logs,
+    );
+  }
+
+  async addAllOnce(
+    logs: readonly TimeLog[],
+    key: IdempotencyKey,
+    caller?: string,
+    deadline?: number,
+  ): Promise<readonly string[]> {
+    if (this.hooks.before && (await this.knownAll(logs, key)) === undefined) await this.beforeAll(logs);
+    return this.write(
+      this.recordOf,
+      (writes) => writes.addAllOnce(logs, key, caller, deadline),
+      ([id]) => (id === logs[0]?.id ? logs : []),
+      queueKeyOf(key),
+    );
+  }
+
+  knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
+    return this.writes.knownAll(logs, key);
+  }
+
   async correct(log: TimeLog, access: ProjectAccess, caller?: string): Promise<boolean> {
     const change = this.changeOf('correct', { id: log.id, values: normalizedValues(log) });
     await this.before(change);
     return this.write(
-      change,
+      () => change,
       (writes) => writes.correct(log, access, caller),
-      (exists) => (exists ? log : undefined),
+      (exists) => (exists ? [log] : []),
       log.id,
     );
   }
@@ -63,9 +89,9 @@ export class HookedWrites implements TimeLogWrites {
     const change = this.changeOf('delete', { id });
     await this.before(change);
     return this.write(
-      change,
+      () => change,
       (writes) => writes.delete(id, access, caller),
-      (log) => log,
+      (log) => (log ? [log] : []),
       id,
     );
   }
@@ -74,25 +100,36 @@ export class HookedWrites implements TimeLogWrites {
     return { kind, ...more, caller: this.call.caller };
   }
 
+  private readonly recordOf = (log: TimeLog): TimeLogChange =>
+    this.changeOf('record', { values: normalizedValues(log) });
+
+  private async beforeAll(logs: readonly TimeLog[]): Promise<void> {
+    if (this.hooks.before) for (const log of logs) await this.before(this.recordOf(log));
+  }
+
   private async before(change: TimeLogChange): Promise<void> {
     await this.hooks.before?.(change, this.call.manager);
   }
 
-  /** Writes a change and runs `within`. Changes with the same queue key run one at a time. */
+  /** Writes logs and runs `within` for each. Writes with the same queue key run one at a time. */
   private write<Outcome>(
-    change: TimeLogChange,
+    changeTo: (log: TimeLog) => TimeLogChange,
     write: (writes: TimeLogWrites) => Promise<Outcome>,
-    changedLogOf: (outcome: Outcome) => TimeLog | undefined,
+    changedLogsOf: (outcome: Outcome) => readonly TimeLog[],
     queueKey?: string,
   ): Promise<Outcome> {
     if (!this.hooks.within) return write(this.writes);
     const inside = async (transaction: TransactionHandle) => {
       const outcome = await write(this.timeLogs.within(transaction));
-      const log = changedLogOf(outcome);
-      if (log) await this.hooks.within!({ ...change, id: log.id, log }, transaction);
+      for (const log of changedLogsOf(outcome))
+        await this.hooks.within!({ ...changeTo(log), id: log.id, log }, transaction);
       return outcome;
     };
-    const { manager, caller } = this.call;
-    return manager ? inside(manager) : this.timeLogs.transact(inside, queueKey, caller?.id);
+    const { manager, caller, deadline } = this.call;
+    return manager ? inside(manager) : this.timeLogs.transact(inside, queueKey, caller?.id, deadline);
   }
+}
+
+function queueKeyOf({ caller, text }: IdempotencyKey): string {
+  return JSON.stringify([caller, text]);
 }

@@ -11,6 +11,7 @@ import type { Grouping, Totals, TotalsRepository } from '../../../../src/totals/
 import {
   ALL_PROJECTS,
   fingerprintOf,
+  fingerprintOfAll,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
   type PageRequest,
@@ -29,7 +30,10 @@ import { descending, totalsOf } from './totals-of.js';
  */
 export class InMemoryTimeLogRepository extends TimeLogRepository implements TotalsRepository, FeedRepository {
   private readonly logs = new Map<string, TimeLog>();
-  private readonly keys = new Map<string, TimeLog>();
+  private readonly keys = new Map<
+    string,
+    { readonly fingerprint: string; readonly ids: readonly string[] }
+  >();
   private readonly events = new Map<string, TimeLogEvent>();
   private position = 0;
 
@@ -38,15 +42,26 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
   }
 
   override async addOnce(log: TimeLog, key: IdempotencyKey): Promise<string> {
-    const known = this.idOf(log, key);
-    if (known !== undefined) return known;
-    this.store(log);
-    this.keys.set(mapKeyOf(key), log);
-    return log.id;
+    return this.storeOnce([log], key, fingerprintOf(log))[0]!;
   }
 
   override async known(log: TimeLog, key: IdempotencyKey): Promise<string | undefined> {
-    return this.idOf(log, key);
+    return this.idsOf(key, fingerprintOf(log))?.[0];
+  }
+
+  override async addAll(logs: readonly TimeLog[]): Promise<void> {
+    this.store(...logs);
+  }
+
+  override async addAllOnce(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[]> {
+    return this.storeOnce(logs, key, fingerprintOfAll(logs));
+  }
+
+  override async knownAll(
+    logs: readonly TimeLog[],
+    key: IdempotencyKey,
+  ): Promise<readonly string[] | undefined> {
+    return this.idsOf(key, fingerprintOfAll(logs));
   }
 
   override async correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
@@ -111,10 +126,19 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
     return { events: events.length, oldest: events[0]?.time };
   }
 
-  private idOf(log: TimeLog, key: IdempotencyKey): string | undefined {
-    const first = this.keys.get(mapKeyOf(key));
-    if (first && fingerprintOf(first) !== fingerprintOf(log)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
-    return first?.id;
+  private idsOf(key: IdempotencyKey, fingerprint: string): readonly string[] | undefined {
+    const known = this.keys.get(mapKeyOf(key));
+    if (known && known.fingerprint !== fingerprint) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
+    return known?.ids;
+  }
+
+  private storeOnce(logs: readonly TimeLog[], key: IdempotencyKey, fingerprint: string): readonly string[] {
+    const known = this.idsOf(key, fingerprint);
+    if (known !== undefined) return known;
+    this.store(...logs);
+    const ids = logs.map(({ id }) => id);
+    this.keys.set(mapKeyOf(key), { fingerprint, ids });
+    return ids;
   }
 
   private visible(id: string, access: ProjectAccess): TimeLog | undefined {
@@ -129,10 +153,13 @@ export class InMemoryTimeLogRepository extends TimeLogRepository implements Tota
       .filter(({ date }) => (period.from ?? date) <= date && date <= (period.to ?? date));
   }
 
-  private store(log: TimeLog): void {
-    if (this.logs.has(log.id)) throw new Error(`the log ${log.id} already exists`);
-    this.logs.set(log.id, log);
-    this.publish(log);
+  private store(...logs: readonly TimeLog[]): void {
+    const known = logs.find(({ id }) => this.logs.has(id));
+    if (known) throw new Error(`the log ${known.id} already exists`);
+    for (const log of logs) {
+      this.logs.set(log.id, log);
+      this.publish(log);
+    }
   }
 
   /** Appends the event of a log, and removes its previous one. */

@@ -29,6 +29,8 @@ create table {{time_log_keys}} (
   fingerprint bytea not null,
   time_log_id uuid not null,
   created_at timestamptz(3) not null default now(),
+  -- All logs of a batch, in order; the first one is also time_log_id.
+  time_log_ids uuid[],
   constraint time_log_keys_pkey primary key (principal, text)
 );
 create index time_log_keys_created_at_idx on {{time_log_keys}} (created_at);

@@ -32,6 +32,22 @@ export class TimedTimeLogRepository extends TimeLogRepository {
     return this.timed('known', () => this.kept.known(log, key));
   }
 
+  override addAll(logs: readonly TimeLog[], caller?: string): Promise<void> {
+    return this.timed('addAll', () => this.kept.addAll(logs, caller));
+  }
+
+  override addAllOnce(
+    logs: readonly TimeLog[],
+    key: IdempotencyKey,
+    caller?: string,
+  ): Promise<readonly string[]> {
+    return this.timed('addAllOnce', () => this.kept.addAllOnce(logs, key, caller));
+  }
+
+  override knownAll(logs: readonly TimeLog[], key: IdempotencyKey): Promise<readonly string[] | undefined> {
+    return this.timed('knownAll', () => this.kept.knownAll(logs, key));
+  }
+
   override correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
     return this.timed('correct', () => this.kept.correct(log, access));
   }
