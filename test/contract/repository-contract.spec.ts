@@ -33,6 +33,12 @@ class ForgetsKeys extends InMemoryTimeLogRepository {
   }
 }
 
+class StoresAPart extends InMemoryTimeLogRepository {
+  override async addAll(logs: readonly TimeLog[]): Promise<void> {
+    for (const log of logs) await this.add(log);
+  }
+}
+
 class MakesWhatItCorrects extends InMemoryTimeLogRepository {
   override async correct(log: TimeLog, access: ProjectAccess): Promise<boolean> {
     if (!(await super.correct(log, access))) await this.add(log);
@@ -53,6 +59,7 @@ describe('the contract of a repository', () => {
     [CountsThePage, 'pages of 3 items hold each log exactly once, with the total on each'],
     [Blabs, 'within an access does not get, correct or delete a log of another project'],
     [ForgetsKeys, 'adds a log once per key and returns the id of the first log to retries'],
+    [StoresAPart, 'adds a batch as a whole or not at all'],
     [MakesWhatItCorrects, 'corrects a log but never creates one'],
     [Silent, 'calls listeners after it has stored a log'],
   ])('fails an adapter that is wrong: %p', async (Adapter, name) => {

@@ -146,6 +146,32 @@ describe('the hooks of a host', () => {
     expect([(await audit()).length, (await stored()).length]).toEqual([2, 2]);
   });
 
+  it('run for each log of a batch in order, in its transaction, and refuse all of it', async () => {
+    const service = app.get(TimeLogService);
+    const batch = [1, 2, 3].map((duration) => ({ ...LOG, duration }));
+    const key = { caller: 'ada', text: randomUUID() };
+    const record = (values = batch) => service.recordAllOnce(values, key, { caller: { id: 'ada' } });
+    policy.after = ({ log }) => {
+      if (log!.duration === 2) throw new ConflictException('not two');
+    };
+    await expect(record()).rejects.toThrow('not two');
+    await expect(service.recordAll(batch)).rejects.toThrow('not two');
+    policy.after = () => undefined;
+    policy.closed.add(LOG.projectId);
+    await expect(record()).rejects.toThrow('the project is closed');
+    expect([await audit(), await stored()]).toEqual([[], []]);
+    policy.closed.clear();
+    policy.asked.length = 0;
+    const { logs } = await record();
+    expect(policy.asked).toMatchObject(batch.map((values) => ({ kind: 'record', values })));
+    expect(await audit()).toEqual(batch.map(({ duration }) => ({ kind: 'record', duration, who: 'ada' })));
+    policy.closed.add(LOG.projectId);
+    expect(await record()).toEqual({ logs, isReplay: true });
+    await expect(record(batch.slice(1))).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect([(await audit()).length, (await stored()).length]).toEqual([3, 3]);
+    await expect(service.recordAll(batch)).rejects.toThrow('the project is closed');
+  });
+
   it('write in the transaction of a service that has one, and leave nothing after its rollback', async () => {
     const service = app.get(TimeLogService);
     const key = { caller: 'ada', text: randomUUID() };

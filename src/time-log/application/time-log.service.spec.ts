@@ -97,6 +97,61 @@ describe('TimeLogService', () => {
     },
   );
 
+  describe('of a batch', () => {
+    const key = { caller: 'Ada', text: 'key' };
+    const second = { ...values, duration: 3 };
+
+    it('records all logs in order, and returns them; an empty batch is none', async () => {
+      const logs = await service.recordAll([values, second]);
+      expect(logs).toMatchObject([{ duration: 2 }, { duration: 3 }]);
+      expect(await service.list(everything, PageRequest.of(1, 50))).toEqual({
+        logs: logs.toReversed(),
+        total: 2,
+      });
+      expect(await service.recordAll([])).toEqual([]);
+      expect(await service.recordAllOnce([], key)).toEqual({ logs: [], isReplay: false });
+    });
+
+    it('returns the logs of the first batch to retries with its key', async () => {
+      const first = await service.recordAllOnce([values, second], key);
+      expect(first.isReplay).toBe(false);
+      expect(await service.recordAllOnce([values, second], key)).toEqual({ ...first, isReplay: true });
+      const reused = { code: 'IDEMPOTENCY_KEY_REUSED' };
+      await expect(service.recordAllOnce([second, values], key)).rejects.toMatchObject(reused);
+      await expect(service.recordOnce(values, key)).rejects.toMatchObject(reused);
+      await expect(service.recordAllOnce([values], {} as never)).rejects.toMatchObject({
+        message: 'Idempotency-Key is only for callers with an id',
+      });
+    });
+
+    it.each<[unknown, string]>([
+      [undefined, 'the time logs must be an array'],
+      [{ length: 1 }, 'the time logs must be an array'],
+      [[values, null], 'timeLogs[1]: the values of a time log must be an object'],
+      [
+        [{ ...values, duration: 0, date: '' }, values, { ...values, attributes: {} }],
+        'timeLogs[0].duration must be a positive number; timeLogs[0].date must be an existing day in the form YYYY-MM-DD; timeLogs[2]: unknown field: attributes',
+      ],
+    ])('rejects %j, and records none', async (batch, message) => {
+      const error = { code: 'VALIDATION_ERROR', message };
+      await expect(service.recordAll(batch as never)).rejects.toMatchObject(error);
+      await expect(service.recordAllOnce(batch as never, key)).rejects.toMatchObject(error);
+      expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
+    });
+
+    it('rejects all logs if the access excludes the project of one, after it has checked them', async () => {
+      const other = { ...values, projectId: '00000000-0000-0000-0000-000000000002' };
+      const bound = { access: [values.projectId.toLowerCase()] };
+      const forbidden = { code: 'FORBIDDEN', message: 'the token does not allow this project' };
+      await expect(service.recordAll([values, other], bound)).rejects.toMatchObject(forbidden);
+      await expect(service.recordAllOnce([values, other], key, bound)).rejects.toMatchObject(forbidden);
+      const invalid = service.recordAll([other, { ...values, duration: 0 }], bound);
+      await expect(invalid).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+      expect(await service.list(everything, PageRequest.of(1, 50))).toMatchObject({ total: 0 });
+      expect(await service.recordAll([values], bound)).toHaveLength(1);
+    });
+  });
+
   it('corrects all values of a log, and keeps its id', async () => {
     const { id } = await service.record(values);
     const correction = { ...values, duration: 1, description: undefined };

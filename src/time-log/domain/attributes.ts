@@ -47,12 +47,17 @@ export class TimeLogAttributes {
 
   /** Returns the same, or the faults if there are any. Throws what `check` throws. */
   async examine(values: TimeLogValues): Promise<CheckedValues | Faults> {
-    if (typeof values !== 'object' || values === null)
-      return { faults: NOT_AN_OBJECT, logged: NOT_AN_OBJECT };
+    if (!isObject(values)) return { faults: NOT_AN_OBJECT, logged: NOT_AN_OBJECT };
     const { faults, logged = faults, input, output } = await this.check(values.attributes);
-    const own = faultsOf(values);
-    if (own.length + faults.length > 0) return { faults: [...own, ...faults], logged: [...own, ...logged] };
     // Values may be an object with getters, of which a copy has none.
-    return markChecked(output === values.attributes ? values : { ...values, attributes: output }, input);
+    const isSame = faults.length > 0 || output === values.attributes;
+    const all = isSame ? values : { ...values, attributes: output };
+    const own = faultsOf(all);
+    if (own.length + faults.length === 0) return markChecked(all, input);
+    return { faults: [...own, ...faults], logged: [...own, ...logged] };
   }
+}
+
+function isObject(values: unknown): boolean {
+  return typeof values === 'object' && values !== null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalJson, fingerprintOf } from './idempotency-key.js';
+import { canonicalJson, fingerprintOf, fingerprintOfAll } from './idempotency-key.js';
 import { TIME_LOG_FIELDS } from './time-log.js';
 
 const values = {
@@ -12,6 +12,22 @@ const values = {
 const stored = '91ef5d32b69341bbfbaa4d4fbe8b2af9cac8c42664bd000c5d95037ebeba25a4';
 /** The fingerprint of the same values with an empty description. */
 const EMPTY = '2c8b07fc328e6576328372f72d2618575a2200e1bc3f2909ac6eecce93764291';
+
+describe('fingerprintOfAll', () => {
+  it('differs from that of a single log, and depends on the order', () => {
+    const [one, other] = [values, { ...values, duration: 1 }];
+    const batches = [[one], [other], [one, other], [other, one], [one, one]];
+    const fingerprints = [fingerprintOf(one), ...batches.map((batch) => fingerprintOfAll(batch))];
+    expect(new Set(fingerprints).size).toBe(6);
+    expect(fingerprintOfAll([{ ...one, projectId: one.projectId.toUpperCase() }])).toBe(fingerprints[1]);
+  });
+
+  it('stays the same, so that retries work across an upgrade', () => {
+    expect(fingerprintOfAll([values, { ...values, description: undefined }])).toBe(
+      '2cabef55b6db3967eebb718704eb3986723d43416af969cdf0f9d4e242634267',
+    );
+  });
+});
 
 describe('fingerprintOf', () => {
   it.each([

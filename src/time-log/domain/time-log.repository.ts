@@ -43,9 +43,9 @@ export type TimeLogWrites = Pick<
 /**
  * The port to the store of time logs. All methods throw DomainError SERVICE_UNAVAILABLE if it is unavailable.
  * An adapter must enforce the access: logs outside it count as missing. `caller` is the id of the client; an
- * adapter uses it to serve callers in rotation. `deadline` is the time in milliseconds that a call waits for its
- * turn, however many wait already; by default an adapter limits both. Methods that change logs throw DomainError CONFLICT if a
- * constraint of a host rejects the change.
+ * adapter uses it to serve callers in rotation. With `deadline`, in milliseconds, a call waits that long for its
+ * turn, however many calls wait already; by default an adapter limits both. Methods that change logs throw
+ * DomainError CONFLICT if a constraint of a host rejects the change.
  */
 export abstract class TimeLogRepository {
   private readonly listeners: (() => unknown)[] = [];

@@ -4,6 +4,7 @@ import { TimeLogRepository } from '../domain/time-log.repository.js';
 import { TimeLog } from '../domain/time-log.js';
 import { schemaTakenError } from './storage-errors.js';
 import { timeLogEntities } from './time-log.entities.js';
+import { TimeLogKey } from './time-log-key.entity.js';
 import { TypeOrmTimeLogRepository } from './typeorm-time-log.repository.js';
 
 /** The token that is provided if an adapter of a host wraps TypeOrmTimeLogRepository. */
@@ -64,7 +65,9 @@ async function requireTables({ database, rows }: TypeOrmTimeLogRepository): Prom
     `select not exists (select from unnest($1::text[]) name where to_regclass(name) is null)
         and not exists (select from unnest($2::text[]) name where to_regproc(name) is null)
         and (not $5 or exists (
-          select from pg_attribute where attrelid = to_regclass($3) and attname = 'attributes')) as "isWhole",
+          select from pg_attribute where attrelid = to_regclass($3) and attname = 'attributes'))
+        and exists (
+          select from pg_attribute where attrelid = to_regclass($6) and attname = 'time_log_ids') as "isWhole",
         to_regclass($3) is null and exists (
           select from pg_class where relname = 'time_logs_pkey' and relnamespace::regnamespace::text =
             coalesce(quote_ident($4), quote_ident(current_schema()))) as "isTaken"`,
@@ -74,6 +77,7 @@ async function requireTables({ database, rows }: TypeOrmTimeLogRepository): Prom
       database.table(TimeLog),
       database.schema,
       rows.haveAttributes,
+      database.table(TimeLogKey),
     ],
   );
   if (row!.isWhole) return;

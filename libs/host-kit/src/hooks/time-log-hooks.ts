@@ -14,7 +14,10 @@ export interface TimeLogChange {
   readonly caller?: Partial<Caller> | undefined;
 }
 
-/** The hooks of a host for changes of logs, over HTTP, by messages and by its own code. They run for each log of a batch. */
+/**
+ * The hooks of a host for changes of logs, over HTTP, by messages and by its own code. They run for each log of a
+ * batch, in order.
+ */
 export interface TimeLogHooks {
   /**
    * Runs before anything is written. An error rejects the change and becomes the response. It does not run if

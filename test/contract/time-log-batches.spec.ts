@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { LOG } from '../support/requests.js';
+import {
+  connectionOptions,
+  Database,
+  type DataSource,
+  newIds,
+  PageRequest,
+  PATIENT,
+  patientLimits as limits,
+  Period,
+  TimeLogCounts,
+  timeLogEntities,
+  TimeLogService,
+  TypeOrmTimeLogRepository,
+  useDatabase,
+} from '../support/storage.js';
+
+const newKey = () => ({ caller: 'ada', text: randomUUID() });
+
+describe('batches in PostgreSQL', () => {
+  const database = useDatabase();
+  let dataSource: DataSource;
+  /** As of several instances of the service. */
+  let instances: TimeLogService[];
+  let timeLogs: TimeLogService;
+
+  const serviceOver = (source: DataSource, queue = PATIENT) =>
+    new TimeLogService(new TypeOrmTimeLogRepository(new Database(source), queue), newIds());
+  beforeAll(async () => {
+    const options = connectionOptions(database.url, timeLogEntities, limits);
+    const sources = await Promise.all([1, 2, 3].map(() => database.open(options)));
+    instances = sources.map((source) => serviceOver(source));
+    [dataSource, timeLogs] = [sources[0]!, instances[0]!];
+  });
+
+  const valuesOf = (count: number, projectId: string) =>
+    Array.from({ length: count }, (_, index) => ({ ...LOG, projectId, duration: index + 1 }));
+  const totalOf = async (projectId: string) =>
+    (await timeLogs.list({ projectId, period: Period.of() }, PageRequest.of(1, 1))).total;
+
+  it('make one batch of many requests with a key over several instances, and all get its logs', async () => {
+    for (let round = 0; round < 3; round++) {
+      const [projectId, key] = [randomUUID(), newKey()];
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, index) =>
+          instances[index % 3]!.recordAllOnce(valuesOf(100, projectId), key),
+        ),
+      );
+      for (const { logs } of answers) expect(logs).toEqual(answers[0]!.logs);
+      expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+      expect(await totalOf(projectId)).toBe(100);
+    }
+  });
+
+  it('keep the ids of a key after its logs are gone, until a single log takes over the expired key', async () => {
+    const [projectId, key] = [randomUUID(), newKey()];
+    const { logs } = await timeLogs.recordAllOnce(valuesOf(2, projectId), key);
+    await timeLogs.delete(logs[0]!.id);
+    expect(await timeLogs.recordAllOnce(valuesOf(2, projectId), key)).toEqual({ logs, isReplay: true });
+    await dataSource.query(
+      `update time_log_keys set created_at = now() - interval '2 days' where text = $1`,
+      [key.text],
+    );
+    const { log } = await timeLogs.recordOnce({ ...LOG, projectId }, key);
+    expect(
+      await dataSource.query('select time_log_id, time_log_ids from time_log_keys where text = $1', [
+        key.text,
+      ]),
+    ).toEqual([{ time_log_id: log.id, time_log_ids: null }]);
+  });
+
+  it.each([
+    [
+      'a trigger drops',
+      `create function others() returns trigger language plpgsql as $$
+         begin return case when new.duration <> 2 then new end; end $$;
+       create trigger others before insert on time_logs for each row execute function others()`,
+      { message: expect.stringContaining('a trigger of the database dropped time logs: 2 left') },
+    ],
+    [
+      'a constraint refuses',
+      'alter table time_logs add constraint others_check check (duration <> 2) not valid',
+      { code: 'CONFLICT', message: 'the database refuses this time log: it violates a constraint' },
+    ],
+    [
+      'a rule replaces',
+      'create rule others as on insert to time_logs where new.duration = 2 do instead nothing',
+      {},
+    ],
+  ])('store nothing, and no key, if %s one of the logs', async (_what, fault, error) => {
+    const [projectId, key] = [randomUUID(), newKey()];
+    const values = valuesOf(3, projectId);
+    const removal = `drop rule if exists others on time_logs; drop function if exists others cascade;
+      alter table time_logs drop constraint if exists others_check`;
+    await dataSource.query(fault);
+    try {
+      await expect(timeLogs.recordAll(values)).rejects.toMatchObject(error);
+      await expect(timeLogs.recordAllOnce(values, key)).rejects.toMatchObject(error);
+      expect(await totalOf(projectId)).toBe(0);
+    } finally {
+      await dataSource.query(removal);
+    }
+    expect((await timeLogs.recordAllOnce(values, key)).isReplay).toBe(false);
+    expect(await totalOf(projectId)).toBe(3);
+  });
+
+  it('are counted, whatever their size, alone and in a transaction of the caller', async () => {
+    const projectId = randomUUID();
+    await timeLogs.recordAll(valuesOf(5_000, projectId));
+    await dataSource.transaction(async (manager) => {
+      await timeLogs.recordAll(valuesOf(1_000, projectId), { manager });
+      expect(await totalOf(projectId)).toBe(5_000);
+    });
+    expect(await totalOf(projectId)).toBe(6_000);
+    expect(await new TimeLogCounts(new Database(dataSource)).verify()).toMatchObject({ wrong: 0 });
+  });
+
+  it('leave neither logs nor key after a rollback of the caller', async () => {
+    const [projectId, key] = [randomUUID(), newKey()];
+    const values = valuesOf(3, projectId);
+    const rolledBack = dataSource.transaction(async (manager) => {
+      await timeLogs.recordAll(values, { manager });
+      const { logs } = await timeLogs.recordAllOnce(values, key, { manager });
+      expect(await timeLogs.recordAllOnce(values, key, { manager })).toEqual({ logs, isReplay: true });
+      throw new Error('no');
+    });
+    await expect(rolledBack).rejects.toThrow('no');
+    expect(await totalOf(projectId)).toBe(0);
+    expect((await timeLogs.recordAllOnce(values, key)).isReplay).toBe(false);
+  });
+
+  it('and single logs find a full queue unless the caller has a deadline', async () => {
+    const projectId = randomUUID();
+    const busy = serviceOver(dataSource, { ...PATIENT, queue: 20 });
+    const values = valuesOf(1_000, projectId);
+    const full = { status: 503, message: expect.stringContaining('the write queue is full') };
+    const settled = async (options: { deadline?: number }) => {
+      const singles = values.map((some) => busy.record(some, options));
+      const batches = [1, 2, 3].map(() => busy.recordAll(values, options));
+      const outcomes = await Promise.allSettled<unknown>([...singles, ...batches]);
+      return outcomes.filter(({ status }) => status === 'rejected');
+    };
+    const refused = await settled({});
+    // One runs and as many wait as have room; of the batches one.
+    expect(refused).toHaveLength(1_000 - 1 - 20 + 1);
+    for (const { reason } of refused as PromiseRejectedResult[]) expect(reason).toMatchObject(full);
+    const before = await totalOf(projectId);
+    expect(before).toBe(21 + 2_000);
+    expect(await settled({ deadline: 600_000 })).toEqual([]);
+    expect(await totalOf(projectId)).toBe(before + 4_000);
+  });
+});
