@@ -6,16 +6,35 @@ import { applyRules } from './request-state.js';
 
 const MARK = '\uFEFF';
 
-/** Reads the body `{}` of a request with a Content-Type. */
-function readAs(contentType: string): Promise<object> {
-  const request = Object.assign(Readable.from([Buffer.from('{}')]), {
+/** Returns a request with this stream as its body, and a Content-Type. */
+function requestOf(body: Readable, contentType = 'application/json'): IncomingMessage {
+  const request = Object.assign(body, {
     headers: { 'content-type': contentType },
     headersDistinct: { 'content-type': [contentType] },
     complete: true,
   }) as unknown as IncomingMessage;
-  applyRules(request, { bodyLimit: 2, deadline: 1 });
-  return readJsonObject(request);
+  applyRules(request, { bodyLimit: 8, deadline: 1 });
+  return request;
 }
+
+/** Reads the body `{}` of a request with a Content-Type. */
+function readAs(contentType: string): Promise<object> {
+  return readJsonObject(requestOf(Readable.from([Buffer.from('{}')]), contentType));
+}
+
+it('readJsonObject does not keep the chunks of a body: each takes 600 bytes', async () => {
+  const body = new Readable({ read: () => undefined });
+  const object = readJsonObject(requestOf(body));
+  await new Promise((resolve) => body.once('resume', resolve));
+  for (const [index, byte] of Buffer.from('{"a":12}').entries()) {
+    const chunk = Buffer.of(byte);
+    body.push(chunk);
+    // The first one is the body if there is no other.
+    if (index > 0) chunk.fill(0);
+  }
+  body.push(null);
+  expect(await object).toEqual({ a: 12 });
+});
 
 /** The labels of UTF-8 in the WHATWG encoding standard, section 4.2. */
 const LABELS = ['unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'utf-8', 'utf8', 'x-unicode20utf8'];
