@@ -13,5 +13,8 @@ export const timeLogs = {
   migrations: timeLogMigrations,
   ...feed,
   scopes: timeLogScopes,
-  headers: { accepted: ['Idempotency-Key'], exposed: ['Link', 'Location', 'Idempotency-Replayed'] },
+  headers: {
+    accepted: ['Idempotency-Key', 'If-Match'],
+    exposed: ['Accept-Patch', 'ETag', 'Idempotency-Replayed', 'Last-Event-ID', 'Link', 'Location'],
+  },
 };

@@ -8,7 +8,7 @@ import { type TestApp, useTestApp } from '../support/test-app.js';
 const ORIGIN = 'https://app.example';
 const OTHER = 'http://localhost:5173';
 const EXPOSED =
-  'Allow, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
+  'Accept-Patch, Allow, ETag, Idempotency-Replayed, Last-Event-ID, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id';
 /** What a browser sends by itself before a create: no token. */
 const preflight = (origin: string) => ({
   method: 'OPTIONS',
@@ -20,7 +20,7 @@ const preflight = (origin: string) => ({
   },
 });
 const ALLOWED =
-  'Authorization, Content-Type, Idempotency-Key, X-Request-Id, baggage, traceparent, tracestate';
+  'Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-Id, baggage, traceparent, tracestate';
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': [...new Set(ROUTES.map(({ method }) => method))].sort().join(', '),
   'access-control-allow-headers': ALLOWED,
