@@ -125,6 +125,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, isTerminal: boolean) {
       /** The maximum size of the request line and headers, in bytes. */
       headersLimit: data.HEADERS_LIMIT,
       bodyLimit: data.BODY_LIMIT,
+      batchLimit: data.BATCH_LIMIT,
       deadline: data.DEADLINE * 1_000,
       /** The maximum number of connections to the database. */
       poolSize: data.POOL_SIZE,

@@ -108,6 +108,7 @@ const environment = z.object({
   KEEP_ALIVE_TIMEOUT: seconds(3_600).default(65),
   HEADERS_LIMIT: bytes(4_096, 1_048_576).default(16_384),
   BODY_LIMIT: bytes(1_024, 1_048_576).default(TIME_LOG_LIMITS.bodyLimit),
+  BATCH_LIMIT: bytes(1_024, 8_388_608).default(TIME_LOG_LIMITS.batchLimit),
   // At most the time that the drain allows for a request in progress.
   DEADLINE: number(
     /^\d(\.\d{1,3})?$/,

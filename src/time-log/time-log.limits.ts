@@ -2,6 +2,8 @@
 export const TIME_LOG_LIMITS = {
   /** The maximum size of a body in bytes. */
   bodyLimit: 65_536,
+  /** The same for a batch. */
+  batchLimit: 1_048_576,
   /** The maximum total time that a request waits, in milliseconds. */
   deadline: 2_500,
   /** The maximum number of creates that wait for a commit, and of other changes that wait in their queue. */
@@ -23,11 +25,6 @@ export type TimeLogLimits = typeof TIME_LOG_LIMITS;
 export function limitsOf(
   limits: { readonly [Name in keyof TimeLogLimits]?: number | undefined } = {},
 ): TimeLogLimits {
-  const { bodyLimit, deadline, writeQueue, keyLifetime } = TIME_LOG_LIMITS;
-  return {
-    bodyLimit: limits.bodyLimit ?? bodyLimit,
-    deadline: limits.deadline ?? deadline,
-    writeQueue: limits.writeQueue ?? writeQueue,
-    keyLifetime: limits.keyLifetime ?? keyLifetime,
-  };
+  const given = Object.entries(limits).filter(([, limit]) => limit !== undefined);
+  return { ...TIME_LOG_LIMITS, ...Object.fromEntries(given) };
 }
