@@ -4,6 +4,7 @@ export { MAX_JSON_DEPTH, isJsonObject, parseJson } from './json-body.js';
 export { Omittable, Rule } from './constraints.js';
 export {
   applyRules,
+  CheckedInput,
   type Caller,
   type ExtraField,
   isOverdue,
@@ -20,6 +21,13 @@ export {
   stateOf,
   withinDeadline,
 } from './request-state.js';
-export { StrictBody, StrictHeaders, StrictPath, StrictQuery } from './strict-request.decorators.js';
+export {
+  type BatchShape,
+  StrictBatch,
+  StrictBody,
+  StrictHeaders,
+  StrictPath,
+  StrictQuery,
+} from './strict-request.decorators.js';
 export { MessageData, messageTooLarge, requireBoundedMessage, StrictMessage } from './strict-message.js';
 export { Drainable } from './drainable.js';

@@ -7,21 +7,37 @@ import { type Stateful, STATE } from './request-state.js';
 /** The maximum number of nested levels of objects and arrays. */
 export const MAX_JSON_DEPTH = 8;
 
+/** The limits of a body that differ from those of other bodies. */
+export interface BodyOptions {
+  /** The maximum size in bytes. */
+  readonly limit?: number | undefined;
+  /** The maximum number of nested levels. */
+  readonly depth?: number;
+  /** Called with the number of received bytes. It throws a DomainError to refuse the rest. */
+  readonly reportBytes?: (bytes: number) => void;
+}
+
 /**
  * Returns the JSON object in a request's body, which a body parser of the host may have read.
  * Throws DomainError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR, in this order.
  */
-export async function readJsonObject(request: IncomingMessage & { body?: unknown }): Promise<object> {
+export async function readJsonObject(
+  request: IncomingMessage & { body?: unknown },
+  options: BodyOptions = {},
+): Promise<object> {
+  const { depth = MAX_JSON_DEPTH } = options;
   requireJson(request);
   const value =
-    request.body === undefined ? parseJson(await readBody(request), 'the request body') : request.body;
+    request.body === undefined
+      ? parseJson(await readBody(request, options), 'the request body')
+      : request.body;
   if (!isJsonObject(value)) {
     throw new DomainError('VALIDATION_ERROR', 'the request body must be a JSON object');
   }
-  if (isDeeperThan(MAX_JSON_DEPTH, value)) {
+  if (isDeeperThan(depth, value)) {
     throw new DomainError(
       'VALIDATION_ERROR',
-      `the request body must not be nested deeper than ${MAX_JSON_DEPTH} levels`,
+      `the request body must not be nested deeper than ${depth} levels`,
     );
   }
   return value;
@@ -65,8 +81,10 @@ function isJsonInUtf8(contentType: string | undefined): boolean {
   }
 }
 
-function readBody(request: IncomingMessage & Stateful): Promise<Buffer> {
-  const limit = request[STATE]?.bodyLimit;
+function readBody(
+  request: IncomingMessage & Stateful,
+  { limit = request[STATE]?.bodyLimit, reportBytes }: BodyOptions,
+): Promise<Buffer> {
   if (limit === undefined) throw new Error('applyRules must be called before a body is read');
   return new Promise((resolve, reject) => {
     let body: Buffer = EMPTY;
@@ -81,8 +99,11 @@ function readBody(request: IncomingMessage & Stateful): Promise<Buffer> {
     const incomplete = () => new DomainError('REQUEST_TIMEOUT', 'the request body was not received in full');
     const take = (chunk: Buffer) => {
       const end = size + chunk.length;
-      if (end > limit) {
-        refuse(tooLarge());
+      try {
+        if (end > limit) throw tooLarge();
+        reportBytes?.(chunk.length);
+      } catch (error) {
+        refuse(error as DomainError);
         return;
       }
       if (size === 0) {

@@ -14,8 +14,10 @@ export interface Caller {
 export interface RequestChange {
   /** The kind of change, in one word. */
   readonly kind: string;
-  /** The id of the changed object. */
+  /** The id of the changed object, or of the first one. */
   readonly id: string;
+  /** The number of changed objects. The default is 1. */
+  readonly count?: number;
 }
 
 /** The connection or broker that takes the response to a request or message. */
@@ -48,6 +50,8 @@ export interface ExtraField {
 export interface RequestRules {
   /** The maximum size of the received body in bytes. */
   readonly bodyLimit: number;
+  /** The same for a batch. */
+  readonly batchLimit?: number | undefined;
   /** The maximum total time that the request waits, in milliseconds. */
   readonly deadline: number;
   /** The extra field of the body, or of the part of a message. */
@@ -57,25 +61,12 @@ export interface RequestRules {
 /** The injection token of the rules that a module provides for its controllers. */
 export const REQUEST_RULES = Symbol.for('time-logs.REQUEST_RULES');
 
-/** The state of a request or message while it is served. */
-export class RequestState {
-  /** The caller that a guard let pass. */
-  caller: Caller | undefined = undefined;
-  /** The maximum size of the body in bytes. */
-  bodyLimit: number | undefined = undefined;
-  /** The remaining time that it may wait, in milliseconds; undefined: no limit. */
-  remainingWaitMs: number | undefined = undefined;
-  /** The extra field of the input. */
-  extraField: ExtraField | undefined = undefined;
-  /** The checked values of the input, without the extra field. */
+/** An input, or one object of a batch, after the check. */
+export class CheckedInput {
+  /** The checked values, without the extra field. */
   checkedValues: Readonly<Record<string, unknown>> | undefined = undefined;
-  /** The result for the extra field after the check. */
+  /** The result for the extra field. */
   extraFieldResult: ExtraFieldResult | undefined = undefined;
-  change: RequestChange | undefined = undefined;
-  /** The channel for the response to a message. */
-  responseChannel: ResponseChannel | undefined = undefined;
-  /** The error of a message that was not read. It is reported after authentication. */
-  readError: DomainError | undefined = undefined;
 
   /** Returns whether an input still has the checked values: pipes of a host may change them. */
   isUnchangedSinceCheck(input: object): boolean {
@@ -87,6 +78,27 @@ export class RequestState {
       entries.every(([name, value]) => Object.hasOwn(checked, name) && Object.is(value, checked[name]))
     );
   }
+}
+
+/** The state of a request or message while it is served, with its input after the check. */
+export class RequestState extends CheckedInput {
+  /** The caller that a guard let pass. */
+  caller: Caller | undefined = undefined;
+  /** The maximum size of the body in bytes. */
+  bodyLimit: number | undefined = undefined;
+  /** The same for a batch. */
+  batchLimit: number | undefined = undefined;
+  /** The remaining time that it may wait, in milliseconds; undefined: no limit. */
+  remainingWaitMs: number | undefined = undefined;
+  /** The extra field of the input. */
+  extraField: ExtraField | undefined = undefined;
+  /** The objects of a batch after the check. */
+  checkedItems: readonly CheckedInput[] = [];
+  change: RequestChange | undefined = undefined;
+  /** The channel for the response to a message. */
+  responseChannel: ResponseChannel | undefined = undefined;
+  /** The error of a message that was not read. It is reported after authentication. */
+  readError: DomainError | undefined = undefined;
 }
 
 /** The key of the state, the same in every build: a process may load ES modules and CommonJS. */
@@ -108,9 +120,13 @@ export function stateOf(request: object): RequestState {
 }
 
 /** Applies rules to a request or message before its first wait. It keeps limits that are set. */
-export function applyRules(request: object, { bodyLimit, deadline, extraField }: RequestRules): void {
+export function applyRules(
+  request: object,
+  { bodyLimit, batchLimit, deadline, extraField }: RequestRules,
+): void {
   const state = stateOf(request);
   state.bodyLimit ??= bodyLimit;
+  state.batchLimit ??= batchLimit;
   state.remainingWaitMs ??= deadline;
   state.extraField = extraField;
 }

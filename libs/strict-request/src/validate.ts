@@ -1,7 +1,7 @@
 import { type ValidationError, validateSync } from 'class-validator';
 import { DomainError } from '../../errors/src/index.js';
 import { meetsConstraints, propertiesOf } from './constraints.js';
-import { type Served, STATE, withinDeadline } from './request-state.js';
+import { type CheckedInput, type Served, STATE, withinDeadline } from './request-state.js';
 
 type Dto<T> = new () => T;
 
@@ -69,17 +69,20 @@ export function checkInput<T extends object>(
   };
 }
 
-/** Checks an input by its DTO, and its extra field by that field's rule, whose faults come last. */
+/**
+ * Checks an input by its DTO, and its extra field by that field's rule, whose faults come last. It
+ * keeps the checked values in the state of the request, or of one object of a batch.
+ */
 export async function checkWithExtraField<T extends object>(
   request: Served,
   dto: Dto<T>,
   input: object,
   description: InputDescription,
+  state: CheckedInput = request[STATE],
 ): Promise<CheckResult<T>> {
   const checked = checkInput(dto, input, description);
-  const state = request[STATE];
   state.checkedValues = { ...(checked.instance as Record<string, unknown>) };
-  const { extraField } = state;
+  const { extraField } = request[STATE];
   if (extraField?.dto !== dto) return checked;
   const { name, rule } = extraField;
   const value: unknown = Object.hasOwn(input, name) ? Reflect.get(input, name) : undefined;
@@ -93,20 +96,30 @@ export async function checkWithExtraField<T extends object>(
   };
 }
 
+type Faults = Omit<CheckResult<object>, 'instance'>;
+
 /** Throws DomainError VALIDATION_ERROR if there are faults or unknown names. */
 export function throwOnFaults(
-  { faults, logged, unknown }: Omit<CheckResult<object>, 'instance'>,
-  { noun }: InputDescription,
+  result: Faults,
+  description: InputDescription,
   known: readonly string[] = [],
 ): void {
-  if (faults.length + unknown.length === 0) return;
+  if (result.faults.length + result.unknown.length === 0) return;
+  const { faults, logged } = messagesOf(result, description);
+  const list = result.unknown.length > 0 && known.length > 0 ? ` (known: ${known.join(', ')})` : '';
+  throw new DomainError('VALIDATION_ERROR', faults.join('; ') + list, { logged: logged.join('; ') });
+}
+
+/** Returns the messages for faults and for the first unknown names, for the client and for the log. */
+export function messagesOf(
+  { faults, logged, unknown }: Faults,
+  { noun }: InputDescription,
+): Pick<Faults, 'faults' | 'logged'> {
   const names = unknown.slice(0, MAX_UNKNOWN_NAMES);
-  const list = unknown.length > 0 && known.length > 0 ? ` (known: ${known.join(', ')})` : '';
-  throw new DomainError(
-    'VALIDATION_ERROR',
-    [...faults, ...names.map((name) => `unknown ${noun}: ${printable(name)}`)].join('; ') + list,
-    { logged: [...logged, ...names.map(() => `unknown ${noun}`)].join('; ') },
-  );
+  return {
+    faults: [...faults, ...names.map((name) => `unknown ${noun}: ${printable(name)}`)],
+    logged: [...logged, ...names.map(() => `unknown ${noun}`)],
+  };
 }
 
 function firstMessage({ constraints, property }: ValidationError): string {

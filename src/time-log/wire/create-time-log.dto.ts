@@ -1,4 +1,4 @@
-import { type RequestState, Rule } from '../../../libs/strict-request/src/index.js';
+import { type CheckedInput, Rule } from '../../../libs/strict-request/src/index.js';
 import type { CheckedAttributes } from '../domain/attributes.js';
 import {
   type AllTimeLogValues,
@@ -27,7 +27,7 @@ export class CreateTimeLogDto implements AllTimeLogValues {
  * Returns the values of a body, with its attributes as a schema converted them. Checks the values again if a
  * pipe of a host has changed the body. Throws DomainError VALIDATION_ERROR.
  */
-export function valuesOf(body: CreateTimeLogDto, state: RequestState): TimeLogValues {
+export function valuesOf(body: CreateTimeLogDto, state: CheckedInput): TimeLogValues {
   const isChecked = state.isUnchangedSinceCheck(body);
   if (state.extraFieldResult === undefined) return isChecked ? markChecked(body) : body;
   const { input, output } = state.extraFieldResult as CheckedAttributes;
